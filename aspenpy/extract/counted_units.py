@@ -14,6 +14,8 @@ from typing import Any
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.front_end import ParsedUnit
+from aspenpy.extract.heap_blocks import POINTER, Pointed
+from aspenpy.extract.library_functions import ALLOCATIONS
 from aspenpy.extract.line_counts import ExecutionCount, ExecutionCounter, SourceLayout
 from aspenpy.extract.tree import read_program
 from aspenpy.language.source import Span
@@ -49,15 +51,18 @@ STATEMENTS = (r.LoopStatement, r.Branch, r.Switch)
 
 
 NOTHING: Mapping[Span, float] = {}
+NO_BLOCKS: Mapping[Span, Pointed] = {}
 
 
 class RunCounts(Record):
-    """How often loops and branches ran, by their spans, how often functions were entered, by key, and the means of
-    whole numbers that were recorded, by the spans of expressions."""
+    """How often loops and branches ran, by their spans, how often functions were entered, by key, the means of
+    whole numbers that were recorded, and the blocks of the heap that pointers point into, by the spans of
+    expressions."""
 
     ran: Mapping[Span, ExecutionCount]
     entered: Mapping[str, float]
     recorded: Mapping[Span, float] = NOTHING
+    pointed: Mapping[Span, Pointed] = NO_BLOCKS
 
 
 class CountedUnit:
@@ -86,27 +91,33 @@ class CountedUnit:
 
     def text(self, recorded: Mapping[Span, int]) -> str:
         """The text that is compiled: without the lines that say where others are from, which stay empty. Whole numbers
-        that stand at some spans are `recorded` by number as they are computed."""
+        and pointers that stand at some spans are `recorded` by number as they are computed."""
         language = '"C" ' if self.is_cpp else ""
-        head = f"extern {language}void {RECORD}(int, double); " if recorded else ""
+        declared = f"{RECORD}(int, double), {POINTER}(int, const volatile void *)"
+        head = f"extern {language}void {declared}; " if recorded else ""
         return head + _MARKER.sub("", self.layout.text(self._insert_records(recorded)))
 
     def _insert_records(self, recorded: Mapping[Span, int]) -> list[tuple[int, str]]:
         """Texts to insert by offset: around each recorded expression, those of an outer one outside."""
-        found: dict[Span, int] = {}
+        found: dict[Span, tuple[int, str]] = {}
         for written, expanded in self.pairs if recorded else ():
             nodes = [[*walk_records(function.body)] for function in (written, expanded)]
             if [type(node) for node in nodes[0]] == [type(node) for node in nodes[1]]:
+                changed = {span for node in nodes[1] if (span := _changed_span(node)) is not None}
                 for mine, other in zip(*nodes, strict=True):
                     number = recorded.get(getattr(mine, "span", None))  # type: ignore[arg-type]
-                    if number is not None and other.span is not None and is_whole(other):
-                        found[other.span] = number
+                    if number is None or other.span is None or other.span in changed:
+                        continue
+                    if is_pointer(other):
+                        found[other.span] = (number, POINTER)
+                    elif is_whole(other):
+                        found.setdefault(other.span, (number, RECORD))
         kind = "auto" if self.is_cpp else "__auto_type"
         begin = f"({{ {kind} {RECORD}d = ("
         texts = [((span.start, 1, -span.end), begin) for span in found]
         texts += [
-            ((span.end, 0, -span.start), f"); {RECORD}({number}, {RECORD}d); {RECORD}d; }})")
-            for span, number in found.items()
+            ((span.end, 0, -span.start), f"); {recorder}({number}, {RECORD}d); {RECORD}d; }})")
+            for span, (number, recorder) in found.items()
         ]
         return [(place[0], text) for place, text in sorted(texts)]
 
@@ -156,6 +167,20 @@ def is_whole(node: Any) -> bool:
     """Whether a record is an expression of whole numbers."""
     type = getattr(node, "type", None)
     return isinstance(type, r.Type) and type.kind == "integer" and not isinstance(node, r.Constant)
+
+
+def is_pointer(node: Any) -> bool:
+    """Whether a record is an expression whose value is a pointer."""
+    type = getattr(node, "type", None)
+    if isinstance(node, r.Call) and node.name in ALLOCATIONS:
+        return True
+    return isinstance(type, r.Type) and type.kind == "pointer" and type.name != "&" and not isinstance(node, r.Constant)
+
+
+def _changed_span(node: Any) -> Span | None:
+    """The span of an expression that a record assigns to or takes the address of, which must stay a place."""
+    changed = node.target if isinstance(node, r.Assignment) else node.operand if isinstance(node, r.Address) else None
+    return None if changed is None else changed.span
 
 
 def mark_expanded(text: str) -> str:

@@ -21,6 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
+from aspenpy.extract import heap_blocks
 from aspenpy.extract import records as r
 from aspenpy.extract.counted_units import RECORDER, CountedUnit, RunCounts, mark_expanded, merge_counts, read_records
 from aspenpy.extract.registers import Level
@@ -108,23 +109,33 @@ class Compiled:
 
     options: tuple[str, ...] = ()
 
-    def __init__(self, build: Build, programs: Sequence[r.Program], recorded: Sequence[Span], folder: str) -> None:
+    def __init__(
+        self,
+        build: Build,
+        programs: Sequence[r.Program],
+        recorded: Sequence[Span],
+        pointers: Sequence[Span],
+        folder: str,
+    ) -> None:
         self.build, self.programs, self.folder = build, programs, folder
-        self.recorded = {span: number for number, span in enumerate(recorded)}
+        self.recorded = {span: number for number, span in enumerate((*recorded, *pointers))}
+        self.pointers = len(self.recorded) - len(recorded)  # the last of them
         self.records = os.path.join(folder, "records")
+        self.blocks = os.path.join(folder, "blocks")
         self.units: list[CountedUnit] = []
         self.program = os.path.join(folder, "program")
 
     def compile(self, macros: Mapping[str, float]) -> None:
-        """Compiles the program with macros set; without records, where it cannot be compiled with them. Raises
-        AspenError."""
+        """Compiles the program with macros set; without records of pointers, and then of whole numbers, where it cannot
+        be compiled with them. Raises AspenError."""
         try:
             self._build(macros)
         except AspenError:
             if not self.recorded:
                 raise
-            self.recorded = {}
-            self._build(macros)
+            self.recorded = {} if self.pointers <= 0 else dict(list(self.recorded.items())[: -self.pointers])
+            self.pointers = 0
+            self.compile(macros)
 
     def _build(self, macros: Mapping[str, float]) -> None:
         compiler = self.build.find_compiler()
@@ -147,7 +158,8 @@ class Compiled:
     def _build_recorder(self) -> list[str]:
         """The object of what keeps the records."""
         source, count = os.path.join(self.folder, "recorder.c"), len(self.recorded)
-        Path(source).write_text(RECORDER % (count, count, self.records, count), encoding="utf-8")
+        text = RECORDER % (count, count, self.records, count) + heap_blocks.RECORDER % (count, self.blocks)
+        Path(source).write_text(text, encoding="utf-8")
         built = os.path.join(self.folder, "recorder.o")
         self._compile("gcc", ["-O1", "-c", source, "-o", built], self.build.units[0])
         return [built]
@@ -179,15 +191,16 @@ class Compiled:
 
     def count(self, command: ProgramCommand, sizes: Mapping[str, float], allow_failure: bool) -> RunCounts:
         """Runs the command and counts statements. Raises AspenError."""
-        if os.path.exists(self.records):
-            os.remove(self.records)
+        for name in filter(os.path.exists, (self.records, self.blocks)):
+            os.remove(name)
         lines = self.count_lines(command, sizes, allow_failure)
         counts = merge_counts(unit.count(found) for unit, found in zip(self.units, lines, strict=True))
-        if not os.path.exists(self.records):
-            return counts
-        records = read_records(read_text_file(self.records))
+        texts = [read_text_file(name) if os.path.exists(name) else "" for name in (self.records, self.blocks)]
         spans = {number: span for span, number in self.recorded.items()}
-        return counts.replace(recorded={spans[number]: value for number, value in records.items()})
+        return counts.replace(
+            recorded={spans[number]: value for number, value in read_records(texts[0]).items()},
+            pointed={spans[number]: found for number, found in heap_blocks.read_pointed(texts[1]).items()},
+        )
 
     def count_lines(self, command: ProgramCommand, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:
         """Runs the command and counts the lines of each unit. Raises AspenError."""
@@ -309,10 +322,12 @@ def _gcov_name(compiler: str | None) -> str:
 
 
 @contextmanager
-def prepare_program(build: Build, programs: Sequence[r.Program], recorded: Sequence[Span]) -> Iterator[Compiled]:
+def prepare_program(
+    build: Build, programs: Sequence[r.Program], recorded: Sequence[Span], pointers: Sequence[Span]
+) -> Iterator[Compiled]:
     """A program in a folder that is removed afterwards. Raises AspenError."""
     with TemporaryDirectory(prefix="aspenpy-") as folder:
-        yield PROGRAMS[build.counts](build, programs, recorded, folder)
+        yield PROGRAMS[build.counts](build, programs, recorded, pointers, folder)
 
 
 PROGRAMS: dict[Tool, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}

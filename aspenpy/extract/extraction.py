@@ -142,16 +142,19 @@ def _extract_program(
     others depend on first."""
     counted: frozenset[Span] = frozenset()
     points: list[CountedRun] = []
+    same_blocks: dict[Span, Span] = {}
     for _ in range(MOST_ROUNDS):
-        one = _Extractor(sources, level, options, functions, run is not None, counted)
+        one = _Extractor(sources, level, options, functions, run is not None, counted, same_blocks)
         kernels = one.write_kernels()
         if run is None:
             return one.make_extraction(kernels, {}, None)
         runs = ModelRuns(one.program, one.writer, run)
-        points = points or runs.measure(sources.units, sources.parts)
+        if not points:
+            points = runs.measure(sources.units, sources.parts)
+            same_blocks = runs.find_same_blocks(points[-1])
         filling = runs.fit_holes(points, one.profiles)
         reconciliation, causes = runs.reconcile_lines(points[-1], filling, one.profiles, one.order, one.roots)
-        if causes <= counted:
+        if causes <= counted and one.names.same_blocks == same_blocks:
             break
         counted |= causes
     return one.make_extraction(kernels, runs.sizes, reconciliation)
@@ -194,13 +197,14 @@ class _Extractor:
         functions: tuple[str, ...],
         has_run: bool,
         counted: frozenset[Span],
+        same_blocks: Mapping[Span, Span],
     ) -> None:
         self.diagnostics = list(sources.diagnostics)
         self.recipe, self.code = sources.recipe, sources.code
         self.program = resolve_pointers(link_programs(sources.parts))
         self.path = _name_program(sources.units, self.program)
         self.level, self.options, self.wanted = level, options, functions
-        self.names = Names(has_run, counted)
+        self.names = Names(has_run, counted, same_blocks)
         self.call_graph = CallGraph(self.program)
         self.functions = self.call_graph.functions
         self.macros = {

@@ -29,9 +29,11 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.count import Counter, GuardedLoops, NoClosedForm
+from aspenpy.extract.counted_units import NO_BLOCKS
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, ProgramCommand, prepare_program
 from aspenpy.extract.fit import FitTerm, Formula, fit_mean
+from aspenpy.extract.heap_blocks import Pointed
 from aspenpy.extract.line_counts import ExecutionCount
 from aspenpy.extract.replay import SymbolValues, count_operations
 from aspenpy.extract.scope import BY_DEFAULT, CALL_ASSUMED
@@ -49,16 +51,20 @@ SCALING = ("*", "/", "<<", ">>")
 
 Over = Mapping[str, Sequence[float]]
 
+NO_EXTENTS: Mapping[Expr, bool] = {}
+
 
 class CountedRun(Record):
     """One run: the values that the command was given, its words from the program on, how often loops and branches ran,
-    how often functions were entered, by key, and the values of expressions that were recorded."""
+    how often functions were entered, by key, the values of expressions that were recorded, and the blocks of the heap
+    that pointers point into."""
 
     sizes: Mapping[str, float]
     words: int
     ran: Mapping[Span, ExecutionCount]
     entered: Mapping[str, float]
     recorded: Mapping[Span, float]
+    pointed: Mapping[Span, Pointed] = NO_BLOCKS
 
 
 class HoleSite(Record):
@@ -77,10 +83,11 @@ def measure_points(
     command: ProgramCommand,
     over: Over,
     recorded: Sequence[Span] = (),
+    pointers: Sequence[Span] = (),
     allow_failure: bool = False,
 ) -> list[CountedRun]:
-    """Runs the program of some units at all combinations of sizes, and records expressions. Sizes that the command does
-    not mention are macros. Raises AspenError."""
+    """Runs the program of some units at all combinations of sizes, and records whole numbers and pointers. Sizes
+    that the command does not mention are macros. Raises AspenError."""
     for name in command.names():
         if name not in over:
             hint = f"give its values, such as --over {name}=100..1000:log:5"
@@ -89,7 +96,7 @@ def measure_points(
     if len(grid) > MOST_RUNS:
         fail("too-long", f"--over asks for {len(grid):,} runs; at most {MOST_RUNS:,} are made")
     found = []
-    with prepare_program(build, programs, recorded) as compiled:
+    with prepare_program(build, programs, recorded, pointers) as compiled:
         for place, values in enumerate(grid):
             sizes = dict(zip(over, values, strict=True))
             macros = {name: value for name, value in sizes.items() if name not in command.names()}
@@ -97,7 +104,7 @@ def measure_points(
                 compiled.compile(macros)
             counts = compiled.count(command, sizes, allow_failure)
             words = len(command.words) - command.program
-            found.append(CountedRun(sizes, words, counts.ran, counts.entered, counts.recorded))
+            found.append(CountedRun(sizes, words, counts.ran, counts.entered, counts.recorded, counts.pointed))
     return found
 
 
@@ -123,9 +130,11 @@ class Filling:
         resolved: Callable[[Value], Value],
         runs: list[CountedRun],
         read: Collection[Expr],
+        extents: Mapping[Expr, bool] = NO_EXTENTS,
     ) -> None:
         self.holes, self.resolved, self.runs = holes, resolved, runs
         self.read = read  # parameters for values that the program reads or computes
+        self.extents = extents  # parameters for bytes of arrays, and whether those are rows that pointers vary over
         self.command_line = _find_command_line(program)
         self.macros = {graph.symbol(macro.name, "size"): macro.value for macro in program.macros}
         self.by_name = {hole.name: symbol for symbol, hole in holes.items()}
@@ -197,6 +206,9 @@ class Filling:
         """Value of a parameter that was computed in a run; of what the run did not read, its default."""
         if hole.name in self.command_line:
             return self.command_line[hole.name] * point.words
+        found = point.pointed.get(hole.span) if symbol in self.extents and hole.span is not None else None
+        if found is not None:
+            return found.total if self.extents[symbol] else found.mean
         if symbol not in self.read or hole.span is None:
             return None
         default = v.number(hole.value) if hole.rule == BY_DEFAULT else None

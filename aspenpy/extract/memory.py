@@ -77,6 +77,8 @@ class Memory(WalkTask):
             inner = self.places.add_pointed_array(entry, there.name or "memory", type.of or type, node.span)
             varying = () if offset is None else tuple(v.counters(offset))
             row = None if offset is None else self.names.make_unknown(source_text(node), node.span, varying)
+            if not constant_place:
+                self.names.rows_of_pointers.add(inner)
             found: Known = PointerTarget(inner, ZERO if constant_place else row)
             self._note_pointing_member(found, node)
         elif type.kind == "integer":

@@ -51,15 +51,19 @@ class ModelRuns:
         build = Build(units, run.links, run.compiler, parallel, run.counts)
         holes = (self.names.holes[symbol] for symbol in self._find_read_values())
         spans = dict.fromkeys(hole.span for hole in holes if hole.span is not None)
+        pointers = dict.fromkeys(array.span for array in self.writer.data.values())
+        wanted = [span for span in pointers if span is not None and span not in spans]
         command = parse_command(run.command)
-        points = measure_points(build, parts, command, run.over, tuple(spans), run.allow_failure)
+        points = measure_points(build, parts, command, run.over, tuple(spans), wanted, run.allow_failure)
         return [count_pointer_calls(self.program, point) for point in points]
 
     def fit_holes(self, points: list[CountedRun], profiles: Mapping[str, FunctionCosts]) -> Filling:
         """Fits the parameters of functions to what was counted, and keeps the formulas in them."""
         self.writer.write_declarations()
         holes = self.names.holes
-        filling = Filling(self.program, holes, self.writer.resolve_value, points, self._find_read_values())
+        filling = Filling(
+            self.program, holes, self.writer.resolve_value, points, self._find_read_values(), self.names.extents
+        )
         for profile in profiles.values():
             filling.find_sites(profile.items)
         for symbol, fit in filling.fit_holes().items():
@@ -82,6 +86,21 @@ class ModelRuns:
         failed = [function for function in self.program.functions if function.name in self.names.uncounted]
         causes = find_causes(tally, point) | list_counted_spans(failed, point)
         return reconcile(tally, point, self.program.functions), causes
+
+    def find_same_blocks(self, point: CountedRun) -> dict[Span, Span]:
+        """Expressions whose pointers have pointed into the blocks of another, by their spans: of one whose bytes the
+        source says, if there is one."""
+        arrays = sorted(self.writer.data.values(), key=lambda array: array.volume is None)
+        spans = dict.fromkeys(array.span for array in arrays if array.span in point.pointed)
+        found: dict[Span, Span] = {}
+        for place, span in enumerate(spans):
+            for other in list(spans)[:place]:
+                if span is None or other is None or other in found:
+                    continue
+                if point.pointed[span].has_blocks_of(point.pointed[other]):
+                    found[span] = other
+                    break
+        return found
 
     def _find_read_values(self) -> set[Expr]:
         """The parameters for values that the program reads or computes."""

@@ -29,11 +29,12 @@ class Options(Record):
 
 
 class Formal(Record):
-    """An argument of a kernel: its place among the function's, and its name in the model."""
+    """An argument of a kernel: its place among the function's, its name in the model, and the bytes of an array."""
 
     position: int
     kind: str
     name: str
+    volume: Value | None = None
 
 
 class KernelText(Record):
@@ -321,7 +322,7 @@ class Naming:
         if key in self.profile.formals and not self.is_root:
             position = self.profile.formals.index(key)
             name = self._new_name(array.name)
-            self.formals[position] = Formal(position, "data", name)
+            self.formals[position] = Formal(position, "data", name, array.volume)
         elif array.volume is not None and self._is_local(array.volume):
             name = self._new_name(array.name)
             self.local.append(f"data {name} {self.write_size(array)}")
@@ -334,11 +335,20 @@ class Naming:
         """Name of an array that belongs to the model; declares it there."""
         if array.key in self.names.shared:
             return self.names.shared[array.key]
+        if (other := self._find_same_blocks(array)) is not None:
+            found = self.names.shared[array.key] = self.name_shared_array(other)
+            return found
         name = self.names.shared[array.key] = (
             self.names.make_unique(array.name) if array.hold == "formal" else array.name
         )
         self.writer.data[array.key] = array
         return name
+
+    def _find_same_blocks(self, array: Array) -> Array | None:
+        """The array whose blocks a pointer has pointed into in a run, where only one stands at its place."""
+        span = self.names.same_blocks.get(array.span) if array.span is not None else None
+        others = [one for one in self.names.arrays.values() if span is not None and one.span == span]
+        return others[0] if len(others) == 1 and others[0].key != array.key else None
 
     def _is_local(self, volume: Value) -> bool:
         """Whether a size depends on arguments that only this kernel knows."""
@@ -351,6 +361,8 @@ class Naming:
         if array.volume is None:
             meaning, guess = Meaning(f"bytes of `{array.name}`", UNSAID), constant_polynomial(8_000_000)
             bytes_ = self.names.add_hole(f"{array.name}_bytes", meaning, guess, array.span, 1)
+            (symbol,) = v.symbols(bytes_)
+            self.names.extents[symbol] = array.key in self.names.rows_of_pointers
             return f"[{self.write_formula(bytes_)}]"
         extents = [extent for extent in array.extents if extent is not None]
         product = constant_polynomial(array.word)

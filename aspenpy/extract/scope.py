@@ -238,10 +238,18 @@ def join_paths(values: list[Real], operation: str | None = None) -> Real:
     return Real(paths) if len(paths) <= MOST_PATHS else NOTHING
 
 
+NONE_SAME: Mapping[Span, Span] = {}
+
+
 class Names:
     """Names for the symbols, arrays and holes of a model: each once, in letters of the language."""
 
-    def __init__(self, counts_each: bool = False, counted: frozenset[Span] = frozenset()) -> None:
+    def __init__(
+        self,
+        counts_each: bool = False,
+        counted: frozenset[Span] = frozenset(),
+        same_blocks: Mapping[Span, Span] = NONE_SAME,
+    ) -> None:
         self.counts_each = counts_each  # whether each branch has a count of its own
         self.counted = counted  # loops and conditions that runs say, whatever the source does
         self.uncounted: list[str] = []  # names of functions whose formulas became too long
@@ -267,6 +275,9 @@ class Names:
         self.inputs: dict[Expr, Value | None] = {}  # what is read when the program starts, and its default
         self.lost: dict[str, Known] = {}  # what variables were before another function got their address
         self.rows: dict[object, Value] = {}  # passes of loops that data decide, by the arrays that say them
+        self.extents: dict[Expr, bool] = {}  # parameters for bytes of arrays, and whether these are rows of pointers
+        self.rows_of_pointers: set[str] = set()  # arrays whose begin is read anew in each pass of a loop
+        self.same_blocks = same_blocks  # expressions whose pointers point into the blocks of another in a run
         self.pointed: dict[str, Value] = {}  # bytes of all that the pointers in an array point at
         self.conditions: dict[tuple[str, str], Value] = {}  # how often conditions hold, by function and text
         self.truths: dict[Expr, tuple[str, Value]] = {}  # what holds where a symbol is not 0: a value compared with 0

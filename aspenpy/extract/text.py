@@ -196,7 +196,7 @@ class Body(Naming):
         if isinstance(given, PointerTarget):
             return self.name_array(given.array)
         name = f"{kernel.name}_{formal.name}"
-        return self.name_shared_array(Array(f"{kernel.name}.{formal.name}", name, "formal", 8))
+        return self.name_shared_array(Array(f"{kernel.name}.{formal.name}", name, "formal", 8, (), formal.volume))
 
     def _find_value_argument(
         self, given: Value | PointerTarget | None, kernel: KernelText, formal: Formal, span: Span | None

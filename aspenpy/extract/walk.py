@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import Polynomial, atom_polynomial
+from aspenpy.expr.polynomial import Polynomial, atom_polynomial, constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.branches import Branches
@@ -115,6 +115,8 @@ class Walker(WalkTask):
             size = None
             if type.kind == "array" and all(extent is not None for extent in shape):
                 size = volume(type, shape, word)
+            elif type.name == "&" and of.kind in ("integer", "real", "pointer") and of.size:
+                size = constant_polynomial(of.size)
             name = "self" if formal.name == "this" else formal.name
             key = f"{formal.key}*"
             self.names.add_array(Array(key, name, "formal", word.size or 8, shape, size, type.restrict, formal.span))
