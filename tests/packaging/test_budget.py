@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2280,
     "explore": 3790,
     "expr": 6015,
-    "extract": 11960,
+    "extract": 12800,
     "generate": 850,
     "language": 4810,
     "learn": 7010,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 96500
+MOST_IN_ALL = 97340
 
 
 def room_of(file: Path) -> str:
