@@ -335,10 +335,25 @@ class Body(Naming):
             arguments = _join_rows(arguments, self._has_mean)
             if len(arguments) == 2 and len(request.arguments) > 2 and _is_word(arguments[0], request.size):
                 return "stream"
+            arguments = (*arguments, *(ZERO, ONE) * ((len(request.arguments) - len(arguments)) // 2))
             texts = self.write_trips(arguments)
             means = [place % 2 == 0 and self._has_mean(part) for place, part in enumerate(arguments)]
             texts = [f"ceil({text})" if mean else text for text, mean in zip(texts, means, strict=True)]
+            texts[-1] = self._limit_trips(request, arguments) or texts[-1]
         return f"{request.trait}({', '.join(texts)})" if texts else request.trait
+
+    def _limit_trips(self, request: Request, arguments: tuple[Trips, ...]) -> str | None:
+        """Trips of the outermost loop of a nest whose product may exceed the words, as where only some of the accesses
+        that share it depend on a condition: as many as the words allow."""
+        passes = [part for part in arguments[1::2] if not isinstance(part, CounterRange)]
+        if len(passes) < len(arguments) // 2 or not any(map(self._has_mean, (*passes, request.words))):
+            return None
+        inner = _multiply_parts(tuple(passes[:-1]))
+        spare = v.subtract(request.words, v.multiply(inner, passes[-1]))
+        if all(coefficient >= 0 for coefficient in spare.terms.values()):
+            return None
+        most, words, rest = map(self.write_formula, (passes[-1], request.words, inner))
+        return f"max(1e-9, min({most}, ({words})/max(1, {rest})))"
 
     def _has_mean(self, value: Trips) -> bool:
         """Whether a formula has a parameter that counts give, and not a size."""

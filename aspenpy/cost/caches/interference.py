@@ -252,6 +252,8 @@ def _lines_drawn(
     """Lines of tables that are touched in that part of a window, which is one of so many passes of the loops around it,
     and their variance: each of N lines is among them with the chance q (binomial, N q (1 - q))."""
     passes = product(loop.trips for loop in own.longest[between.carried - 1 :])
+    if passes.kind != "number":
+        passes = graph.apply("max", passes, TINY)  # of a loop that a value of a parameter leaves without passes
     drawn = [(table.lines(level), table.lines_of(part * table.draws / passes, level)) for table in tables]
     return (
         graph.add(*(found for _, found in drawn)),

@@ -283,11 +283,15 @@ def _nest(request: _Request) -> Affine:
     return Affine(AccessNest(request.word, loops), own=True)
 
 
+SLACK = 1e-3
+"""Accesses that a nest may make beyond those of its requirement: means of runs are rounded."""
+
+
 def _not_too_many(nest: AccessNest, request: _Request) -> Expr:
     """1, or the mistake, told when it has a value, of a nest that makes more accesses than the requirement asks for."""
     if is_certainly_at_most(nest.accesses, request.accesses):
         return graph.ONE
-    slack = request.accesses * (1 + 1e-9)
+    slack = request.accesses * (1 + 1e-9) + SLACK
     message = "the nest makes more accesses than the requirement states"
     hint = "the product of the trips is at most the number of words"
     wrong = graph.failure(Diagnostic("nest-too-large", message, request.trait.span, hint=hint))
