@@ -11,6 +11,8 @@ from operator import attrgetter, itemgetter
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
+from aspenpy.initialisers import BY_COUNT
+
 
 @dataclass_transform(frozen_default=True)
 class RecordType(type):
@@ -24,37 +26,48 @@ class RecordType(type):
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> RecordType:
         own = tuple(namespace.get("__annotations__", ()))
-        defaults = {field: namespace.pop(field) for field in own if field in namespace}
-        namespace["__slots__"] = own if bases else (*own, "_hash")
-        cls = super().__new__(mcs, name, bases, namespace)
         inherited = [base for base in bases if isinstance(base, RecordType)]
-        cls._fields = tuple(field for base in inherited for field in base._fields) + own
-        cls._defaults = {field: value for base in inherited for field, value in base._defaults.items()} | defaults
-        compared = [field for field in cls._fields if not field.endswith("span")]
-        cls._compared = attrgetter(*compared) if compared else None
-        cls._store = _initialiser(cls)
-        if "__init__" not in namespace:
-            cls.__init__ = cls._store  # type: ignore[misc]
+        fields = tuple([field for base in inherited for field in base._fields]) + own
+        defaults = {field: value for base in inherited for field, value in base._defaults.items()}
+        defaults |= {field: namespace.pop(field) for field in own if field in namespace}
+        compared = [field for field in fields if not field.endswith("span")]
+        stores: dict[str, Any] = {}
+        # All attributes are there before the class is: what is set on a class afterwards costs a third of its making.
+        namespace |= {
+            "__slots__": own if bases else (*own, "_hash"),
+            "_fields": fields,
+            "_defaults": defaults,
+            "_compared": attrgetter(*compared) if compared else None,
+            "_store": (initialiser := _initialiser(name, fields, defaults, stores)),
+        }
+        namespace.setdefault("__init__", initialiser)
+        cls = super().__new__(mcs, name, bases, namespace)
+        ordered = initialiser.__code__.co_varnames[1:]
+        stores.update(zip(STORES, [getattr(cls, field).__set__ for field in ordered], strict=False))
         return cls
 
 
-def _initialiser(cls: RecordType) -> FunctionType:
-    """A straight-line `__init__` with the fields as its parameters, those without default first."""
-    ordered = sorted(cls._fields, key=lambda field: field in cls._defaults)
-    stores = {f"store{place}": getattr(cls, field).__set__ for place, field in enumerate(ordered)}
-    code = _template(len(ordered)).replace(co_varnames=("self", *ordered))
-    defaults = tuple(cls._defaults[field] for field in ordered if field in cls._defaults)
-    return FunctionType(code, stores, "__init__", defaults)
+def _initialiser(name: str, fields: tuple[str, ...], defaults: dict[str, Any], stores: dict[str, Any]) -> FunctionType:
+    """A straight-line `__init__` with the fields as its parameters, those without default first. `stores` will have the
+    functions that set a field."""
+    ordered = sorted(fields, key=defaults.__contains__) if defaults else fields
+    code = (BY_COUNT.get(len(ordered)) or _template(len(ordered))).replace(
+        co_varnames=("self", *ordered), co_qualname=f"{name}.__init__"
+    )
+    return FunctionType(code, stores, "__init__", tuple([defaults[field] for field in ordered if field in defaults]))
 
 
 @cache
 def _template(fields: int) -> CodeType:
-    """The code of an initialiser of so many fields, whatever their names: compiling is what costs."""
+    """The code of an initialiser of more fields than are written out, or of none."""
     names = [f"field{place}" for place in range(fields)]
     body = "".join(f"\n store{place}(self, {name})" for place, name in enumerate(names)) or "\n pass"
     scope: dict[str, FunctionType] = {}
     exec(f"def __init__({', '.join(['self', *names])}):{body}", scope)
     return scope["__init__"].__code__
+
+
+STORES = [f"store{place}" for place in range(64)]
 
 
 class Record(metaclass=RecordType):

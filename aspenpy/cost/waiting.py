@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from aspenpy.cost.caches.patterns import Scattered
 from aspenpy.cost.prices import BRANCHES
 from aspenpy.cost.trait_names import CACHE_TRAITS, PATTERN_NAMES
 from aspenpy.expr import graph
@@ -141,13 +140,13 @@ def wait_for_load(
 def walk_beyond_second_cache(traffic: RequirementTraffic, core: Place, memory: Place | None, page: Expr) -> Expr:
     """Seconds that a walk to a page of a table at random takes longer where caches do not hold its entry, on a core
     that states `tlb_walks`, whose `tlb_latency` is that of entries in the second cache."""
-    pattern, walkers = traffic.access.pattern, core.component.value("tlb_walks")
+    table, walkers = traffic.access.table, core.component.value("tlb_walks")
     outer = traffic.levels[1:]
-    if not isinstance(pattern, Scattered) or walkers is None or not outer or memory is None:
+    if table is None or walkers is None or not outer or memory is None:
         return graph.ZERO
     parts = [*(use.level.place.component for use in outer), memory.component]
     latencies = [part.value("latency") for part in parts]
-    entries = graph.div(graph.mul(ENTRY, pattern.table), page)
+    entries = graph.div(graph.mul(ENTRY, table), page)
     waits = [
         graph.mul(_share_of_entries_missed(graph.div(use.level.capacity, entries)), graph.sub(far, near))
         for use, near, far in zip(outer, latencies, latencies[1:], strict=False)

@@ -72,48 +72,11 @@ from aspenpy.expr.node import (
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE, TOTAL
 
 __all__ = [
-    "COMPARISONS",
-    "FALSE",
-    "FROM_ZERO",
-    "ONE",
-    "TRUE",
-    "ZERO",
-    "Expr",
-    "add",
-    "apply",
-    "array",
-    "checked",
-    "compare",
-    "counter",
-    "dependents",
-    "div",
-    "draw",
-    "failure",
-    "fold",
-    "free_symbols",
-    "if_else",
-    "index",
-    "is_call",
-    "is_counter",
-    "is_exact",
-    "is_integer",
-    "is_total",
-    "junction",
-    "mul",
-    "neg",
-    "nodes_of_kind",
-    "number",
-    "power",
-    "rewrite",
-    "stream",
-    "sub",
-    "substitute",
-    "summation",
-    "symbol",
-    "to_expr",
-    "topological_order",
-    "traits_without",
-    "whole_number",
+    "COMPARISONS", "FALSE", "FROM_ZERO", "ONE", "TRUE", "ZERO", "Expr", "add", "apply", "array", "checked",
+    "compare", "counter", "dependents", "div", "draw", "failure", "fold", "free_symbols", "if_else", "index",
+    "is_call", "is_counter", "is_exact", "is_integer", "is_total", "junction", "mul", "neg", "nodes_of_kind",
+    "number", "power", "rewrite", "stream", "sub", "substitute", "summation", "symbol", "to_expr",
+    "topological_order", "traits_without", "whole_number",
 ]  # fmt: skip
 
 LONGEST_CHAIN = 32
@@ -125,8 +88,9 @@ LONGEST_CHAIN = 32
 
 def _fold_constants(rule: Callable[..., Number], *args: Expr) -> Expr | None:
     """The exact result for exact constants; None where there is none."""
-    if not all(map(is_exact, args)):
-        return None
+    for arg in args:
+        if arg.kind != "number" or type(arg.payload) is float:
+            return None
     try:
         value = rule(*[arg.payload for arg in args])
     except DomainError:
@@ -144,15 +108,16 @@ def _make_chain(kind: str, operands: tuple[Expr | Number, ...], unit: Expr, rule
     parts: list[Expr] = []
     whole = True
     for operand in operands:
-        term = to_expr(operand)
+        term = operand if type(operand) is Expr else number(operand)  # type: ignore[arg-type]
         if term is unit:
             continue
-        if not parts and term.kind == kind and len(term.args) < LONGEST_CHAIN:
-            parts = list(term.args)
-            whole = bool(term.traits & INTEGER)
-            continue
-        folded = _fold_constants(rule, parts[-1], term) if parts and (whole or len(parts) == 1) else None
-        if folded is not None:
+        if not parts:
+            parts = list(term.args) if term.kind == kind and len(term.args) < LONGEST_CHAIN else [term]
+        elif (
+            term.kind == "number"
+            and (whole or len(parts) == 1)
+            and (folded := _fold_constants(rule, parts[-1], term)) is not None
+        ):
             parts.pop()
             if folded is not unit or not parts:
                 parts.append(folded)
@@ -177,9 +142,12 @@ def mul(*factors: Expr | Number) -> Expr:
     product = _make_chain("mul", factors, ONE, multiply_exactly)
     if product.kind != "mul":
         return product
-    if is_total(product) and ZERO in product.args:
-        return ZERO
-    signs = sum([factor is MINUS_ONE or factor.kind == "neg" for factor in product.args])
+    signs = 0
+    for factor in product.args:
+        if factor is ZERO and product.traits & TOTAL:
+            return ZERO
+        if factor is MINUS_ONE or factor.kind == "neg":
+            signs += 1
     if not signs:
         return product
     parts = [factor.args[0] if factor.kind == "neg" else factor for factor in product.args if factor is not MINUS_ONE]

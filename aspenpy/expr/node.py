@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock
+from _weakref import _remove_dead_weakref, ref  # type: ignore[attr-defined]
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from fractions import Fraction
 from operator import attrgetter
 from typing import Any, TypeVar
-from weakref import WeakValueDictionary
 
 from aspenpy.expr import traits
 from aspenpy.expr.arithmetic import Number
@@ -97,8 +97,25 @@ class Expr:
         return CONSTRUCTORS["neg"](self)
 
 
-_nodes: WeakValueDictionary[Any, Expr] = WeakValueDictionary()
-_references: dict[Any, Callable[[], Expr | None]] = vars(_nodes)["data"]  # looked at directly: `get` takes longer
+class NodeReference(ref):  # type: ignore[type-arg]
+    """A weak reference to a node, with the key that it is found by."""
+
+    __slots__ = ("key",)
+
+    key: Any
+
+
+_references: dict[Any, NodeReference] = {}
+"""The nodes that are there. An entry takes a third of the time that it does in Python's `WeakValueDictionary`, whose
+module takes 1 ms of a command's start."""
+
+
+def _forget_node(reference: NodeReference) -> None:
+    """Drops the entry of a node that is gone, unless an equal one has been made since; at once, whoever waits for the
+    lock."""
+    _remove_dead_weakref(_references, reference.key)
+
+
 _lock = allocate_lock()
 _last_serial = 0
 _set_kind, _set_args, _set_payload, _set_serial, _set_traits = (
@@ -137,7 +154,9 @@ def intern_node(kind: str, args: tuple[Expr, ...], payload: Any, traits: int) ->
                 _set_payload(node, payload)
                 _set_serial(node, _last_serial)
                 _set_traits(node, traits & ~CLOSED | closed)
-                _nodes[key] = node
+                reference = NodeReference(node, _forget_node)
+                reference.key = key
+                _references[key] = reference
     return node
 
 

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from aspenpy.language.builder import Builder
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.files import Reader
 from aspenpy.language.nodes import Application, Condition, Expression, Machine
 from aspenpy.language.source import Source, Span, pause_collection
 from aspenpy.language.statements import order_own_last
 from aspenpy.language.tables import COLLECT, PASS_ON, Rule, tables
-from aspenpy.language.tokens import TokenStream
 from aspenpy.language.trees import load_tree, save_tree, tree_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from aspenpy.language.builder import Builder
+    from aspenpy.language.tokens import TokenStream
 
 
 def parse_file(
@@ -78,6 +79,9 @@ def _parse(
     warnings: list[Diagnostic] | None = None,
     part: tuple[int, int] | None = None,
 ) -> Any:
+    from aspenpy.language.builder import Builder  # 2 ms together, which a command on kept trees does without
+    from aspenpy.language.tokens import TokenStream
+
     stream = TokenStream(source, reader, part)
     builder = Builder(source, [] if warnings is None else warnings)
     with pause_collection():

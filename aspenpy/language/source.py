@@ -21,10 +21,10 @@ class Source:
     far ends, so that one pair of integers says both which file and where in it.
 
     `in_library` is the way to a file from the folder of the library, where it was found there and not
-    by a path that the user gave.
+    by a path that the user gave. `checked` is whether its dimensions are known to agree.
     """
 
-    __slots__ = ("first_line", "in_library", "included", "name", "path", "text")
+    __slots__ = ("checked", "first_line", "in_library", "included", "name", "path", "text")
 
     def __init__(
         self,
@@ -37,6 +37,7 @@ class Source:
         self.text, self.name, self.path = text, name, path
         self.first_line, self.in_library = first_line, in_library
         self.included: list[tuple[int, Source]] = []
+        self.checked = False
 
     def splice(self, other: Source) -> int:
         """Adds an included file and returns the offset at which its text begins."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import Diagnostic, fail, suggest_nearest
 from aspenpy.language.files import Reader, list_models, models_folder
-from aspenpy.language.format import format_text
 from aspenpy.language.opening import read_first_bytes
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
@@ -125,5 +124,7 @@ def formatted(model: str | Path, *, allow_outside: bool = False) -> str:
     :returns: the text, with a newline at its end
     :raises AspenError: for a text with a mistake in its syntax
     """
+    from aspenpy.language.format import format_text
+
     reader = Reader(allow_outside=allow_outside)
     return format_text(source_of(model, reader), reader)

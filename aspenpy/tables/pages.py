@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from aspenpy.language.diagnostics import Diagnostic, drawn_lines, render
-from aspenpy.tables.plot import plot_lines, write_svg
 from aspenpy.tables.table import (
     GAP,
     Findings,
@@ -51,6 +50,8 @@ def _grid_lines(part: Grid, columns: int) -> list[str]:
 
 
 def _plot_lines(part: Plot, columns: int) -> list[str]:
+    from aspenpy.tables.plot import plot_lines
+
     return [make_visible(line) for line in plot_lines(part, columns)]
 
 
@@ -157,6 +158,8 @@ def _write_html_grid(part: Grid) -> str:
 def _write_html_plot(part: Plot) -> str:
     """A picture, where matplotlib is there to draw it; else the characters of the terminal."""
     from importlib.util import find_spec
+
+    from aspenpy.tables.plot import plot_lines, write_svg
 
     if find_spec("matplotlib"):
         return write_svg(part)

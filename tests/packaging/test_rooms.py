@@ -23,6 +23,8 @@ START_UP = {
     "aspenpy/language/parser.py": "what is wrong with a text is worked out when something is",
     "aspenpy/expr/cache_windows.py": "NumPy counts lines in the sets of a cache",
     "aspenpy/expr/evaluate.py": "NumPy runs the loops that are too long for exact arithmetic",
+    "aspenpy/tables/pages.py": "plots are drawn where a result has one",
+    "aspenpy/models/library.py": "the formatter serves one command",
     "aspenpy/models/model.py": "the text of a model is written where it is wanted",
     "aspenpy/cost/compute.py": "networks are priced where ranks send messages",
     "aspenpy/cost/memory.py": "traffic through caches is worked out where accesses have patterns",

@@ -11,9 +11,13 @@ from zlib import crc32
 import pytest
 
 from aspenpy.language import parser, trees
+from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import Reader, models_folder
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
+from aspenpy.models.application import load
+from aspenpy.models.library import load_application, load_machine
+from aspenpy.models.machine import load as machine_load
 
 LIBRARY = sorted(Path(models_folder()).rglob("*.aspen"))
 HASWELL, SIMPLE = (Path(models_folder(), "machines", f"{name}.aspen") for name in ("haswell", "simple"))
@@ -89,6 +93,24 @@ def test_another_language_reads_the_text_again(
     assert parsed == ["simple.aspen"] * 2
 
 
+def test_dimensions_are_looked_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a text that is another they are looked at again, though the tree of the old one is kept."""
+    asked: list[str] = []
+    for module, name in ((load, "app"), (machine_load, "machine")):
+        find = module.contradictions
+        monkeypatch.setattr(
+            module, "contradictions", lambda node, find=find, name=name: (asked.append(name), find(node))[1]
+        )
+    for _ in range(2):
+        load_application("comd"), load_machine("haswell")
+    assert asked == ["app", "machine"]
+    wrong = HASWELL.read_text().replace("haswell_nodes = 16", "haswell_nodes = (16 s + 1 B)")
+    reader = Reader(unsaved={str(HASWELL): wrong})
+    with pytest.raises(AspenError, match="seconds"):
+        machine_load.read_machine(reader.read(str(HASWELL)), reader)
+    assert asked == ["app", "machine", "machine"]
+
+
 def sealed(data: Any) -> bytes:
     content = marshal.dumps(data)
     return crc32(content).to_bytes(4, "big") + content
@@ -96,10 +118,10 @@ def sealed(data: Any) -> bytes:
 
 def damages(content: bytes) -> list[bytes]:
     """Files that are cut off, changed, empty, or hold something else."""
-    language, text, files, packed = marshal.loads(content[4:])
+    language, text, files, checked, packed = marshal.loads(content[4:])
     other = [["Unheard"], ["Name", "x"], ["Machine"], ["Name", 1, 2, 3, 4, 5], [], 7, None, [":", 1], ["/", 1, "b"]]
-    wrong = [sealed((language, text, files, tree)) for tree in other]
-    wrong += [sealed((language, text, [(0, "x")], packed)), sealed((language, text)), sealed(5), sealed({})]
+    wrong = [sealed((language, text, files, checked, tree)) for tree in other]
+    wrong += [sealed((language, text, [(0, "x")], checked, packed)), sealed((language, text)), sealed(5), sealed({})]
     flipped = bytearray(content)
     flipped[len(content) // 2] ^= 4
     return [b"", content[:3], content[:-9], bytes(flipped), b"\0" * 9000, *wrong]

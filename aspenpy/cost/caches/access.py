@@ -62,6 +62,11 @@ class Access(Record):
         """Whether nobody can tell which line is next."""
         return isinstance(self.pattern, Scattered)
 
+    @property
+    def table(self) -> Expr | None:
+        """Bytes of the table whose entries it takes at random; None for other patterns."""
+        return self.pattern.table if isinstance(self.pattern, Scattered) else None
+
     def footprint(self, line: Expr) -> Expr | None:
         """The lines that it touches; None where nobody can tell."""
         if isinstance(self.pattern, Scattered):

@@ -10,6 +10,7 @@ from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
 from aspenpy.language.statements import declarations_by_name, is_of_library
+from aspenpy.language.trees import mark_checked
 from aspenpy.models.application.declarations import check_mixtures
 from aspenpy.models.application.dimensions import contradictions
 from aspenpy.models.application.model import Application
@@ -61,9 +62,11 @@ class _Loader:
         self, node: nodes.Application, source: Source, prefix: str, path: tuple[Any, ...], warnings: list[Diagnostic]
     ) -> Application:
         """The application with its imports loaded, once its dimensions agree."""
-        errors = contradictions(node)
-        if errors:
-            raise AspenError(*errors)
+        if not source.checked:
+            errors = contradictions(node)
+            if errors:
+                raise AspenError(*errors)
+            mark_checked(source, node)
         return self.assemble(node, source, prefix, path, warnings)
 
     def assemble(

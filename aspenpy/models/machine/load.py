@@ -12,6 +12,7 @@ from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, MESSAGES, SECONDS,
 from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
+from aspenpy.language.trees import mark_checked
 from aspenpy.models.application.dimensions import (
     RESOURCE_DIMENSIONS,
     Contradictions,
@@ -32,16 +33,20 @@ def read_machine(source: Source, reader: Reader | None = None) -> Machine:
     if not isinstance(node, nodes.Machine):
         message = f"`{source.name}` is an application model, not a machine model"
         fail("not-a-machine", message, node.name_span, hint="a machine model has a component `machine NAME { ... }`")
-    return link_machine(node, warnings)
+    return link_machine(node, warnings, source)
 
 
-def link_machine(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
+def link_machine(node: nodes.Machine, warnings: list[Diagnostic], source: Source | None = None) -> Machine:
     """The machine of a syntax tree, once its components are known, of the type said, and a tree, and its
-    dimensions agree."""
+    dimensions agree; with the source that it was read from, where that may have been checked."""
     machine = assemble_machine(node, warnings)
+    if source is not None and source.checked:
+        return machine
     errors = contradictions(machine.node)
     if errors:
         raise AspenError(*errors)
+    if source is not None:
+        mark_checked(source, node)
     return machine
 
 
