@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import product
 from math import prod
 
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import DomainError, factor_evenly, process_grid
+from tests.sweeps.test_programs import AVAILABLE, swept
 from tests.thorough import examples
 
 
@@ -46,6 +49,19 @@ def test_factors_multiply_and_do_not_increase(number: int, many: int) -> None:
     factors = factor_evenly(number, many)
     assert prod(factors) == number
     assert list(factors) == sorted(factors, reverse=True)
+
+
+@pytest.mark.parametrize("backend", AVAILABLE)
+@pytest.mark.parametrize("many", [1, 2, 3])
+def test_many_counts_at_once(backend: str, many: int) -> None:
+    """Counts that come again, and counts that share a row of C's table of 1,024."""
+    counts = [*range(1, 40), *range(1025, 1064), *range(7169, 7180)]
+    draws = random.Random(many).choices(counts, k=300)
+    factors = {count: tried(count, many) for count in counts}
+    ranks = graph.symbol("ranks")
+    for axis in range(many):
+        found, _ = swept(graph.apply("grid", ranks, many, axis), {ranks: draws}, backend)
+        assert found == [factors[count][axis] for count in draws]
 
 
 def test_large_numbers_of_ranks() -> None:

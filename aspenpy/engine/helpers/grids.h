@@ -1,30 +1,43 @@
 /* Near-equal factors in C: NAN where there are none. */
 
-static double aspen_grid_factor(double number, double many, double largest, double axis, const double *divisors, int count)
+typedef struct {
+    double number, many, factors[6];
+} aspen_grid_row;
+
+/* Fills in the factors from the largest on; 0 where none are as large as the rest needs. */
+static int aspen_grid_factor(double number, int many, double largest, const double *divisors, int count, double *factors)
 {
-    if (many == 1.0)
-        return number <= largest ? number : NAN;
-    for (int i = 0; i < count && divisors[i] <= largest; i++) {
-        const double factor = divisors[i];
-        double power = 1.0, last;
-        for (double times = 0.0; times < many; times += 1.0)
-            power *= factor;
-        if (fmod(number, factor) != 0.0 || power < number)
-            continue;
-        last = aspen_grid_factor(number / factor, many - 1.0, factor, fmax(0.0, axis - 1.0), divisors, count);
-        if (last == last)
-            return axis == 0.0 ? factor : last;
+    if (many == 1) {
+        *factors = number;
+        return number <= largest;
     }
-    return NAN;
+    for (int i = 0; i < count && divisors[i] <= largest; i++) {
+        double power = 1.0;
+        for (int times = 0; times < many; times++)
+            power *= divisors[i];
+        if (fmod(number, divisors[i]) != 0.0 || power < number)
+            continue;
+        *factors = divisors[i];
+        if (aspen_grid_factor(number / divisors[i], many - 1, divisors[i], divisors, count, factors + 1))
+            return 1;
+    }
+    return 0;
 }
 
+/* Counts of ranks come again at the next point, and for the next axis: each is factored once, as long as no other one
+   takes its row of the thread's table. */
 static inline double aspen_grid(double number, double many, double axis)
 {
+    static _Thread_local aspen_grid_row rows[1024];
     double divisors[6720];
     int small = 0, count;
+    aspen_grid_row *row;
     if (!(number >= 1.0) || !(number <= 1e12) || number != floor(number) || !(many >= 1.0) || !(many <= 6.0)
         || many != floor(many) || !(axis >= 0.0) || !(axis < many) || axis != floor(axis))
         return NAN;
+    row = &rows[((long long)number * 7 + (int)many) % 1024];
+    if (row->number == number && row->many == many)
+        return row->factors[(int)axis];
     for (double divisor = 1.0; divisor * divisor <= number; divisor += 1.0)
         if (fmod(number, divisor) == 0.0)
             divisors[small++] = divisor;
@@ -32,5 +45,11 @@ static inline double aspen_grid(double number, double many, double axis)
     for (int i = small - 1; i >= 0; i--)
         if (divisors[i] * divisors[i] != number)
             divisors[count++] = number / divisors[i];
-    return aspen_grid_factor(number, many, number, axis, divisors, count);
+    if (!aspen_grid_factor(number, (int)many, number, divisors, count, row->factors)) {
+        row->number = 0.0;
+        return NAN;
+    }
+    row->number = number;
+    row->many = many;
+    return row->factors[(int)axis];
 }
