@@ -64,6 +64,7 @@ LAWS: dict[str, IntervalLaw] = {
     "energy": IntervalLaw("an energy cannot be {} J: it must not be negative"),
     "clock": IntervalLaw("a clock cannot be {} Hz: it must be positive", open=True),
     "efficiency": IntervalLaw("an efficiency of {} is not above 0 and at most 1", high=1.0, open=True),
+    "bandwidth_share": IntervalLaw("a part of the bandwidth of {} is not above 0 and at most 1", high=1.0, open=True),
     "probability": IntervalLaw("a probability of {} is not between 0 and 1", high=1 + PROBABILITY_SLACK),
     "probabilities": IntervalLaw(
         "the probabilities add up to {}, which is more than 1", low=None, high=1 + PROBABILITY_SLACK

@@ -11,6 +11,7 @@ from aspenpy.answers.energy.cap_warning import CODE
 from aspenpy.answers.energy.hardware import HardwarePeak
 from aspenpy.answers.energy.optimum import MetricOptimum
 from aspenpy.answers.energy.term import Key
+from aspenpy.answers.energy.voltage import Voltage
 from aspenpy.expr.printer import shorten_text
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats
 from aspenpy.language.dimensions import format_quantity
@@ -60,8 +61,10 @@ def report_energy(
     best: MetricOptimum | None = None,
     cap: Capped | None = None,
     warnings: Sequence[Diagnostic] = (),
+    voltage: Voltage | None = None,
 ) -> Report:
-    """The energy, the hardware's peaks, the kernels, the terms; `warnings` are told with those of the prediction."""
+    """The energy, the hardware's peaks, the kernels, the terms; `warnings` are told with those of the prediction, the
+    `voltage` is that at a clock that was found."""
     prediction = energy.prediction
     data: dict[str, Any] = {
         "machine": prediction.machine.name,
@@ -76,9 +79,10 @@ def report_energy(
         "optimum": best
         and _optimum_as_data(best, unit_of_parameter(best.parameter, prediction.application, prediction.machine)),
         "cap": cap and _cap_as_data(cap),
+        "voltage": voltage and {name: getattr(voltage, name) for name in type(voltage)._fields},
     }
     parts = (
-        make_facts(_list_facts(energy, verdicts, best, cap).items()),
+        make_facts((_list_facts(energy, verdicts, best, cap) | _describe_voltage(voltage)).items()),
         make_table(HARDWARE, hardware, "hardware", title="the hardware at its peak", media=TEXT + JSON),
         _kernels_table(energy),
         _terms_table(energy),
@@ -184,6 +188,14 @@ def _cap_in_words(cap: Capped) -> str:
     if cap.power > cap.cap * (1 + 1e-9):
         return f"clock lowered {lowered}, the lowest, where a socket would still consume {watts(cap.power)}: it waits"
     return f"clock lowered {lowered}, so that a socket consumes {watts(cap.cap)} and not {watts(cap.uncapped)}"
+
+
+def _describe_voltage(voltage: Voltage | None) -> dict[str, str]:
+    if voltage is None:
+        return {}
+    lowest = ", the lowest" if voltage.is_floor else ""
+    there = f"{voltage.value:.3g} of that for which power is stated{lowest}, at {format_quantity(voltage.clock, 'Hz')}"
+    return {"voltage": f"{there}; the curve is {voltage.curve}"}
 
 
 def _cap_as_data(cap: Capped) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.intervals import Real
-from aspenpy.language.diagnostics import fail
+from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.record import Record
 
 MOST_PROVED = 100
@@ -81,11 +81,10 @@ def optimum(
 
     open_loops = any(symbol in graph.free_symbols(loop) for loop in graph.nodes_of_kind("sum", formula))
     proved = not open_loops and sum(1 for _ in graph.topological_order(formula)) <= MOST_PROVED
-    turns = (
-        _find_turning_points(formula, symbol, low, high, at)
-        if proved
-        else _search_least(lambda x: float(at(formula, x)), low, high)
-    )
+    turns = _find_turning_points(formula, symbol, low, high, at) if proved else None
+    proved = turns is not None
+    if turns is None:
+        turns = _search_least(lambda x: float(at(formula, x)), low, high)
     if whole:
         turns = [min(max(beside(turn), low), high) for turn in turns for beside in (math.floor, math.ceil)]
     values = {place: float(at(formula, place)) for place in [low, *turns, high]}
@@ -112,9 +111,15 @@ def _search_least(value: Callable[[float], float], low: Real, high: Real) -> lis
 
 def _find_turning_points(
     formula: Expr, symbol: Expr, low: Real, high: Real, at: Callable[[Expr, Real], Real]
-) -> list[Real]:
-    """Where the slope is zero, or has different signs on the two sides."""
+) -> list[Real] | None:
+    """Where the slope is zero, or has different signs on the two sides; None of a formula that is level over a range,
+    as energy is while a cap holds: its slope is zero at more places than can be listed."""
     slope = differentiate(formula, symbol)
-    roots = RootSearch(slope, symbol, lambda x: at(slope, x), 0, False).run(low, high)
+    try:
+        roots = RootSearch(slope, symbol, lambda x: at(slope, x), 0, False).run(low, high)
+    except AspenError as error:
+        if error.diagnostics[0].code != "not-proven":
+            raise
+        return None
     solutions = [end for solution in roots.solutions for end in (solution.low, solution.high)]
     return solutions + [end for leap in roots.leaps for end in (leap.before, leap.behind)]

@@ -17,6 +17,7 @@ from aspenpy.models.model import Model, Parameter, make_parameter
 from aspenpy.record import Record
 
 OWNER = "machine"  # the owner of a machine's symbols: it tells them from an application's of the same name
+ATTAINED, SHARE = "attained_bandwidth", "bandwidth_share"
 BASE = graph.symbol("base", "trait")  # what a trait calls the time so far
 
 
@@ -194,8 +195,16 @@ class Machine(Model):
 
     @cached_property
     def components(self) -> dict[str, Component]:
-        """Its components by name; of two with one name the later holds."""
-        return {node.name: self._component(node) for node in self.node.components}
+        """Its components by name; of two with one name the later holds. A memory attains the part of its bandwidth
+        that the cores of its socket draw at their clock; of several kinds of sockets around it the most."""
+        found = {node.name: self._component(node) for node in self.node.components}
+        shares: dict[str, list[Expr]] = {}
+        for socket in found.values():
+            share = socket.value(SHARE) if socket.type == "socket" else None
+            if share is not None:
+                for memory in _memories_in(socket, found):
+                    shares.setdefault(memory, []).append(graph.checked("bandwidth_share", share))
+        return found | {name: _scale_bandwidth(found[name], of_sockets) for name, of_sockets in shares.items()}
 
     @cached_property
     def root(self) -> Component:
@@ -315,6 +324,34 @@ class Machine(Model):
 
     def _scopes(self) -> dict[str, Any]:
         return {"machine": self.node.declarations} | {f"machine {each.name}": each for each in self.node.components}
+
+
+def _memories_in(component: Component, components: Mapping[str, Component]) -> dict[str, None]:
+    """The names of the memories below a component, each once."""
+    found: dict[str, None] = {}
+    pending = [part.component for part in component.parts]
+    seen = set(pending)
+    while pending:
+        inner = components[pending.pop()]
+        if inner.type == "memory":
+            found[inner.name] = None
+        fresh = {part.component for part in inner.parts} - seen
+        seen |= fresh
+        pending += sorted(fresh)
+    return found
+
+
+def _scale_bandwidth(memory: Component, shares: list[Expr]) -> Component:
+    """The memory with what it attains, or else its peak, reduced to the largest of the shares."""
+    name = next((each for each in (ATTAINED, "bandwidth") if memory.value(each) is not None), None)
+    if name is None:
+        message = f"the socket of memory `{memory.name}` states a `{SHARE}`, and the memory no `{ATTAINED}`"
+        fail("no-bandwidth", message, memory.name_span, hint=f"write `property {ATTAINED} [..]` in it, with its unit")
+    stated = memory.properties[name]
+    assert stated.value is not None, name
+    most = shares[0] if len(shares) == 1 else graph.apply("max", *shares)
+    scaled = stated.replace(value=graph.mul(stated.value, most))
+    return memory.replace(properties=memory.properties | {name: scaled})
 
 
 def word_of_property(component: Component, name: str) -> str | None:

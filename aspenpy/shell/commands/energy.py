@@ -8,6 +8,7 @@ from aspenpy.answers.energy.cap import lower_clock_to_cap
 from aspenpy.answers.energy.hardware import hardware_peaks
 from aspenpy.answers.energy.optimum import MetricOptimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
+from aspenpy.answers.energy.voltage import Voltage, sets_clock, voltage_of
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.explore.comparison import Efficiency
 from aspenpy.explore.variable import takes_whole, value_of_end
@@ -102,7 +103,8 @@ def run_energy(arguments: Arguments) -> int:
     hardware = hardware_peaks(energy.prediction) if energy.options.law == "aeem" else ()
     best = _least(energy, arguments.least)
     warnings = [*prediction.diagnostics, *(_warn_of_ends(best, case) if best is not None else ())]
-    report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap, warnings=warnings)
+    voltage = _voltage(energy, best) if cap is not None or best is not None else None
+    report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap, warnings=warnings, voltage=voltage)
     if arguments.measured:
         report = add_recorded(report, look_up_runs(arguments.measured, case.application.name, settings_of(arguments)))
     return deliver(report, arguments, lambda: draw(energy))
@@ -132,6 +134,14 @@ def _least(energy: Energy, texts: list[str]) -> MetricOptimum | None:
         whole = takes_whole(name, energy.prediction)
     ends = [value_of_end(name, end, energy.prediction) for end in (low, high)]
     return optimum(energy.prediction, name, ends[0], ends[1], options=energy.options, whole=whole)
+
+
+def _voltage(energy: Energy, best: MetricOptimum | None) -> Voltage | None:
+    """The voltage where the energy is least by the clock, else at the clock of the prediction."""
+    if energy.options.law != "responding":
+        return None
+    named = best if best is not None and sets_clock(energy.prediction, best.parameter) else None
+    return voltage_of(energy.prediction, None if named is None else named.at)
 
 
 def _warn_of_ends(best: MetricOptimum, case: Case) -> list[Diagnostic]:
