@@ -23,15 +23,15 @@ MOST: dict[str, int] = {
     "other": 1045,
     "page": 640,
     "probe": 2060,
-    "report": 8610,
-    "shell": 6800,
+    "report": 8625,
+    "shell": 6815,
     "sweeps": 2610,
     "tables": 1630,
     "traces": 1600,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 97340
+MOST_IN_ALL = 97450
 
 
 def room_of(file: Path) -> str:
