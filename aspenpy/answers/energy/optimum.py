@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import METRICS, energy_metric
@@ -20,7 +21,7 @@ from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.intervals import Real
-from aspenpy.language.diagnostics import AspenError, fail
+from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
 
 MOST_PROVED = 100
@@ -28,6 +29,9 @@ MOST_PROVED = 100
 
 GRID = 64
 """Pieces of the interval of a larger one."""
+
+LEVELS = 16
+"""Pieces of it that are looked at for a level part."""
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 SECTIONS = 30
@@ -81,10 +85,12 @@ def optimum(
 
     open_loops = any(symbol in graph.free_symbols(loop) for loop in graph.nodes_of_kind("sum", formula))
     proved = not open_loops and sum(1 for _ in graph.topological_order(formula)) <= MOST_PROVED
-    turns = _find_turning_points(formula, symbol, low, high, at) if proved else None
-    proved = turns is not None
-    if turns is None:
-        turns = _search_least(lambda x: float(at(formula, x)), low, high)
+    proved = proved and not _is_level(lambda x: float(at(formula, x)), low, high)
+    turns = (
+        _find_turning_points(formula, symbol, low, high, at)
+        if proved
+        else _search_least(lambda x: float(at(formula, x)), low, high)
+    )
     if whole:
         turns = [min(max(beside(turn), low), high) for turn in turns for beside in (math.floor, math.ceil)]
     values = {place: float(at(formula, place)) for place in [low, *turns, high]}
@@ -92,6 +98,14 @@ def optimum(
     return MetricOptimum(
         parameter, float(best), values[best], float(low), values[low], float(high), values[high], proved
     )
+
+
+def _is_level(value: Callable[[float], float], low: Real, high: Real) -> bool:
+    """Whether the formula is level over a part of the interval, as energy is while a cap holds: its slope is then zero
+    at more places than can be listed."""
+    places = [float(low) + (float(high) - float(low)) * step / LEVELS for step in range(LEVELS + 1)]
+    values = [value(place) for place in places]
+    return any(math.isclose(left, right, rel_tol=1e-12) for left, right in pairwise(values))
 
 
 def _search_least(value: Callable[[float], float], low: Real, high: Real) -> list[Real]:
@@ -111,15 +125,9 @@ def _search_least(value: Callable[[float], float], low: Real, high: Real) -> lis
 
 def _find_turning_points(
     formula: Expr, symbol: Expr, low: Real, high: Real, at: Callable[[Expr, Real], Real]
-) -> list[Real] | None:
-    """Where the slope is zero, or has different signs on the two sides; None of a formula that is level over a range,
-    as energy is while a cap holds: its slope is zero at more places than can be listed."""
+) -> list[Real]:
+    """Where the slope is zero, or has different signs on the two sides."""
     slope = differentiate(formula, symbol)
-    try:
-        roots = RootSearch(slope, symbol, lambda x: at(slope, x), 0, False).run(low, high)
-    except AspenError as error:
-        if error.diagnostics[0].code != "not-proven":
-            raise
-        return None
+    roots = RootSearch(slope, symbol, lambda x: at(slope, x), 0, False).run(low, high)
     solutions = [end for solution in roots.solutions for end in (solution.low, solution.high)]
     return solutions + [end for leap in roots.leaps for end in (leap.before, leap.behind)]

@@ -11,6 +11,7 @@ from aspenpy.record import Record
 
 VOLTAGE, CURVE = "voltage", "voltage_curve"
 CURVES = ("measured", "published", "assumed")
+NEAR = 1e-3  # a voltage so little above the lowest is the lowest: clocks are found by searching
 
 
 class Voltage(Record):
@@ -23,7 +24,7 @@ class Voltage(Record):
 
     @property
     def is_floor(self) -> bool:
-        return self.value <= self.floor * (1 + 1e-9)
+        return self.value <= self.floor * (1 + NEAR)
 
 
 def voltage_of(prediction: Prediction, clock: float | None = None) -> Voltage | None:
