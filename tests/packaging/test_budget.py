@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4230,
-    "answers": 11200,
+    "answers": 11240,
     "assembly": 850,
     "cost": 13020,
     "editor": 2750,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 97450
+MOST_IN_ALL = 97490
 
 
 def room_of(file: Path) -> str:
