@@ -165,7 +165,8 @@ class Branches(WalkTask):
         neither side costs anything."""
         if not _has_costs(node.then) and not _has_costs(node.otherwise):
             return None
-        if jump in ("break", "return", "goto") and not _has_costs(node.then):
+        is_counted = jump == "return" and self.names.counts_each and not self.active.nests
+        if jump in ("break", "return", "goto") and not _has_costs(node.then) and not is_counted:
             return ZERO
         if not _has_computation(node.then) and not _has_computation(node.otherwise):
             return constant_polynomial(guess_rate(node).limit_denominator(100))

@@ -210,7 +210,10 @@ class CallEvaluator(WalkTask):
             self.bind_argument(part, formal) for part, formal in zip(node.arguments, function.formals, strict=False)
         ]
         found = [value for value, _ in pairs]
+        is_counted = self.names.counts_each and node.key in self.facts.recursive
         if node.key in self.stack.inlined or (self.frame.function is not None and node.key == self.frame.function.key):
+            if is_counted:
+                return self.state.unknown_result(node)
             self.state.add_arithmetic(f"call {node.name}", node.type, node.span)
             self.state.report_uncounted(
                 "recursion", f"`{node.name}` calls itself: how often is not in the source", node.span
@@ -219,6 +222,8 @@ class CallEvaluator(WalkTask):
         referred = {
             formal.key: name for formal, (_, name) in zip(function.formals, pairs, strict=False) if name is not None
         }
+        if is_counted:
+            return self._invoke_repeatedly(node, function, found, referred)
         is_small = function.in_place or can_inline(function, bool(self.active.changes))
         if len(self.stack.inlined) >= MOST_INLINED or not is_small:
             return self._invoke(node, function, found, referred)
@@ -238,6 +243,18 @@ class CallEvaluator(WalkTask):
             self._forget_arguments(node)
             return self.state.unknown_result(node)
         return self._follow(node, function, found, referred)
+
+    def _invoke_repeatedly(
+        self, node: r.Call, function: r.Function, found: list[Known], referred: dict[str, str]
+    ) -> Known:
+        """Calls a function that calls itself as often as it runs for a call from outside, which a run says."""
+        meaning = Meaning(f"runs of `{node.name}`, which calls itself, for each call from outside")
+        times = self.names.add_hole(f"{node.name}_runs", meaning, ONE, function.span, 0)
+        self.names.recursions.update(dict.fromkeys(v.symbols(times), node.key))
+        with self.state.collect() as inside:
+            value = self._invoke(node, function, found, referred)
+        self.out.append(Nest(self.names.make_counter("run"), (times,), inside))
+        return value
 
     def _in_sizes(self, value: Value | None) -> Value | None:
         """A value with the function's arguments replaced by what its callers pass; None where it becomes too long."""

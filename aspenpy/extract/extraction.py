@@ -153,6 +153,7 @@ def _extract_program(
             points = runs.measure(sources.units, sources.parts)
             same_blocks = runs.find_same_blocks(points[-1])
         filling = runs.fit_holes(points, one.profiles)
+        runs.fit_recursions(points, filling, one.profiles, one.order, one.roots)
         reconciliation, causes = runs.reconcile_lines(points[-1], filling, one.profiles, one.order, one.roots)
         if causes <= counted and one.names.same_blocks == same_blocks:
             break
@@ -238,6 +239,7 @@ class _Extractor:
                 for node in walk_records(function.body)
                 if isinstance(node, r.Field)
             },
+            frozenset(key for key, called in self.call_graph.calls.items() if key in called),
         )
 
     def write_kernels(self) -> list[KernelText]:

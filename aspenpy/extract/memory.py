@@ -19,6 +19,9 @@ from aspenpy.extract.state import WalkState, WalkTask, source_text
 from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.source import Span
 
+MOST_COPIED = 64
+"""Bytes of structures that a compiler copies word by word."""
+
 ANY = graph.symbol("any", "element")
 """Stands for what varies, where elements of an array are taken to have one mean value."""
 
@@ -62,6 +65,8 @@ class Memory(WalkTask):
         assert there.place is not None
         type, array, offset = there.type, there.place.array, there.place.offset
         if type.kind == "record":
+            if self._is_copied(there):
+                self.add_access("load", there, node.span)
             return None
         access = self.add_access("load", there, node.span)
         place = access.place()
@@ -96,6 +101,13 @@ class Memory(WalkTask):
             self.scope.memory[place] = found
             self.names.called.setdefault(place, there.name)
         return found
+
+    def _is_copied(self, there: AssignmentTarget) -> bool:
+        """Whether a compiler loads a structure that is read as a whole: one of a function's own is in registers."""
+        assert there.place is not None
+        array, size = self.names.arrays.get(there.place.array), there.type.size
+        is_own = array is None or array.hold == "local"
+        return there.type.of is None and not is_own and 0 < size <= MOST_COPIED
 
     def _note_pointing_member(self, value: Known, node: r.Expression) -> None:
         """Notes which member of a structure type points at an array."""

@@ -10,7 +10,8 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import FunctionCosts
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Tool, parse_command
-from aspenpy.extract.hole_values import CountedRun, Filling, Over, count_pointer_calls, measure_points
+from aspenpy.extract.fit import FitTerm, fit_mean
+from aspenpy.extract.hole_values import TOTALS, CountedRun, Filling, Over, count_pointer_calls, measure_points
 from aspenpy.extract.reconcile import Reconciliation, find_causes, list_counted_spans, reconcile
 from aspenpy.extract.replay import Replay
 from aspenpy.extract.text import Writer
@@ -70,6 +71,29 @@ class ModelRuns:
             holes[symbol] = holes[symbol].replace(fit=fit)
         return filling
 
+    def fit_recursions(
+        self,
+        points: list[CountedRun],
+        filling: Filling,
+        profiles: Mapping[str, FunctionCosts],
+        order: Sequence[str],
+        roots: Collection[r.Function],
+    ) -> None:
+        """Fits how often functions that call themselves run for each call from outside: their entries in a run over
+        the calls of the model."""
+        holes = self.names.holes
+        values: dict[Expr, list[tuple[Mapping[str, float], float, float]]] = {}
+        for point in points if self.names.recursions else ():
+            known = filling.find_known(point)
+            replay = Replay(profiles, holes, self.writer.resolve_value, known, frozenset(filling.sites))
+            tally = replay.run(order[::-1], [root.key for root in roots])
+            for symbol, key in self.names.recursions.items():
+                if tally.functions.get(key) and key in point.entered:
+                    values.setdefault(symbol, []).append((point.sizes, point.entered[key], tally.functions[key]))
+        terms = [FitTerm(size, *power) for power in TOTALS for size in points[0].sizes]
+        for symbol, found in values.items():
+            holes[symbol] = holes[symbol].replace(fit=fit_mean(found, terms, terms))
+
     def reconcile_lines(
         self,
         point: CountedRun,
@@ -83,7 +107,12 @@ class ModelRuns:
         known = filling.find_known(point)
         replay = Replay(profiles, self.names.holes, self.writer.resolve_value, known, frozenset(filling.sites))
         tally = replay.run(order[::-1], [root.key for root in roots])
-        failed = [function for function in self.program.functions if function.name in self.names.uncounted]
+        recursive = self.names.recursions.values()
+        failed = [
+            function
+            for function in self.program.functions
+            if function.name in self.names.uncounted or function.key in recursive
+        ]
         causes = find_causes(tally, point) | list_counted_spans(failed, point)
         return reconcile(tally, point, self.program.functions), causes
 

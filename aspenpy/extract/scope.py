@@ -276,6 +276,7 @@ class Names:
         self.lost: dict[str, Known] = {}  # what variables were before another function got their address
         self.rows: dict[object, Value] = {}  # passes of loops that data decide, by the arrays that say them
         self.extents: dict[Expr, bool] = {}  # parameters for bytes of arrays, and whether these are rows of pointers
+        self.recursions: dict[Expr, str] = {}  # parameters for runs of functions that call themselves, by key
         self.rows_of_pointers: set[str] = set()  # arrays whose begin is read anew in each pass of a loop
         self.same_blocks = same_blocks  # expressions whose pointers point into the blocks of another in a run
         self.pointed: dict[str, Value] = {}  # bytes of all that the pointers in an array point at

@@ -35,7 +35,8 @@ class Facts(Record):
     `macros` are the parameters that stand for macros, `constants` the values of global variables that nothing assigns
     to. By function, `references` are the names of what it returns references to, `effects` those of what it stores to,
     and `call_sites` the number of its calls. Pointers may point at the members `exposed` alone. `member_offsets` are
-    the bytes in front of each member, by the name of its structure type and its own.
+    the bytes in front of each member, by the name of its structure type and its own; functions
+    that are `recursive` call themselves.
     """
 
     program: r.Program
@@ -49,6 +50,7 @@ class Facts(Record):
     call_sites: Mapping[str, int]
     global_spans: Mapping[str, Span | None]
     member_offsets: Mapping[tuple[str, str], int]
+    recursive: frozenset[str] = frozenset()
 
 
 class Frame:

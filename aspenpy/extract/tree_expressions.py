@@ -221,6 +221,10 @@ class Expressions:
             return r.Several((left, right), type, True, span)
         if code == ASSIGN or code >= FIRST_COMPOUND:
             return r.Assignment("" if code == ASSIGN else operator, left, right, left.type, False, span)
+        if operator in ("<<", ">>") and not (isinstance(right, r.Constant) and right.macro is None):
+            value = evaluate_constant(cursor)  # a power of two: no formula in the macro
+            if isinstance(value, int):
+                return r.Constant(value, type, None, span)
         return r.Operation(operator, (left, right), self._result_type(operator, type, (left, right)), span)
 
     def _result_type(self, operator: str, type: r.Type, operands: tuple[r.Expression, ...]) -> r.Type:
