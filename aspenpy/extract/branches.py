@@ -168,7 +168,8 @@ class Branches(WalkTask):
         is_counted = jump == "return" and self.names.counts_each and not self.active.nests
         if jump in ("break", "return", "goto") and not _has_costs(node.then) and not is_counted:
             return ZERO
-        if not _has_computation(node.then) and not _has_computation(node.otherwise):
+        is_minor = not _has_computation(node.then) and not _has_computation(node.otherwise)
+        if is_minor and not self.names.counts_each:
             return constant_polynomial(guess_rate(node).limit_denominator(100))
         value = constant_polynomial(guess_rate(node).limit_denominator(100))
         stated = read_aspen_control(node.pragmas, "probability")

@@ -235,6 +235,8 @@ class Filling:
             ]
             if counted and (whole := sum(entered for _, entered in counted)):
                 found[symbol] = sum(passes for passes, _ in counted), whole
+            elif all(_was_never_reached(site, point) for site in sites):
+                found[symbol] = 0.0, 1.0
         return found
 
     def _count_at_site(
@@ -286,6 +288,12 @@ class Filling:
             exponents = (*range(1, 1 + max(map(nesting_depth, loops))), -1)
         terms = [FitTerm(size, exponent) for exponent in exponents for size in sizes]
         return terms + [FitTerm(size, 0, True) for size in sizes if loops and len(self.runs) > 2]
+
+
+def _was_never_reached(site: HoleSite, point: CountedRun) -> bool:
+    """Whether a run has counted a place and did not come there."""
+    ran = point.ran.get(site.span) if site.span is not None else None
+    return ran is not None and not ran.entered
 
 
 def _find_command_line(program: r.Program) -> dict[str, int]:

@@ -34,6 +34,9 @@ from aspenpy.extract.triangles import CounterRange, Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 
+MOST_LETTERS = 1500
+"""Letters of a line; a function with longer ones takes its loops and conditions from the counts of a run."""
+
 NOTHING = ["execute { flops [0] }"]
 """What stands where the language wants a statement and the program has nothing that counts."""
 
@@ -65,6 +68,8 @@ class Writer(ModelBindings):
         except (NoClosedForm, TooLong, TooLarge):
             uncounted = self.names.add_uncounted(profile.name, profile.span)
             lines = [f"execute {{ flops [{body.write_formula(uncounted)}] }}"]
+        if self.names.counts_each and any(len(line) > MOST_LETTERS and not line.startswith("//") for line in lines):
+            self.names.uncounted.append(profile.name)  # each evaluation would take longer than the counts are worth
         kernel = body.finish_kernel(name or self.names.make_unique(profile.name), lines or NOTHING)
         if lines:
             self.kernels[profile.key] = kernel

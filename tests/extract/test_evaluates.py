@@ -80,6 +80,43 @@ int main(int argc, char **argv) {
 """
 
 
+NEIGHBOURS = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), total = 0;
+  double **values = malloc(n * n * n * sizeof *values);
+  for (int i = 0; i < n * n * n; i++) values[i] = malloc(27 * sizeof(double));
+  for (int z = 0; z < n; z++)
+    for (int y = 0; y < n; y++)
+      for (int x = 0; x < n; x++) {
+        int row = (z * n + y) * n + x;
+        double *value = values[row];
+        for (int dz = -1; dz <= 1; dz++)
+          if (z + dz > -1 && z + dz < n)
+            for (int dy = -1; dy <= 1; dy++)
+              if (y + dy > -1 && y + dy < n)
+                for (int dx = -1; dx <= 1; dx++)
+                  if (x + dx > -1 && x + dx < n) {
+                    if (dx == 0 && dy == 0 && dz == 0) *value++ = 26.0;
+                    else *value++ = -1.0;
+                    total++;
+                  }
+      }
+  return total == 0;
+}
+"""
+
+
+def test_formulas_that_are_too_long_give_way_to_counts(tmp_path: Path) -> None:
+    (tmp_path / "program.c").write_text(NEIGHBOURS)
+    found = extract(tmp_path / "program.c", run=ProgramRun("./a.out 12"))
+    assert found.left() == ()
+    assert max(map(len, found.text.splitlines())) < 2000
+    application = aspenpy.load_application(_write(tmp_path / "program.aspen", found.text))
+    report = aspenpy.predict(application, aspenpy.load_machine("haswell")).to_json()
+    entries = (3 * 12 - 2) ** 3  # of the matrix of 27 neighbours
+    assert report["resources"]["stores"]["amount"] == pytest.approx(8 * entries + 8 * 12**3, rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("source", "size"), [(NEVER_TAKEN, "3000"), (MOVED, "60"), (PLANES, "7")], ids=["never taken", "moved", "planes"]
 )
