@@ -12,6 +12,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.bounds import bound_over_box
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.intervals import ANYWHERE, FALLING, FLAT, RISING
+from aspenpy.expr.node import intern_node
 from aspenpy.language import nodes
 from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
@@ -91,3 +92,70 @@ def test_random_expressions(data: st.DataObject, first: int, second: int) -> Non
     if found.direction is not None:
         assert all(found.direction * (after - before) >= 0 for before, after in pairwise(values))
         assert found.direction != FLAT or len(set(values)) == 1
+
+
+ELEMENTS = st.integers(-4, 4)
+
+
+@st.composite
+def tables_and_sums(draw: st.DrawFn) -> graph.Expr:
+    """Tables that are looked up, sums of them over numbers of passes that move, and powers with a moving exponent."""
+    size = draw(st.integers(1, 4))
+    values = draw(st.lists(ELEMENTS, min_size=size, max_size=size))
+    sizes = sorted(draw(st.lists(st.integers(-2, 9), min_size=size, max_size=size, unique=True)))
+    counter = graph.counter("i")
+    at = draw(st.sampled_from([X, -X, 2 * X - 3, counter, counter - X]))
+    table = graph.apply("lookup", graph.array(values), graph.array(sizes), at)
+    if counter not in graph.free_symbols(table):
+        return table
+    shift = draw(ELEMENTS)
+    return graph.summation(counter, graph.apply("ceil", X / 2), table + shift)
+
+
+@settings(max_examples=examples(400))
+@given(tables_and_sums(), st.integers(0, 12), st.integers(0, 12))
+def test_tables_and_sums(expr: graph.Expr, first: int, second: int) -> None:
+    """The values at half numbers lie within the bounds, and go the way that is told."""
+    low, high = min(first, second), max(first, second)
+    found = bound_over_box(expr, {X: (low, high)}, X)
+    values = [evaluate(expr, {X: Fraction(step, 2)}) for step in range(2 * low, 2 * high + 1)]
+    assert all(found.low <= value <= found.high for value in values)
+    if found.direction == FLAT:
+        assert len(set(values)) == 1
+    elif found.direction is not None:
+        ordered = values if found.direction == RISING else values[::-1]
+        assert ordered == sorted(ordered)
+
+
+@pytest.mark.parametrize(
+    ("values", "sizes", "at", "expected"),
+    [
+        ([1, 5, 2], [0, 4, 8], X, (1, 5, None)),  # from 0 to 8
+        ([1, 5, 9], [0, 4, 8], X, (1, 9, RISING)),
+        ([1, 5, 9], [0, 4, 8], -X, (-7, 1, FALLING)),
+        ([9, 5, 1], [0, 4, 8], X, (1, 9, FALLING)),
+        ([9, 5, 1], [0, 4, 8], 8 - X, (1, 9, RISING)),
+        ([3], [2], X, (3, 3, FLAT)),
+    ],
+)
+def test_tables_by_hand(values: list[int], sizes: list[int], at: graph.Expr, expected: tuple[Any, ...]) -> None:
+    table = graph.apply("lookup", graph.array(values), graph.array(sizes), at)
+    assert bound_over_box(table, {X: (0, 8)}, X) == expected
+
+
+@pytest.mark.parametrize(
+    ("count", "body", "expected"),
+    [
+        (X, graph.number(3), (6, 12, RISING)),
+        (X, graph.number(-3), (-12, -6, FALLING)),
+        (6 - X, graph.number(3), (6, 12, FALLING)),
+        (graph.number(3), X - 10, (-24, -18, RISING)),
+        (X - 9, graph.number(3), tuple(ANYWHERE)),  # no number of passes is below nothing
+        (X * 0, X + 3, (0, 0, FLAT)),
+    ],
+)
+def test_sums_by_hand(count: graph.Expr, body: graph.Expr, expected: tuple[Any, ...]) -> None:
+    """x from 2 to 4; a node of a sum, as `summation` closes these."""
+    counter = graph.counter("i")
+    total = intern_node("sum", (counter, count, body), None, 0)
+    assert tuple(bound_over_box(total, {X: (2, 4)}, X)) == expected
