@@ -163,7 +163,7 @@ class Walks:
             stride = next((loop.stride for loop in nest.loops if loop.trips is not graph.ONE), graph.ZERO)
             begin = self._around(place - own.place - self.rim)
             window += [1, length, 0, 0, 1, 0, stride, *self._moved(nest, outside), begin]
-        return self._share(window, graph.ONE)
+        return self._share(window, 1 / self._words)
 
     def share_since(self, behind: ContiguousWords, ahead: ContiguousWords, time: Expr) -> tuple[Expr, Expr]:
         """The share of the lines that a walk finds where another has left them so long before, and the lines that all
