@@ -108,6 +108,43 @@ def test_powers_of_two_are_exact(collective: str, algorithm: str, ranks: int, pe
     assert time == pytest.approx(PLAYED[collective, algorithm](ranks, per_node))
 
 
+A, B, C = ALPHA["out"], BETA["out"] * SIZE, GAMMA * SIZE
+"""Of a message between nodes; of its bytes; of combining them."""
+
+BY_HAND: dict[tuple[str, str], Callable[[int, int], float]] = {
+    # of p ranks, 2^k, each on a node of its own: Thakur, Rabenseifner and Gropp, IJHPCA 2005, section 4
+    ("allreduce", "recursive_doubling"): lambda p, k: k * (A + B + C),
+    ("allreduce", "rabenseifner"): lambda p, k: 2 * k * A + (p - 1) / p * (2 * B + C),
+    ("allreduce", "ring"): lambda p, k: 2 * (p - 1) * A + (p - 1) / p * (2 * B + C),
+    ("broadcast", "flat"): lambda p, k: A + (p - 1) * B,  # one after the other, without waiting
+    ("broadcast", "binomial"): lambda p, k: k * (A + B),
+    ("broadcast", "binary"): lambda p, k: k * (A + 2 * B),  # to two children each
+    ("broadcast", "scatter_allgather"): lambda p, k: (k + p - 1) * A + 2 * (p - 1) / p * B,
+    ("reduce", "binomial"): lambda p, k: k * (A + B + C),
+    ("reduce", "binary"): lambda p, k: k * (A + 2 * B + 2 * C),
+    ("allgather", "recursive_doubling"): lambda p, k: k * A + (p - 1) * B,
+    ("allgather", "bruck"): lambda p, k: k * A + (p - 1) * B,
+    ("allgather", "ring"): lambda p, k: (p - 1) * (A + B),
+    ("allgather", "neighbour"): lambda p, k: p / 2 * A + (p - 1) * B,
+    ("alltoall", "bruck"): lambda p, k: k * (A + p / 2 * B),
+    ("alltoall", "linear"): lambda p, k: A + (p - 1) * B,
+    ("alltoall", "pairwise"): lambda p, k: (p - 1) * (A + B),
+    ("reduce_scatter", "recursive_halving"): lambda p, k: k * A + (p - 1) / p * (B + C),
+    ("reduce_scatter", "pairwise"): lambda p, k: (p - 1) * A + (p - 1) / p * (B + C),
+    ("barrier", "recursive_doubling"): lambda p, k: k * (A + B),  # as if each had bytes to send
+    ("barrier", "dissemination"): lambda p, k: k * (A + B),
+    ("barrier", "binomial"): lambda p, k: 2 * k * (A + B),
+    ("barrier", "flat"): lambda p, k: 2 * (A + (p - 1) * B),
+}
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), BY_HAND)
+@pytest.mark.parametrize("power", [1, 2, 3, 6, 10])
+def test_ranks_on_nodes_of_their_own(collective: str, algorithm: str, power: int) -> None:
+    time = evaluate(scheme_by_rank(collective, algorithm, levels(2**power, 1)).time)
+    assert time == pytest.approx(BY_HAND[collective, algorithm](2**power, power))
+
+
 @given(power=st.integers(5, 10), per_node=st.integers(3, 50))
 def test_nodes_of_any_size_are_near_what_is_played(power: int, per_node: int) -> None:
     """Where the ranks of a node are no power of two, it depends on the node how many cross: 2^k to twice that."""
