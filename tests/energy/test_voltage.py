@@ -1,10 +1,13 @@
 """Voltage over the clock: joules that stop falling at its floor, memory that cores cannot keep busy at low clocks, and
 boards of the library whose best clock is not their lowest."""
 
+from pathlib import Path
+
 import pytest
 
 import aspenpy
 from aspenpy import AspenError
+from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.energy.account import predict_energy
 from aspenpy.answers.energy.optimum import optimum
 from aspenpy.answers.energy.voltage import voltage_of
@@ -81,6 +84,13 @@ def test_an_unknown_curve_is_refused() -> None:
     found = aspenpy.predict(*both(FLOPS, BOARD.replace("published", "guessed")))
     with pytest.raises(AspenError, match="unknown voltage_curve `guessed`"):
         voltage_of(found)
+
+
+def test_the_check_of_a_machine_names_an_unknown_curve(tmp_path: Path) -> None:
+    file = tmp_path / "board.aspen"
+    file.write_text(BOARD.replace("published", "guessed"))
+    found = check_machine(aspenpy.load_machine(str(file)))
+    assert [item.code for item in found if item.code.startswith("unknown-voltage")] == ["unknown-voltage_curve"]
 
 
 def test_more_than_all_of_the_bandwidth_is_refused() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from aspenpy.answers.checks.values import certain_errors, circular_definitions, collect_errors, start_of
 from aspenpy.answers.energy.power import power_of
+from aspenpy.answers.energy.voltage import CURVE, CURVES
 from aspenpy.answers.scope import DEFAULT_SEED, circle_mistake
 from aspenpy.cost.interconnect import interconnect_of, topology_in_numbers
 from aspenpy.cost.kinds_of_cores import RANK, idle_kinds, working_kinds
@@ -21,7 +22,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, s
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.lower import Origins
 from aspenpy.language.statements import is_of_library
-from aspenpy.models.machine.model import OWNER, Component, Machine
+from aspenpy.models.machine.model import OWNER, Component, Machine, one_of
 from aspenpy.models.machine.properties import WORDS
 from aspenpy.models.model import range_warnings
 
@@ -46,6 +47,7 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
         *_check_rank_flags(machine),
         *(found for socket in machine.sockets or (None,) for found in _check_idle_kinds(machine, socket)),
         *impossible_powers(machine),
+        *_check_voltages(machine),
     ]
 
 
@@ -160,6 +162,15 @@ def _check_rank_flags(machine: Machine) -> list[Diagnostic]:
             message = f"`{RANK}` with a value does not say that a rank occupies {component.type} `{component.name}`"
             found.append(warning("valued-rank", message, flag.span, hint=f"write `property {RANK}`"))
     return drop_repeats(found)
+
+
+def _check_voltages(machine: Machine) -> list[Diagnostic]:
+    """Words for how a curve of voltages is known that are none."""
+    found: list[Diagnostic] = []
+    for component in machine.components.values():
+        with collect_errors(found):
+            one_of(component, CURVE, CURVES, CURVES[-1])
+    return found
 
 
 INHABITED = ("node", "socket", "core")  # what ranks live on: a memory may have a property `rank` of another meaning
