@@ -6,27 +6,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aspenpy.cost.instances import FILE_RESOURCES, Instances, is_file_system, through_a_node
-from aspenpy.cost.memory import (
-    Hierarchy,
-    coherence_costs,
-    level_costs,
-    page_of,
-    translation_costs,
-    waiting_for_memory,
-)
-from aspenpy.cost.operations import (
-    WIDE,
-    InterpretedRequirement,
-    classify_requirement,
-    is_priced_without,
-    read_operation,
-    spread_over_lanes,
-)
-from aspenpy.cost.paths import MESSAGE
+from aspenpy.cost.memory import Hierarchy, coherence_costs, level_costs, page_of, translation_costs, waiting_for_memory
+from aspenpy.cost.operations import WIDE, spread_over_lanes
 from aspenpy.cost.prices import (
     BRANCHES,
     LAUNCHED,
-    AppliedTrait,
     BlockCost,
     ConflictGroup,
     Launch,
@@ -38,28 +22,18 @@ from aspenpy.cost.prices import (
     slowest,
 )
 from aspenpy.cost.schedules import on_all_kinds, share_with_threads
-from aspenpy.cost.sharing import Sharing, norm, sharing
+from aspenpy.cost.serial_time import SerialTime, own_traits
+from aspenpy.cost.sharing import norm
 from aspenpy.cost.target import Target
-from aspenpy.cost.trait_names import CACHE_TRAITS, SHARED, is_exchange, is_part
-from aspenpy.cost.waiting import (
-    CHAIN,
-    LOAD,
-    LOADS,
-    MISPREDICTED,
-    SIDE_BY_SIDE,
-    Wait,
-    independent_chains,
-    loads_waited_for,
-    wait_for_load,
-)
+from aspenpy.cost.trait_names import CACHE_TRAITS, SHARED
+from aspenpy.cost.waiting import LOADS, MISPREDICTED, Wait, independent_chains, loads_waited_for, wait_for_load
 from aspenpy.cost.windows import choose_in_core, find_windows
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, Related, suggest_nearest
-from aspenpy.language.lower import Origins, carry_origin
+from aspenpy.language.lower import Origins
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import sum_terms
-from aspenpy.models.machine.model import BASE, Resource
 
 if TYPE_CHECKING:
     from aspenpy.cost.caches.traffic import RequirementTraffic
@@ -221,79 +195,17 @@ def price(
     if offer is None:
         missing = graph.failure(nobody_offers(requirement, where))
         return RequirementCost(requirement, None, missing, (), (), missing, graph.ONE, missing)
-    resource = offer.resource
     if offer.place.component.type not in LAUNCHED:
         instances = instances.replace(spread=graph.ONE)
-    carry = carry_origin(origins)
-    amount = instances.share(requirement.amount)
-    reading = read_operation(requirement, amount, offer.place.component, resource)
-    operation, ignored = reading.operation, [*reading.ignored]
-    assumed = _is_assumed(reading, amount, offer, where)
-    applied: list[AppliedTrait] = []
-    base = graph.substitute([resource.time], {resource.argument: amount}, carry)[0]
-    if reading.refused is not None:
-        base = graph.failure(reading.refused)
-    shared = sharing(instances, offer.place, where.drawing, where.line, requirement.resource)
-    of_ranks = where.between_ranks.serves(offer.place)
-    if operation is not None:
-        base = operation.seconds
-        applied.append(AppliedTrait(operation.name, (), base, base))
-    elif of_ranks:
-        from aspenpy.cost.messages import message_of
-
-        message = message_of(requirement, instances.count, where.between_ranks)
-        base, shared = message.time, Sharing(graph.ONE, graph.ONE)
-        applied.append(message)
-    serial = base
-    for trait in _own_traits(reading.requirement.traits):
-        if is_exchange(trait.name, resource, where.machine, inner=of_ranks):
-            from aspenpy.cost.messages import exchange_of
-
-            exchange = exchange_of(trait, requirement, instances.count, offer, where.between_ranks)
-            applied = [*(item for item in applied if item.name != MESSAGE), exchange]
-            serial, shared = exchange.time, Sharing(graph.ONE, graph.ONE)
-        elif operation is not None and trait.name in operation.traits:
-            continue
-        elif trait.name in resource.traits:
-            assumed = assumed or trait.name in offer.assumed
-            applied.append(_apply_trait(trait, resource, serial, carry))
-            if wait is not None and trait.name in (LOAD, MISPREDICTED):
-                applied[-1] = _with_wait(applied[-1], trait, wait, amount, offer)
-                assumed = assumed or wait.assumed
-            serial = applied[-1].time
-        elif trait.name == SIDE_BY_SIDE and requirement.resource == CHAIN:
-            serial = graph.div(serial, independent_chains(requirement))
-            applied.append(AppliedTrait(trait.name, trait.arguments, serial, serial))
-        elif wait is not None and trait.name in CACHE_TRAITS:
-            continue
-        elif not is_priced_without(requirement, trait.name):
-            ignored.append(trait.name)
-    unit = "" if operation is None else operation.unit
-    times = (shared.instances, *shared.seconds(serial), shared.saturation)
-    cost = RequirementCost(
-        requirement,
-        offer,
-        base,
-        tuple(applied),
-        tuple(ignored),
-        serial,
-        *times,
-        unit=unit,
-        together=instances.together,
-        assumed=assumed,
-    )
+    serial = SerialTime(requirement, instances, where, offer, origins, wait)
+    for trait in own_traits(serial.reading.requirement.traits):
+        serial.apply(trait)
+    cost = serial.cost()
     if where.core is not None and offer.place.path == where.core.path:
         if where.others:
             cost = _with_other_kinds(cost, instances, where, origins)
         return share_with_threads(cost, instances)
     return _through_nodes(cost, instances, where) if is_file_system(offer.place) else cost
-
-
-def _is_assumed(reading: InterpretedRequirement, amount: Expr, offer: Offer, where: Target) -> bool:
-    """Whether the time of a requirement follows from a rule for cores, and not from what this one states."""
-    if reading.operation is None or where.core is None or not offer.rule:
-        return offer.resource.name in offer.assumed
-    return classify_requirement(reading.requirement, amount, where.core.component, offer.resource) is None
 
 
 def _with_other_kinds(cost: RequirementCost, instances: Instances, where: Target, origins: Origins) -> RequirementCost:
@@ -312,36 +224,6 @@ def _through_nodes(cost: RequirementCost, instances: Instances, where: Target) -
     assert cost.place is not None
     sending = through_a_node(cost.place, cost.requirement.amount, instances.on_a_node(where.nodes))
     return cost if sending is None else cost.replace(alone=graph.apply("max", cost.alone, sending), sending=sending)
-
-
-def _own_traits(traits: Sequence[flow.Trait]) -> list[flow.Trait]:
-    """Traits that are no part of an exchange beside them."""
-    names = [trait.name for trait in traits]
-    return [trait for trait in traits if not is_part(trait.name, names)]
-
-
-def _apply_trait(
-    trait: flow.Trait, resource: Resource, serial: Expr, carry: Callable[[Expr, Expr], None]
-) -> AppliedTrait:
-    """A trait by the rule that the resource has for it."""
-    rule = resource.traits[trait.name]
-    argument = {} if rule.argument is None else {rule.argument: _trait_argument(trait, resource.name)}
-    time = graph.substitute([rule.time], {BASE: serial, **argument}, carry)[0]
-    return AppliedTrait(trait.name, trait.arguments, rule.time, time)
-
-
-def _with_wait(applied: AppliedTrait, trait: flow.Trait, wait: Wait, amount: Expr, offer: Offer) -> AppliedTrait:
-    """A trait whose loads lie beyond the first cache."""
-    core = offer.place.component
-    formula, time = (wait.lengthen(trait, near, amount, core) for near in (applied.formula, applied.time))
-    return applied.replace(formula=formula, time=time)
-
-
-def _trait_argument(trait: flow.Trait, resource: str) -> Expr:
-    if trait.arguments and isinstance(trait.arguments[0], graph.Expr):
-        return trait.arguments[0]
-    message = f"the trait `{trait.name}` of `{resource}` needs an argument"
-    return graph.failure(Diagnostic("missing-argument", message, trait.span, hint=f"write `as {trait.name}(value)`"))
 
 
 OPTIONAL_RESOURCES = {

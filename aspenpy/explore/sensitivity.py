@@ -11,7 +11,7 @@ import numpy
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.metrics import find_metric
-from aspenpy.answers.prediction import predict
+from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.engine.arrays import Floats
 from aspenpy.explore.elasticity import Elasticities, elasticities
 from aspenpy.explore.space import Quantity, Skipped, Space, Varied, make_space
@@ -172,8 +172,23 @@ def sensitivity(
     :raises AspenError: for a metric or a parameter that is unknown, and for ranges without a value
     """
     case = case_of(app, machine, options)
-    seed = case.seed
-    methods: dict[str, Callable[[Space], Found]] = {
+    methods = _methods_by_name(metric, samples, pairs, case.seed)
+    require_known(method, methods, "unknown-method", f"there is no method `{method}`", listed="the methods are")
+    prediction = predict(case)
+    if vary is None and method in ("elasticity", "derivative"):
+        return elasticities(prediction, metric_name=metric, point=method == "derivative")
+    if vary is None:
+        space = _declared_space(prediction, metric)
+    else:
+        space = vary if isinstance(vary, Space) else make_space(case, vary)
+    found = methods[method](Space([item.sampled for item in space.variables], space.cases))
+    subject = f"{metric} of {prediction.application.name} on {prediction.machine.name}"
+    return found if isinstance(found, Elasticities) else found.replace(subject=subject)
+
+
+def _methods_by_name(metric: str, samples: int | None, pairs: bool, seed: int) -> dict[str, Callable[[Space], Found]]:
+    """How each method ranks the variables of a space."""
+    return {
         "elasticity": lambda space: elasticities(space.cases[0], space.variables, metric_name=metric),
         "derivative": lambda space: elasticities(space.cases[0], space.variables, metric_name=metric, point=True),
         "normalised": lambda space: effects(space, metric_name=metric),
@@ -184,18 +199,12 @@ def sensitivity(
             space, metric_name=metric, samples=100 if samples is None else samples, seed=seed
         ),
     }
-    require_known(method, methods, "unknown-method", f"there is no method `{method}`", listed="the methods are")
-    prediction = predict(case)
-    if vary is None and method in ("elasticity", "derivative"):
-        return elasticities(prediction, metric_name=metric, point=method == "derivative")
-    if vary is None:
-        variables = declared_variables(prediction, [find_metric(metric).expr(prediction)])
-        if not variables:
-            hint = "name what varies, such as --vary n=1..100"
-            fail("nothing-varies", f"the {metric} depends on no parameter that declares a range", hint=hint)
-        space = Space(variables, [prediction])
-    else:
-        space = vary if isinstance(vary, Space) else make_space(case, vary)
-    found = methods[method](Space([item.sampled for item in space.variables], space.cases))
-    subject = f"{metric} of {prediction.application.name} on {prediction.machine.name}"
-    return found if isinstance(found, Elasticities) else found.replace(subject=subject)
+
+
+def _declared_space(prediction: Prediction, metric: str) -> Space:
+    """All parameters with a declared range or enum that a metric depends on. Raises AspenError where there is none."""
+    variables = declared_variables(prediction, [find_metric(metric).expr(prediction)])
+    if not variables:
+        hint = "name what varies, such as --vary n=1..100"
+        fail("nothing-varies", f"the {metric} depends on no parameter that declares a range", hint=hint)
+    return Space(variables, [prediction])

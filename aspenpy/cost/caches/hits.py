@@ -118,20 +118,7 @@ def random_touches(access: Access, around: AccessSurroundings, level: Level) -> 
     sectors = lines if level.sector is None else graph.apply("max", 1, pattern.table / level.sector)
     untouched = (1 - before) * (1 - 1 / sectors) ** around.drawn
     different = sectors * untouched * (1 - (1 - 1 / sectors) ** access.accesses)
-    passing = graph.add(*around.nests.lines(level))
-    held = graph.apply("min", 1, level.lines / lines)
-    time = graph.apply("log", lines / graph.apply("max", RARE, lines - level.lines))
-    draws = graph.apply("max", 1, access.accesses + around.nests.draws)
-    if passing is not graph.ZERO or around.nests.tables:
-        tables = [(table.lines(level), table.draws / draws) for table in around.nests.tables]
-        walks = [
-            [(start, slope / draws) for start, slope in lines_by_share(nest, level)]
-            for nests in around.nests.others
-            for nest in nests
-        ]
-        held, time = _share_held_beside(lines, walks, tables, level)
-    if level.sector is not None:
-        held = _share_of_sectors(held, level.line / level.sector)
+    held, time = _share_held_of_table(access, around, lines, level)
     found = () if access.warm else around.last(access, level)
     cold = graph.add(*(last.share for last in found if last.swept is None))
     is_cold = graph.compare(">", cold, 0)
@@ -139,6 +126,7 @@ def random_touches(access: Access, around: AccessSurroundings, level: Level) -> 
     if cold is not graph.ZERO:  # so many executions of the block fill the caches together
         filled = _share_held_from_empty(held, time * lines, sectors, (access.accesses + around.drawn) * runs)
         held = graph.if_else(is_cold, filled, held)
+    passing = graph.add(*around.nests.lines(level))
     everything = graph.add(lines, passing, *(table.lines(level) for table in around.nests.tables))
     held = graph.if_else(graph.compare("<=", everything, level.lines), 1, held)
     again = at_least_none(access.accesses - different)
@@ -157,6 +145,24 @@ def random_touches(access: Access, around: AccessSurroundings, level: Level) -> 
         Touches(different - first, left, lines, warm=True),
         Touches(first, graph.ZERO, graph.ZERO),
     ]
+
+
+def _share_held_of_table(access: Access, around: AccessSurroundings, lines: Expr, level: Level) -> tuple[Expr, Expr]:
+    """The share of a table's lines, or of their sectors, that a level holds beside all that passes through it, and how
+    long a line stays, in draws for each of its lines."""
+    held = graph.apply("min", 1, level.lines / lines)
+    time = graph.apply("log", lines / graph.apply("max", RARE, lines - level.lines))
+    nests = around.nests
+    draws = graph.apply("max", 1, access.accesses + nests.draws)
+    if nests.tables or graph.add(*nests.lines(level)) is not graph.ZERO:
+        tables = [(table.lines(level), table.draws / draws) for table in nests.tables]
+        walks = [
+            [(start, slope / draws) for start, slope in lines_by_share(nest, level)]
+            for others in nests.others
+            for nest in others
+        ]
+        held, time = _share_held_beside(lines, walks, tables, level)
+    return held if level.sector is None else _share_of_sectors(held, level.line / level.sector), time
 
 
 def _share_held_beside(
