@@ -26,7 +26,7 @@ START_UP = {
     "aspenpy/tables/pages.py": "plots are drawn where a result has one",
     "aspenpy/models/library.py": "the formatter serves one command",
     "aspenpy/models/model.py": "the text of a model is written where it is wanted",
-    "aspenpy/cost/compute.py": "networks are priced where ranks send messages",
+    "aspenpy/cost/serial_time.py": "networks are priced where ranks send messages",
     "aspenpy/cost/memory.py": "traffic through caches is worked out where accesses have patterns",
     "aspenpy/answers/scope.py": "networks are looked at where a parameter of their shape is set",
     "aspenpy/answers/data_warnings.py": "what a run touches is worked out where the data do not fit",
