@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4230,
     "answers": 11240,
     "assembly": 850,
-    "cost": 13050,
+    "cost": 13080,
     "editor": 2750,
     "engine": 2280,
     "explore": 3790,
