@@ -37,8 +37,9 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
 OPPOSITES = {"min": "max", "any": "all", "floor": "ceil", "minimum": "maximum", "argmin": "argmax"}
 OPPOSITES |= {name: opposite for opposite, name in OPPOSITES.items()}
 SYMMETRIC = {"min", "max", "smallest", "minimum", "maximum", "gcd", "hypot", "plus", "times", "same"}
-SYMMETRIC |= {"add", "multiply", "logical_and", "logical_or", "array_equal", "isclose", "union1d"}
-"""Functions that are the same with their two arguments swapped; `plus`, `times` and `same` are those of polynomials."""
+SYMMETRIC |= {"add", "mul", "multiply", "logical_and", "logical_or", "array_equal", "isclose", "union1d"}
+"""Functions that are the same with their two arguments swapped; `plus`, `times` and `same` are those of polynomials,
+`add` and `mul` those of expressions, where a chain of more rounds its last digit otherwise."""
 UNSEEN = {"strict", "timeout", "maxsize", "repr", "stacklevel"}
 """Arguments that change no answer: `strict` guards lengths that are equal, others say how long is waited, how much is
 kept and what a debugger shows."""

@@ -61,6 +61,7 @@ def changed(text: str) -> set[str]:
         ("x = f(a, b)", {"x = (f(b, a))"}),
         ("x = min(a, b)", {"x = (max(a, b))"}),
         ("x = v.plus(a, b)", set()),
+        ("x = graph.mul(a, b)", set()),
         ("x = a if b else c", {"x = (c if b else a)"}),
         ("if a: b()", {"if (not a): b()", "if a: pass"}),
         ("x = [a for a in b if a]", {"x = [a for a in b if (not a)]"}),
