@@ -14,7 +14,7 @@ from math import comb, lcm
 
 from aspenpy.expr import graph
 from aspenpy.expr.failures import LAWS
-from aspenpy.expr.node import CONSTRUCTORS, Expr, dependents, intern_node
+from aspenpy.expr.node import Expr, dependents, intern_node
 from aspenpy.expr.polynomial import ARITHMETIC, Polynomial, combine_parts, multiply_polynomials
 from aspenpy.expr.traits import INTEGER, NONNEGATIVE
 from aspenpy.record import NamedTuple, Record
@@ -88,9 +88,6 @@ def closed_sum(counter: Expr, count: Expr, body: Expr) -> Expr:
     if len(inside) > MOST_INSIDE:
         return intern_node("sum", (counter, count, body), None, body.traits & (INTEGER | NONNEGATIVE))
     return _Split(counter, count, passes, inside).sum_over_passes(body)
-
-
-CONSTRUCTORS["sum"] = closed_sum
 
 
 class _Split:

@@ -99,6 +99,7 @@ def test_little_is_imported_before_an_interrupt_is_handled() -> None:
         "aspenpy.tables",
         "aspenpy.tables.registry",
         "aspenpy.version",
+        "atexit",
         "gc",
     ]  # which is part of Python itself
 

@@ -21,6 +21,7 @@ START_UP = {
     "aspenpy/shell/commands/connections.py": "the server needs pygls, an extra; help and what is missing need it not",
     "aspenpy/shell/commands/expr.py": "SymPy and the C writer serve one form of a formula each",
     "aspenpy/language/parser.py": "what is wrong with a text is worked out when something is",
+    "aspenpy/expr/__init__.py": "closed forms serve sums over counters",
     "aspenpy/expr/cache_windows.py": "NumPy counts lines in the sets of a cache",
     "aspenpy/expr/evaluate.py": "NumPy runs the loops that are too long for exact arithmetic",
     "aspenpy/tables/pages.py": "plots are drawn where a result has one",

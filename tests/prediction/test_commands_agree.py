@@ -295,6 +295,12 @@ def when_placed(app: str, machine: str, prediction: Prediction) -> Entries:
     on = ["--machine", machine, *kernel_and_values(case)]
     if prediction.socket is None:
         return
+    assert case.application is not None
+    there = [
+        "--data",
+        ",".join(f"{name}={prediction.socket}" for name in case.application.data),
+    ]  # no chance moves them
+    on += there if case.application.data else []
     found = shell("place", app, *on, "--on", f"{case.kernel}={prediction.socket}")
     moved, runtime = found["transfer"]["value"], found["runtime"]["value"]
     if not (moved and overlaps(prediction)):  # branches hide some of the transfers

@@ -305,7 +305,8 @@ class Journey:
         for data in dict.fromkeys((*there, *after)) if number else ():
             if self._where(data, there) != self._where(data, after):
                 message = f"chance decides where `{data}` is after this"
-                fail("unsettled-data", message, node.span, hint="place the kernels of all its cases on one socket")
+                hint = f"place the kernels of all its cases on one socket, where the data are at first: --data {data}=SOCKET"
+                fail("unsettled-data", message, node.span, hint=hint)
 
     def _parallel(self, node: flow.Parallel, scene: DataNames, state: State) -> Found:
         """Each branch finds the data where the one written before it leaves them."""

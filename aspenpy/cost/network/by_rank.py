@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from aspenpy.cost.network.collectives import Cost, count_rounds, count_set_bits, fold_extra_ranks, whole_steps
 from aspenpy.cost.network.levels import Among, ways_of_collective
-from aspenpy.cost.network.mpi_choices import LIBRARIES, WHOLE, AlgorithmRow
+from aspenpy.cost.network.mpi_choices import WHOLE, AlgorithmRow, algorithm_rows
 from aspenpy.cost.network.schemes import PathLevel, Phase, Scheme, Values
 from aspenpy.cost.network.topology import floor
 from aspenpy.cost.prices import first_largest
@@ -338,7 +338,7 @@ class LibraryChoice(Scheme):
 
 def library_choice(library: str, collective: str, among: Among) -> Scheme:
     """The way that a library takes for so many ranks and bytes."""
-    rows = LIBRARIES[library][collective]
+    rows = algorithm_rows(library, collective)
     size = among.size * among.count if (library, collective) in WHOLE and collective == "allgather" else among.size
     ways = {name: scheme_by_rank(collective, name, among) for name in dict.fromkeys(row.algorithm for row in rows)}
     choices = [(_holds(row, among.count, size, rows), ways[row.algorithm]) for row in reversed(rows)]

@@ -9,7 +9,9 @@ by the leaders of nodes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cache
+
+from aspenpy.record import NamedTuple
 
 
 class AlgorithmRow(NamedTuple):
@@ -20,19 +22,8 @@ class AlgorithmRow(NamedTuple):
     algorithm: str
 
 
-def _rows(text: str) -> tuple[AlgorithmRow, ...]:
-    """One line for each number of ranks from which it holds: `64: 0 recursive_doubling, 1024 ring`."""
-    rows = []
-    for line in text.strip().splitlines():
-        ranks, _, sizes = line.partition(":")
-        for each in sizes.split(","):
-            size, algorithm = each.split()
-            rows.append(AlgorithmRow(int(ranks), int(size), algorithm))
-    return tuple(rows)
-
-
-OPEN_MPI: dict[str, tuple[AlgorithmRow, ...]] = {
-    "allreduce": _rows("""
+OPEN_MPI: dict[str, str] = {
+    "allreduce": """
         1: 0 ring, 8 recursive_doubling, 4096 ring, 8192 recursive_doubling, 16384 ring, 262144 rabenseifner
         4: 0 ring, 16 recursive_doubling, 8192 rabenseifner
         8: 0 recursive_doubling, 8192 rabenseifner
@@ -44,8 +35,8 @@ OPEN_MPI: dict[str, tuple[AlgorithmRow, ...]] = {
         512: 0 reduce_broadcast, 2048 recursive_doubling, 16384 rabenseifner
         2048: 0 reduce_broadcast, 2048 ring, 4096 recursive_doubling, 16384 rabenseifner
         4096: 0 reduce_broadcast, 2048 ring, 16384 recursive_doubling, 32768 rabenseifner
-    """),
-    "broadcast": _rows("""
+    """,
+    "broadcast": """
         1: 0 binary, 512 knomial, 1024 flat, 32768 binary, 262144 flat, 524288 binomial, 1048576 binary
         4: 0 binary, 64 binomial, 128 binary, 2048 binomial, 8192 flat
         8: 0 knomial, 8 binary, 64 knomial, 4096 binary, 16384 binomial, 32768 flat
@@ -57,8 +48,8 @@ OPEN_MPI: dict[str, tuple[AlgorithmRow, ...]] = {
         1024: 0 knomial, 524288 scatter_allgather
         2048: 0 knomial, 262144 scatter_allgather
         4096: 0 knomial, 8192 binary, 16384 knomial, 262144 scatter_allgather
-    """),
-    "reduce": _rows("""
+    """,
+    "reduce": """
         1: 0 binary, 32 flat, 262144 binary
         4: 0 binary, 65536 binomial, 262144 flat, 524288 binomial, 1048576 flat
         8: 0 binary, 8192 binomial
@@ -68,8 +59,8 @@ OPEN_MPI: dict[str, tuple[AlgorithmRow, ...]] = {
         512: 0 binomial
         2048: 0 binomial, 512 binary, 1024 binomial, 8192 binary, 16384 binomial
         4096: 0 binomial, 16 binary, 32 binomial, 1024 binary, 2048 binomial, 8192 binary, 16384 binomial
-    """),
-    "allgather": _rows("""
+    """,
+    "allgather": """
         1: 0 recursive_doubling
         32: 0 recursive_doubling, 1024 neighbour, 65536 ring
         64: 0 recursive_doubling, 512 neighbour, 65536 ring
@@ -80,8 +71,8 @@ OPEN_MPI: dict[str, tuple[AlgorithmRow, ...]] = {
         1024: 0 bruck, 32 recursive_doubling, 256 bruck, 512 recursive_doubling, 4096 neighbour
         2048: 0 bruck, 32 recursive_doubling, 128 bruck, 512 recursive_doubling, 4096 neighbour
         4096: 0 bruck, 512 recursive_doubling, 4096 neighbour
-    """),
-    "alltoall": _rows("""
+    """,
+    "alltoall": """
         1: 0 pairwise, 32768 linear, 262144 pairwise
         3: 0 linear, 524288 pairwise, 1048576 linear
         8: 0 linear
@@ -93,14 +84,14 @@ OPEN_MPI: dict[str, tuple[AlgorithmRow, ...]] = {
         1024: 0 bruck, 512 linear
         2048: 0 bruck, 1024 linear
         4096: 0 bruck, 2048 linear
-    """),
-    "reduce_scatter": _rows("""
+    """,
+    "reduce_scatter": """
         1: 0 pairwise, 65536 recursive_halving, 131072 pairwise
         4: 0 recursive_halving, 262144 pairwise
         32: 0 recursive_halving, 524288 pairwise
         64: 0 recursive_halving
-    """),
-    "barrier": _rows("""
+    """,
+    "barrier": """
         1: 0 recursive_doubling
         4: 0 flat
         8: 0 recursive_doubling
@@ -109,29 +100,42 @@ OPEN_MPI: dict[str, tuple[AlgorithmRow, ...]] = {
         512: 0 dissemination
         1024: 0 binomial
         4096: 0 dissemination
-    """),
+    """,
 }  # fmt: skip
 """Names that stand for several of Open MPI's: `linear` is all at once, with synchronisation or without; `binary` an
 in-order one too; `recursive_halving` the butterfly and, of the smallest vectors, what does not overlap; `binary` and
 `pairwise` of up to seven ranks its chains and pipelines. Segments are not modelled."""
 
-MPICH: dict[str, tuple[AlgorithmRow, ...]] = {
-    "allreduce": _rows("1: 0 leader"),
-    "broadcast": _rows("""
+MPICH: dict[str, str] = {
+    "allreduce": "1: 0 leader",
+    "broadcast": """
         1: 0 leader
         8: 0 leader, 12288 scatter_allgather
-    """),
-    "reduce": _rows("1: 0 binomial, 2049 leader"),
-    "allgather": _rows("1: 0 recursive_doubling, 524288 ring"),
-    "alltoall": _rows("""
+    """,
+    "reduce": "1: 0 binomial, 2049 leader",
+    "allgather": "1: 0 recursive_doubling, 524288 ring",
+    "alltoall": """
         1: 0 linear, 32769 pairwise
         8: 0 bruck, 257 linear, 32769 pairwise
-    """),
-    "reduce_scatter": _rows("1: 0 recursive_halving, 524288 pairwise"),
-    "barrier": _rows("1: 0 leader"),
+    """,
+    "reduce_scatter": "1: 0 recursive_halving, 524288 pairwise",
+    "barrier": "1: 0 leader",
 }  # fmt: skip
 
 WHOLE = {("mpich", "allgather"), ("mpich", "reduce_scatter")}
 """Whose bytes are those of the whole result: of all ranks' parts in an allgather."""
 
 LIBRARIES = {"open_mpi": OPEN_MPI, "mpich": MPICH}
+
+
+@cache
+def algorithm_rows(library: str, collective: str) -> tuple[AlgorithmRow, ...]:
+    """The rows of a table, with one line for each number of ranks from which it holds: `64: 0 recursive_doubling, 1024
+    ring`. Read when first asked for: all tables take 2 ms, and most runs need none."""
+    rows = []
+    for line in LIBRARIES[library][collective].strip().splitlines():
+        ranks, _, sizes = line.partition(":")
+        for each in sizes.split(","):
+            size, algorithm = each.split()
+            rows.append(AlgorithmRow(int(ranks), int(size), algorithm))
+    return tuple(rows)
