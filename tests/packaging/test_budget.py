@@ -20,7 +20,7 @@ MOST: dict[str, int] = {
     "language": 4835,
     "learn": 7010,
     "models": 3370,
-    "other": 1045,
+    "other": 1060,
     "page": 640,
     "probe": 2060,
     "report": 8625,

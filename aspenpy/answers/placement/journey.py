@@ -305,7 +305,7 @@ class Journey:
         for data in dict.fromkeys((*there, *after)) if number else ():
             if self._where(data, there) != self._where(data, after):
                 message = f"chance decides where `{data}` is after this"
-                hint = f"place the kernels of all its cases on one socket, where the data are at first: --data {data}=SOCKET"
+                hint = f"place all its cases on one socket that has the data at first: --data {data}=SOCKET"
                 fail("unsettled-data", message, node.span, hint=hint)
 
     def _parallel(self, node: flow.Parallel, scene: DataNames, state: State) -> Found:
