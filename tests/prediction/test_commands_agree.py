@@ -329,8 +329,8 @@ def kernel_and_values(case: Case) -> list[str]:
     return ["--kernel", case.kernel or "main", *values]
 
 
-NOT_HERE = ("states no rate of `flops`", "has places for", "more ranks ")
-"""Of the reports of a machine that has no roofline, or takes fewer ranks."""
+NOT_HERE = ("states no rate of `flops`", "has places for", "more ranks ", "offers the resource")
+"""Of the reports of a machine that has no roofline, takes fewer ranks, or has a socket that lacks a resource."""
 
 
 def shell(*words: str) -> dict[str, Any]:
