@@ -62,22 +62,33 @@ class ByLevel(Leaf):
 MARGIN = Fraction(1, 10)
 """The part of a cache by which it is taken to be larger and smaller."""
 
-STEEP = 2
-"""An edge is where misses change so many times as much as the cache: those that go with 1 / size change as it does."""
-
 FEW_WAYS = 8
-STEEP_IN_FEW_WAYS = 5
-"""The same in sets of fewer ways, of which one is a large part. This one and those of misses that are unsure are chosen
-by half of 1,800 random programs (docs/caches.md)."""
+"""Sets of fewer ways have limits of their own: a way is a large part of them."""
 
-MANY_UNSURE = 0.15
-"""The share of misses from which it is told that they are of nearly full sets."""
+
+class Limits(Record):
+    """The shares of all misses at a level from which a block is in doubt: of those that a larger cache spares, that a
+    smaller one adds, that arrays at other places spare, and that are of sets that are nearly full."""
+
+    larger: float
+    smaller: float
+    apart: float
+    unsure: float
+
+
+LIMITS_IN_FEW_WAYS = Limits(larger=0.08, smaller=2, apart=0.85, unsure=0.12)
+LIMITS = Limits(larger=0.12, smaller=2, apart=0.6, unsure=0.3)
+"""Chosen by 2,500 random programs (docs/caches.md): counts are off where a little more room would spare misses, and
+seldom where a little less would add some."""
 
 UNSURE_BY = 1.5
 """How many times the misses that are unsure may be more, or fewer."""
 
 FEW = 1e-3
 """The share of its accesses below which a change at a level is told to nobody."""
+
+FEW_MISSES = 60
+"""Misses of a level that are so few that shares of them are told to nobody: they count as so many."""
 
 VARIATIONS: Mapping[str, Variation] = {
     "smaller": Variation(-MARGIN),
@@ -89,31 +100,39 @@ VARIATIONS: Mapping[str, Variation] = {
 
 class MissSpread(Record):
     """The misses of some accesses at a level, or bytes of what they ask for: as the machine states its caches, and as
-    they might be. So many of them are `unsure`; a set has so many `ways`."""
+    they might be, also with a way `less` or `more` in all sets. So many of them are `unsure`, of sets nearly full.
+    They are `near_edge` or `in_full_sets` where that puts their block in doubt, and `by_place` where it matters where
+    its arrays begin."""
 
     accesses: float
     misses: float
     smaller: float
     larger: float
     apart: float
+    less: float
+    more: float
     unsure: float = 0.0
-    ways: float = FEW_WAYS
+    near_edge: bool = False
+    by_place: bool = False
+    in_full_sets: bool = False
 
-    @property
-    def near_edge(self) -> bool:
-        """Whether a cache a little larger or smaller is another matter."""
-        steep = float(MARGIN) * (STEEP if self.ways >= FEW_WAYS else STEEP_IN_FEW_WAYS)
-        return self._turns(self.smaller, steep * self.misses) or self._turns(self.larger, steep * self.misses)
+    def within(self, total: float, ways: float) -> MissSpread:
+        """The same with the doubt of a block in it, whose level misses so many times in all."""
+        limits = LIMITS if ways >= FEW_WAYS else LIMITS_IN_FEW_WAYS
 
-    @property
-    def by_place(self) -> bool:
-        """Whether it matters where arrays begin: by a factor of two."""
-        return self._turns(self.apart, min(self.misses, self.apart))
+        def turns(other: float, share: float) -> bool:
+            change = abs(other - self.misses)
+            return change > share * total and change > FEW * self.accesses
 
-    @property
-    def in_full_sets(self) -> bool:
-        """Whether many of the misses are of sets that are nearly full."""
-        return self._turns(self.misses + self.unsure, MANY_UNSURE * self.misses)
+        return self.replace(
+            near_edge=turns(self.larger, limits.larger) or turns(self.smaller, limits.smaller),
+            by_place=turns(self.apart, limits.apart),
+            in_full_sets=turns(self.misses + self.unsure, limits.unsure),
+        )
+
+    def like(self, block: MissSpread) -> MissSpread:
+        """The same in the doubt of its block."""
+        return self.replace(near_edge=block.near_edge, by_place=block.by_place, in_full_sets=block.in_full_sets)
 
     @property
     def is_doubtful(self) -> bool:
@@ -134,11 +153,7 @@ class MissSpread(Record):
             return (self.misses,)
         unsure = UNSURE_BY * self.unsure
         full = max(0.0, self.misses - unsure), max(self.misses, min(self.accesses, self.misses + unsure))
-        return (*full, self.smaller, self.larger, *((self.apart,) if self.by_place else ()))
-
-    def _turns(self, other: float, allowed: float) -> bool:
-        change = abs(other - self.misses)
-        return change > allowed and change > FEW * self.accesses
+        return (*full, self.less, self.more, *((self.apart,) if self.by_place else ()))
 
 
 _of_trees: WeakKeyDictionary[CostTree, Mapping[str, Totals]] = WeakKeyDictionary()
@@ -162,10 +177,12 @@ def _totals_in(hierarchy: Hierarchy, tree: CostTree) -> Totals:
 
 
 class Edges:
-    """Where the misses of a prediction turn."""
+    """Where the misses of a prediction turn; `stated` is what is moved in the caches that the machine states."""
 
-    def __init__(self, prediction: Evaluation) -> None:
+    def __init__(self, prediction: Evaluation, stated: Mapping[Moved, float]) -> None:
         self.prediction = prediction
+        self.stated = stated
+        self._blocks: dict[tuple[str, int, str], MissSpread] = {}
 
     @cached_property
     def _moved(self) -> Mapping[str, Mapping[Moved, float]]:
@@ -185,34 +202,57 @@ class Edges:
         values = self.prediction.scope.values([level.ways for level in levels], self.prediction.seed)
         return {level.name: float(ways) for level, ways in zip(levels, values, strict=True)}
 
-    def spread(
-        self, kernel: str, requirements: Iterable[flow.Requirement], level: str, stated: Mapping[Moved, float]
-    ) -> MissSpread:
-        """The misses of requirements of a kernel at a level; `stated` is what is moved in the caches that the machine
-        states."""
-        asked = list(requirements)
-        accesses = sum(stated.get(Moved("accesses", kernel, need, level), 0.0) for need in asked)
-        return self._sum_spread([Moved("misses", kernel, need, level) for need in asked], accesses, stated)
+    @cached_property
+    def _totals(self) -> Mapping[str, float]:
+        """All misses of each level."""
+        totals = dict.fromkeys(self._ways, 0.0)
+        for key, value in self.stated.items():
+            if key.quantity == "misses":
+                totals[key.level] += value
+        return totals
 
-    def of_memory(self, asked: float, stated: Mapping[Moved, float]) -> MissSpread:
+    def of_block(self, kernel: str, block: flow.Block, level: str) -> MissSpread:
+        """The misses of all accesses of a block at a level, and whether they are in doubt."""
+        key = kernel, id(block), level
+        if key not in self._blocks:
+            costs = self.prediction.tree.blocks[block].requirements
+            needs = [cost.traffic.access.requirement for cost in costs if cost.traffic is not None]
+            spread = self._of_requirements(kernel, needs, level)
+            self._blocks[key] = spread.within(max(FEW_MISSES, self._totals[level]), self._ways[level])
+        return self._blocks[key]
+
+    def spread(self, kernel: str, block: flow.Block, need: flow.Requirement, level: str) -> MissSpread:
+        """The misses of a requirement of a block at a level, which are in doubt where those of the block are."""
+        return self._of_requirements(kernel, [need], level).like(self.of_block(kernel, block, level))
+
+    def of_memory(self, asked: float) -> MissSpread:
         """The bytes between the last level and memory, of so many that are asked for."""
         last = [*self._ways][-1]
-        return self._sum_spread([key for key in stated if key.level == last and key.quantity in MOVING], asked, stated)
+        spread = self._sum_spread([key for key in self.stated if key.level == last and key.quantity in MOVING], asked)
+        return spread.within(spread.misses, self._ways[last])
 
-    def _sum_spread(self, keys: Sequence[Moved], asked: float, stated: Mapping[Moved, float]) -> MissSpread:
+    def _of_requirements(self, kernel: str, needs: Iterable[flow.Requirement], level: str) -> MissSpread:
+        asked = list(needs)
+        accesses = sum(self.stated.get(Moved("accesses", kernel, need, level), 0.0) for need in asked)
+        return self._sum_spread([Moved("misses", kernel, need, level) for need in asked], accesses)
+
+    def _sum_spread(self, keys: Sequence[Moved], asked: float) -> MissSpread:
         """The sum of some quantities at a level. A cache that is smaller by less than a way has a way less in some of
         its sets."""
-        total = sum(stated.get(key, 0.0) for key in keys)
-        others, ways = [], self._ways[keys[0].level] if keys else FEW_WAYS
-        for name, variation in VARIATIONS.items():
-            share = variation.share(ways)
-            others.append(total + share * (sum(self._moved[name].get(key, 0.0) for key in keys) - total))
-        unsure = (Moved(UNSURE, key.kernel, key.requirement, key.level) for key in keys if key.quantity == "misses")
-        smaller, larger, apart = others
-        return MissSpread(asked, total, smaller, larger, apart, sum(stated.get(key, 0.0) for key in unsure), ways)
+        total = sum(self.stated.get(key, 0.0) for key in keys)
+        whole = {name: sum(self._moved[name].get(key, 0.0) for key in keys) for name in VARIATIONS}
+        ways = self._ways[keys[0].level] if keys else FEW_WAYS
+        smaller, larger, apart = (
+            total + variation.share(ways) * (whole[name] - total) for name, variation in VARIATIONS.items()
+        )
+        keys_unsure = (
+            Moved(UNSURE, key.kernel, key.requirement, key.level) for key in keys if key.quantity == "misses"
+        )
+        unsure = sum(self.stated.get(key, 0.0) for key in keys_unsure)
+        return MissSpread(asked, total, smaller, larger, apart, whole["smaller"], whole["larger"], unsure)
 
 
-def edges_told(prediction: Evaluation, edges: Edges, stated: Mapping[Moved, float]) -> list[Diagnostic]:
+def edges_told(prediction: Evaluation, edges: Edges) -> list[Diagnostic]:
     """A note for each block and level whose misses turn."""
     notes = []
     tree = prediction.tree
@@ -220,10 +260,9 @@ def edges_told(prediction: Evaluation, edges: Edges, stated: Mapping[Moved, floa
         for block in blocks_in(kernel.body):
             found = [cost.traffic for cost in tree.blocks[block].requirements if cost.traffic is not None]
             for use in found[0].levels if found else ():
-                needs, level = [traffic.access.requirement for traffic in found], use.level.name
-                spread = edges.spread(kernel.name, needs, level, stated)
-                here = f"at `{level}`, {_block(block)} misses {format_expected(spread.misses)} times"
-                span = needs[0].span
+                spread = edges.of_block(kernel.name, block, use.level.name)
+                here = f"at `{use.level.name}`, {_block(block)} misses {format_expected(spread.misses)} times"
+                span = found[0].access.requirement.span
                 if spread.near_edge:
                     message = f"{here}, near an edge of the cache: {_both(spread)}"
                     notes.append(Diagnostic("near-an-edge", message, span, severity="note"))

@@ -258,6 +258,10 @@ class Simulation:
                 if getattr(access, trait):
                     hint = f"leave out `{trait}`, or leave out --simulate"
                     fail(f"{trait}-simulation", message, access.requirement.span, hint=hint)
+            if access.loads_together and block.parallelism is not graph.ONE:
+                message = "a simulation follows one of the instances, and all load the data that are `shared`"
+                hint = "leave out `shared`, or leave out --simulate"
+                fail("shared-simulation", message, access.requirement.span, hint=hint)
             if access.since is not None:
                 message = "a simulation touches what the run does, and `warm(bytes)` says otherwise"
                 hint = "write `warm` alone, or leave out --simulate"

@@ -123,7 +123,7 @@ class Traffic(Result):
 
     @property
     def _in_doubt(self) -> bool:
-        return bool(edges_told(self.prediction, self.edges, self._by_formulas))
+        return bool(edges_told(self.prediction, self.edges))
 
     @property
     def _references(self) -> float:
@@ -143,7 +143,7 @@ class Traffic(Result):
     @cached_property
     def edges(self) -> Edges:
         """Where its misses turn, if a cache is a little larger or smaller, or arrays begin elsewhere."""
-        return Edges(self.prediction)
+        return Edges(self.prediction, self._by_formulas)
 
     @cached_property
     def uses(self) -> tuple[Use, ...]:
@@ -165,11 +165,11 @@ class Traffic(Result):
     def ranged_uses(self) -> tuple[RangedUse, ...]:
         """The same, with their misses near an edge of a cache."""
         if self.simulation is not None:
-            counted = (MissSpread(use.accesses, *4 * (use.misses,)) for use in self.uses)
+            counted = (MissSpread(use.accesses, *6 * (use.misses,)) for use in self.uses)
             return tuple(use.within(spread) for use, spread in zip(self.uses, counted, strict=True))
         spreads = (
-            self.edges.spread(kernel.name, [traffic.access.requirement], use.level.name, self._values)
-            for kernel, _, traffic in self._list_patterned()
+            self.edges.spread(kernel.name, block, traffic.access.requirement, use.level.name)
+            for kernel, block, traffic in self._list_patterned()
             for use in traffic.levels
         )
         return tuple(use.within(spread) for use, spread in zip(self.uses, spreads, strict=True))
@@ -213,8 +213,8 @@ class Traffic(Result):
         """Bytes of requirements with a pattern between the last cache and memory."""
         if self.simulation is not None:
             moved = sum(use.bytes for use in self.uses if use.level == self.levels[-1].name)
-            return MissSpread(self.patterned_bytes, *4 * (moved,))
-        return self.edges.of_memory(self.patterned_bytes, self._values)
+            return MissSpread(self.patterned_bytes, *6 * (moved,))
+        return self.edges.of_memory(self.patterned_bytes)
 
     def formula(self, quantity: str, level: str, free: tuple[str, ...] = ()) -> Expr:
         """`misses` (or another of `QUANTITIES`, or `bytes`) of all requirements at a level, in the free parameters."""
@@ -253,7 +253,7 @@ class Traffic(Result):
         """Blocks whose misses turn where a cache is a little larger or smaller, or where arrays begin elsewhere. What a
         simulation has counted is in no such doubt."""
         if self.simulation is None:
-            return edges_told(self.prediction, self.edges, self._values)
+            return edges_told(self.prediction, self.edges)
         if self._simulate:
             return self._sectors_played
         message = (

@@ -53,6 +53,8 @@ class Accesses:
         accesses = self._read(block, kernel, serving)
         if not accesses or not levels:
             return {}
+        if all(access.loads_together for access in accesses):
+            levels = [level.of_readers for level in levels]
         known = dict[tuple[object, ...], list[Last]]()
 
         def last(requirement: flow.Requirement, line: Expr, warm: bool, stored: bool) -> Sequence[Last]:

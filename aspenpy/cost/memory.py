@@ -52,7 +52,7 @@ def coherence_costs(
     sum of (p(k) - p(k-1))/P t(k) with p(0) = 1, itself. Each core has one store under way at a time, and each line one
     owner, so that P cores get no more than L lines do (David, Guerraoui and Trigonakis, SOSP 2013).
     """
-    shared = [item for item in traffic if item.access.shared]
+    shared = [item for item in traffic if item.access.shared and item.access.writes]
     if core is None or not places or not shared:
         return ()
     waiting, inside = graph.ZERO, graph.ONE

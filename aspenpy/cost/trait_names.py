@@ -15,7 +15,7 @@ WITH_ARGUMENTS = ("stride", "blocked", "nest", "stencil", "gather", "rd")
 """The patterns that say nothing without arguments: a bare trait of such a name is no pattern."""
 
 SHARED = "shared"
-"""Of a store: all instances store to the same lines."""
+"""All instances touch the same lines."""
 
 ADDITIONS = ("warm", "cold", "reuse", "streaming", "fresh", SHARED, "at", "offsets")
 """What adds to a pattern."""

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 import aspenpy
+from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.checks.plausibility import RANGES, implausible
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.library import library_names
@@ -147,3 +148,18 @@ def test_a_message_is_weighed_or_counted(time: str, wrong: bool) -> None:
         assert {item.code for item in error.value.diagnostics} == {"dimensions"}
     else:
         machine(text)
+
+
+def test_conflicts_of_what_is_assumed() -> None:
+    """Processors of the library name whole numbers and branches in conflicts, which rules by their year offer."""
+    text = "machine m { node n } node n { socket s } socket s { core c memory d conflict %s, branches } "
+    core = "core c { %s property clock [1 GHz] resource flops(x) [x] } memory d { resource loads(x) [x] }"
+    for year, asked, missing in (
+        ("property year [2020]", "intops", 0),
+        ("", "intops", 2),
+        ("property year [2020]", "intop", 1),
+    ):
+        notes = check_machine(machine(text % asked + core % year))
+        assert sum(note.code == "unknown-resource" for note in notes) == missing
+    for name in ("grace", "haswell", "perlmutter_cpu"):
+        assert not [note for note in check_machine(aspenpy.load_machine(name)) if note.code == "unknown-resource"]

@@ -8,6 +8,7 @@ from aspenpy.answers.checks.values import certain_errors, circular_definitions, 
 from aspenpy.answers.energy.power import power_of
 from aspenpy.answers.energy.voltage import CURVE, CURVES
 from aspenpy.answers.scope import DEFAULT_SEED, circle_mistake
+from aspenpy.cost.assumed import OF_CORES, YEAR
 from aspenpy.cost.interconnect import interconnect_of, topology_in_numbers
 from aspenpy.cost.kinds_of_cores import RANK, idle_kinds, working_kinds
 from aspenpy.cost.paths import Paths, all_paths, paths_of
@@ -99,8 +100,11 @@ def _check_reachable(machine: Machine) -> list[Diagnostic]:
 
 
 def _check_conflicts(machine: Machine) -> list[Diagnostic]:
-    """Conflicts of what is neither a resource, nor a cache, nor the lookup of pages: probably misspelt."""
+    """Conflicts of what is neither a resource, nor one assumed of cores by their year, nor a cache, nor the lookup of
+    pages: probably misspelt."""
     offered = {name for component in machine.components.values() for name in component.resources}
+    if any(YEAR in component.properties for component in machine.components.values()):
+        offered |= {*OF_CORES}
     for component in machine.components.values():
         offered |= {component.name} if component.type == "cache" else set()
         offered |= {TRANSLATIONS} if "tlb_latency" in component.properties else set()

@@ -17,7 +17,7 @@ class Access(Record):
     """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block; `check` is
     1, or fails where the two do not agree. Data that are `warm` were touched before, and `since` then so many bytes, if
     the access says it; of those that are `cold` no cache holds anything. A `streaming` store goes past the caches.
-    `fresh` data lie in pages that the system gives, and zeroes, as they are first touched. All instances store to the
+    `fresh` data lie in pages that the system gives, and zeroes, as they are first touched. All instances touch the
     lines of a `shared` one."""
 
     requirement: flow.Requirement
@@ -41,6 +41,11 @@ class Access(Record):
         if isinstance(pattern, Affine):
             return self.replace(pattern=pattern.replace(nest=pattern.nest.replace(pages=None)))
         return self
+
+    @property
+    def loads_together(self) -> bool:
+        """Whether all instances load the same lines, of which a cache that they share holds one copy."""
+        return self.shared and not self.writes
 
     @property
     def nest(self) -> AccessNest | None:

@@ -108,14 +108,16 @@ NEWTON_STEPS = 4
 def random_touches(access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
     """Each line as likely as any other: k accesses touch N (1 - (1 - 1/N)^k) different lines of N. Under any policy
     that does not look ahead the cache holds its share of them, where nothing else passes through it. What is drawn
-    are sectors, where lines have them."""
+    are sectors, where lines have them. Of a table that all instances draw from each has a part, as it has of a cache
+    that they share: N/S lines in C/S are held for as many draws as N in C are for those of S instances."""
     pattern = access.pattern
     assert isinstance(pattern, Scattered)
-    lines = graph.apply("max", 1, pattern.table / level.line)
+    size = pattern.table / level.shares if access.loads_together else pattern.table
+    lines = graph.apply("max", 1, size / level.line)
     before = graph.ZERO
     if around.before:
         before = graph.apply("min", 1, footprint(around.before, level) / lines)
-    sectors = lines if level.sector is None else graph.apply("max", 1, pattern.table / level.sector)
+    sectors = lines if level.sector is None else graph.apply("max", 1, size / level.sector)
     untouched = (1 - before) * (1 - 1 / sectors) ** around.drawn
     different = sectors * untouched * (1 - (1 - 1 / sectors) ** access.accesses)
     held, time = _share_held_of_table(access, around, lines, level)

@@ -25,14 +25,17 @@ MOST_SWEEPS = 4
 
 
 class DrawnTable(Record):
-    """A data structure of so many bytes, of which any words are drawn, so many in a block."""
+    """A data structure of so many bytes, of which any words are drawn, so many in a block. Of one that is `shared` each
+    of the instances that share a cache has a part there."""
 
     bytes: Expr
     draws: Expr
+    shared: bool = False
 
     def lines(self, level: Level) -> Expr:
         """All of its lines."""
-        return graph.apply("max", 1, self.bytes / level.line)
+        size = self.bytes / level.shares if self.shared else self.bytes
+        return graph.apply("max", 1, size / level.line)
 
     def lines_of(self, draws: Expr, level: Level) -> Expr:
         """Different lines that so many draws touch: N (1 - (1 - 1/N)^k) of N, nearly N (1 - exp(-k/N))."""

@@ -12,6 +12,7 @@ from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import AccessNest
 from aspenpy.cost.caches.policies import Touches
 from aspenpy.cost.caches.warm import Last
+from aspenpy.expr import graph
 
 
 class TouchesOfBlock:
@@ -24,14 +25,29 @@ class TouchesOfBlock:
     def of(self, access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
         key = _describe(access, around, level)
         if key not in self._known:
-            self._known[key] = touches(access, around, level)
+            self._known[key] = _touches_of_one(access, around, level)
         return self._known[key]
+
+
+def _touches_of_one(access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
+    """The touches of one of the instances that share a level. Of those that load the same lines side by side the first
+    brings each for all: where that is all that the block touches (`readers`), all of them draw in one cache; beside
+    data that each has of its own, a part of the cache is kept for a copy of each, but a table's, of which each has a
+    part."""
+    if level.readers is not graph.ONE:
+        asking = access.replace(accesses=access.accesses * level.readers) if access.is_scattered else access
+        return [part.replace(count=part.count / level.readers) for part in touches(asking, around, level)]
+    found = touches(access, around, level)
+    if not access.loads_together or access.is_scattered or level.shares is graph.ONE:
+        return found
+    return [part.replace(count=part.count / level.shares) for part in found]
 
 
 def _describe(access: Access, around: AccessSurroundings, level: Level) -> Hashable:
     """All that the touches depend on: what the access does, the others in any order, and the past of all."""
     asked = access.requirement
-    own = (access.pattern, access.word, access.accesses, asked.resource, access.warm, access.fresh, access.since)
+    what = (access.pattern, access.word, access.accesses, asked.resource)
+    own = (*what, access.warm, access.fresh, access.since, access.loads_together)
     nests = around.nests
     others = frozenset(Counter(nests.others).items())
     lasts = () if access.since is not None else around.last(access, level)

@@ -52,7 +52,8 @@ class Level(Record):
     different ones. With `prefetch` a miss fetches so many lines that lie together (2: the line and its neighbour), if
     accesses go on by less than `reach` bytes each time (without it, by less than a page); `brought` is how many on
     average. Of a line a miss fetches one `sector`, where the machine says its bytes. An `evasion` is the share of lines
-    stored in full that are not fetched. Arrays begin on pages one behind the other, at equal places of the cache
+    stored in full that are not fetched. Of the instances so many `readers` load the same data, of which it holds one
+    copy. Arrays begin on pages one behind the other, at equal places of the cache
     where nothing says how many lie before, or, `apart`, where those that move in step never meet.
     """
 
@@ -73,6 +74,7 @@ class Level(Record):
     shares: Expr = graph.ONE
     added: Expr = graph.ZERO
     apart: bool = False
+    readers: Expr = graph.ONE
 
     @property
     def name(self) -> str:
@@ -92,6 +94,11 @@ class Level(Record):
         """Seconds between two lines that go into the same set; None where the machine does not say them."""
         loaded, stored = map(self.place.component.value, SET_LATENCIES)
         return stored if writes and stored is not None else loaded
+
+    @property
+    def of_readers(self) -> Level:
+        """The level where all instances that share it load the same data: it holds them as for one."""
+        return self if self.shares is graph.ONE else self.replace(shares=graph.ONE, readers=self.shares)
 
     @property
     def _all_sets(self) -> Expr:

@@ -110,18 +110,34 @@ class Walks:
         for depth in self.moving[1:]:
             inner, outer = (nest.lines_of_all_passes(number, self.level.line) for number in (depth, depth + 1))
             if depth == self.walk.along_line:
-                inner = self._lines_before_coming_back(depth)
+                inner, seams = self._lines_before_coming_back(depth), self._seams(depth)
+                rows = self.passes[depth] * at_least_none(self.walk.loops[depth].trips - 1)
+                found.append((rows, graph.if_else(self.leaves, smallest(seams, at_least_none(inner - outer)), 0)))
+                inner = inner - seams
             found.append((self.passes[depth], graph.if_else(self.leaves, at_least_none(inner - outer), 0)))
         return found
 
     def _lines_before_coming_back(self, along: int) -> Expr:
         """Lines that walks touch from line to line, summed over the passes of the loop `along` a line: in each what all
         of them touch, from the first byte to the last."""
+        still, loop = StridedLoop(graph.ZERO, graph.ONE), self.walk.loops[along]
+        return self._words * self._hull(along).run_lines((still,), (loop,), self.level.line)
+
+    def _seams(self, along: int) -> Expr:
+        """Lines that hold the end of one row and the begin of the next, which walks along columns touch in their last
+        passes and in their first."""
+        nest = self._hull(along)
+        if not nest.crosses(along + 1) or nest.depends:
+            return graph.ZERO
+        outside = product(loop.trips for loop in self.walk.loops[along + 1 :] if loop.moves)
+        return nest.seams(along + 1, self.level.line) * outside
+
+    def _hull(self, along: int) -> AccessNest:
+        """The walk with all that is touched along a line at once for its word."""
         loop = self.walk.loops[along]
         begins = [run.steps[along] * loop.stride for run in self.runs]
         ends = [begin + run.bytes for begin, run in zip(begins, self.runs, strict=True)]
-        nest = self.walk.replace(word=largest(*ends) - smallest(*begins) if len(ends) > 1 else self.runs[0].bytes)
-        return self._words * nest.run_lines((StridedLoop(graph.ZERO, graph.ONE),), (loop,), self.level.line)
+        return self.walk.replace(word=largest(*ends) - smallest(*begins) if len(ends) > 1 else self.runs[0].bytes)
 
     def touches_of_next_walk(self, again: Expr, visits: Sequence[Expr]) -> list[Touches]:
         """So many touches of lines that another walk has left, shared out by where two walks have been."""

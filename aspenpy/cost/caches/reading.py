@@ -46,7 +46,6 @@ def counted_loops(trait: flow.Trait) -> list[StridedLoop]:
 
 OF_STORES = {
     "fresh": ("nothing was written to such pages that could be loaded", "name it at the store that comes first"),
-    SHARED: ("lines that cores only load are in the caches of all", "name it at the store to them"),
 }
 """What adds to the pattern of a store alone: why, and what to do."""
 

@@ -36,7 +36,8 @@ def touched_by(block: flow.Block, accesses: Sequence[Access], line: Expr) -> dic
         stored = requirement.resource == "stores"
         lines, size, dense = _reach(requirement, access, line)
         anywhere = access is not None and access.is_scattered
-        touched = Touched(lines, size, block.parallelism, stored, anywhere, dense, _rim(access))
+        instances = graph.ONE if access is not None and access.loads_together else block.parallelism
+        touched = Touched(lines, size, instances, stored, anywhere, dense, _rim(access))
         if name in found:
             known = found[name]
             lines = known.lines if known.lines is lines else graph.apply("max", known.lines, lines)

@@ -61,7 +61,8 @@ class Structure(Record):
             return None
         sizes = list(dict.fromkeys(group.pattern.table for group in drawing if isinstance(group.pattern, Scattered)))
         size = graph.apply("max", *sizes) if len(sizes) > 1 else sizes[0]
-        return DrawnTable(size, graph.add(*(access.accesses for access in drawing)))
+        shared = all(access.loads_together for access in drawing)
+        return DrawnTable(size, graph.add(*(access.accesses for access in drawing)), shared)
 
     def before(self, number: int) -> tuple[AccessNest, ...]:
         """The nests that have touched the structure before a group does."""
