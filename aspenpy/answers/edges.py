@@ -68,18 +68,20 @@ FEW_WAYS = 8
 
 class Limits(Record):
     """The shares of all misses at a level from which a block is in doubt: of those that a larger cache spares, that a
-    smaller one adds, that arrays at other places spare, and that are of sets that are nearly full."""
+    smaller one adds, and that are of sets that are nearly full."""
 
     larger: float
     smaller: float
-    apart: float
     unsure: float
 
 
-LIMITS_IN_FEW_WAYS = Limits(larger=0.08, smaller=2, apart=0.85, unsure=0.12)
-LIMITS = Limits(larger=0.12, smaller=2, apart=0.6, unsure=0.3)
-"""Chosen by 2,500 random programs (docs/caches.md): counts are off where a little more room would spare misses, and
+LIMITS_IN_FEW_WAYS = Limits(larger=0.08, smaller=3, unsure=0.12)
+LIMITS = Limits(larger=0.15, smaller=2, unsure=0.15)
+"""Chosen by 3,500 random programs (docs/caches.md): counts are off where a little more room would spare misses, and
 seldom where a little less would add some."""
+
+BY_PLACE, OF_ALL = 0.85, 0.2
+"""The shares of a block's misses, and of all of its level, from which it matters where arrays begin."""
 
 UNSURE_BY = 1.5
 """How many times the misses that are unsure may be more, or fewer."""
@@ -120,14 +122,13 @@ class MissSpread(Record):
         """The same with the doubt of a block in it, whose level misses so many times in all."""
         limits = LIMITS if ways >= FEW_WAYS else LIMITS_IN_FEW_WAYS
 
-        def turns(other: float, share: float) -> bool:
-            change = abs(other - self.misses)
-            return change > share * total and change > FEW * self.accesses
+        def turns(other: float, limit: float) -> bool:
+            return abs(other - self.misses) > max(limit, FEW * self.accesses)
 
         return self.replace(
-            near_edge=turns(self.larger, limits.larger) or turns(self.smaller, limits.smaller),
-            by_place=turns(self.apart, limits.apart),
-            in_full_sets=turns(self.misses + self.unsure, limits.unsure),
+            near_edge=turns(self.larger, limits.larger * total) or turns(self.smaller, limits.smaller * total),
+            by_place=turns(self.apart, max(BY_PLACE * self.misses, OF_ALL * total)),
+            in_full_sets=turns(self.misses + self.unsure, limits.unsure * total),
         )
 
     def like(self, block: MissSpread) -> MissSpread:

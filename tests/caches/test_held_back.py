@@ -1,5 +1,6 @@
 """Programs of all generators in caches of all kinds, by formulas and reference by reference: counts, doubt and ranges,
-as docs/caches.md publishes them. The model was made with others (seeds below 2,000)."""
+as docs/caches.md publishes them. The model was made with others (seeds below 2,000, 10,000 to 12,500 and 20,000 to
+21,000)."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from tests.caches.test_offsets import offsets_program, stencil_program
 from tests.thorough import THOROUGH, some
 from tests.tiny import application, machine
 
-FIRST = 5000
+SEEDS = (*range(22_000, 23_500), *range(5000, 6000))
 FEW = 60
 MOST_REFERENCES = 60_000
 
@@ -67,12 +68,12 @@ def outcome(seed: int) -> Outcome:
 
 
 def test_counts_and_their_doubt() -> None:
-    found = [outcome(seed) for seed in range(FIRST, FIRST + some(1000, 60))]
+    found = [outcome(seed) for seed in SEEDS[: some(2500, 60)]]
     several = [part for part in found if part.ways >= 8]
     assert sum(part.error <= 0.15 for part in found) >= 0.95 * len(found)
     assert sum(part.error <= 0.05 for part in several) >= (0.95 if THOROUGH else 0.9) * len(several)
     good, large = ([part for part in found if holds(part.error)] for holds in (lambda e: e <= 0.05, lambda e: e > 0.15))
-    assert sum(part.told for part in good) <= (0.12 if THOROUGH else 0.25) * len(good)
+    assert sum(part.told for part in good) <= (0.1 if THOROUGH else 0.25) * len(good)
     if THOROUGH:
         assert sum(part.told for part in large) >= 0.8 * len(large)
-        assert sum(part.covered for part in large) >= 0.8 * len(large)
+        assert sum(part.covered for part in large) >= 0.75 * len(large)
