@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4230,
-    "answers": 11240,
+    "answers": 11270,
     "assembly": 850,
     "cost": 13080,
     "editor": 2750,
