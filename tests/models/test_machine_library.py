@@ -187,7 +187,7 @@ TABULATED = {
 
 BOARDS = {
     "nvidia_k20c": 225, "nvidia_k20x": 235, "nvidia_k600": 41, "nvidia_p100": 300, "nvidia_a100_40gb": 400,
-    "nvidia_a100_80gb": 400, "nvidia_h100": 700, "amd_mi210": 300, "amd_mi250x": 500, "amd_mi300x": 750,
+    "nvidia_a100_80gb": 400, "nvidia_h100": 700, "amd_mi210": 300, "amd_mi250x": 560, "amd_mi300x": 750,
     "nvidia_m2090": 250,  # techpowerup.com/gpu-specs/tesla-m2090.c1537
     "nvidia_m2070": 225,  # techpowerup.com/gpu-specs/tesla-m2070.c1535: "power draw rated at 225 W maximum"
 }  # fmt: skip

@@ -279,7 +279,8 @@ class Responding:
         return {key: graph.mul(item.together, item.serial)}
 
     def _flops(self, item: RequirementCost) -> Key | None:
-        """The term of the most particular class whose energy the socket states, of the units that do the work."""
+        """The term of the most particular class whose energy the socket states. Products that run on lanes take what is
+        stated for products in their precision; `energy_per_flop_tensor` is that of units of their own."""
         requirement, on_units = item.requirement, True
         if item.offer is not None:
             component, resource = item.offer.place.component, item.offer.resource
@@ -287,7 +288,7 @@ class Responding:
             on_units = has_product_units(requirement, component, resource)
         traits = [trait.name for trait in requirement.traits]
         precision = [PRECISIONS[name] for name in traits if name in PRECISIONS] or ["sp"]
-        classes = [f"{PRODUCT}_{precision[0]}", PRODUCT] if PRODUCT in traits and on_units else []
+        classes = [f"{PRODUCT}_{precision[0]}", *([PRODUCT] if on_units else [])] if PRODUCT in traits else []
         socket = self.where.central
         for each in (*classes, precision[0], ""):
             name = f"{FLOPS}_{each}" if each else FLOPS
