@@ -119,6 +119,10 @@ STATED_ERRORS: tuple[StatedError, ...] = (
     StatedError(
         "SPECpower nodes at full load", "power", "12 kinds of nodes", 0.08, 0.09, (), 0.184, 12,
         "shares of the thermal design power", "energy.md#what-it-was-fitted-to-and-how-far-it-is-off", ("power",)),
+    StatedError("power under Linpack", "power", "Green500, TOP500", 0.11, None, (), 0.23, 10,
+        page="energy.md#whole-systems", seen="left out"),
+    StatedError("power of 17 systems put together", "power", "Green500, TOP500", 0.07, None, (), 0.29, 21,
+        page="energy.md#whole-systems", seen="left out"),
     StatedError("Linpack", "runtime", "TOP500", 0.07, None, (), 0.18, 15, page="systems.md#linpack"),
     StatedError("HPCG", "runtime", "HPCG list", 0.13, None, (), 0.81, 9, page="systems.md#hpcg"),
     StatedError("training of a 530-billion network", "runtime", "published step times, 2,240 to 3,360 A100", 0.19, None,

@@ -9,6 +9,7 @@ from aspenpy.answers.energy.account import Energy, KernelEnergy, TermUse, Verdic
 from aspenpy.answers.energy.cap import Capped
 from aspenpy.answers.energy.cap_warning import CODE
 from aspenpy.answers.energy.hardware import HardwarePeak
+from aspenpy.answers.energy.metered import Metered, find_metered
 from aspenpy.answers.energy.optimum import MetricOptimum
 from aspenpy.answers.energy.term import Key
 from aspenpy.answers.energy.voltage import Voltage
@@ -65,7 +66,7 @@ def report_energy(
 ) -> Report:
     """The energy, the hardware's peaks, the kernels, the terms; `warnings` are told with those of the prediction, the
     `voltage` is that at a clock that was found."""
-    prediction = energy.prediction
+    prediction, metered = energy.prediction, find_metered(energy)
     data: dict[str, Any] = {
         "machine": prediction.machine.name,
         "socket": prediction.socket,
@@ -75,6 +76,7 @@ def report_energy(
         "application": {"name": prediction.application.name, **_totals(energy)},
         "components": {name: Amount(total, "J") for name, total in energy.components.items()},
         "occupied": _numbers(energy, "idle") if energy.options.law == "responding" else {},
+        "metered": {name: getattr(metered, name) for name in Metered._fields},
         "left_out": energy.left_out,
         "optimum": best
         and _optimum_as_data(best, unit_of_parameter(best.parameter, prediction.application, prediction.machine)),
@@ -115,6 +117,7 @@ def _list_facts(
     }
     if energy.options.law == "responding" and energy.capped_runtime:
         facts_by_name["charged"] = _parts_at_work(energy)
+    facts_by_name["metered"] = _describe_metered(energy)
     if energy.left_out:
         facts_by_name["left out"] = f"power of {', '.join(energy.left_out)}"
     if cap is not None:
@@ -154,6 +157,18 @@ def charges_in_words(energy: Energy) -> str:
     more = [name for name, on in (("active cores", options.active_cores), ("uncore", options.uncore)) if on]
     added = f"; added: {', '.join(more)}" if more else ""
     return f"{LAWS[options.law]}. {CHARGED[options.charged]}, and {MESSAGES[options.nic]}{added}"
+
+
+def _describe_metered(energy: Energy) -> str:
+    """Parts of the machine that a meter of this energy feeds, and whether the Green500 takes such a meter."""
+    metered = find_metered(energy)
+    parts = [name for name in ("nodes", "network", "storage") if getattr(metered, name)]
+    held = f"sockets and memories, {', '.join(parts)}" if parts else "sockets and memories alone"
+    at = "before supplies" if metered.supplies else "behind regulators and supplies"
+    level = "" if metered.nodes and metered.supplies else "; less than the Green500 asks for"
+    if not level:
+        level = ", as the Green500 asks at levels 2 and 3" if metered.network else ", as the Green500 asks at level 1"
+    return f"{held}, {at}{level}"
 
 
 def _parts_at_work(energy: Energy) -> str:

@@ -140,7 +140,8 @@ class Energy(Result):
         where = PowerTree(tree.machine, tree.socket, tree.origins)
         if self.options.law != "aeem":
             charged = {key.component for key in self.totals.terms if key.cause != FILES}
-            powers = {name: power for name, power in where.powers.items() if power.static is not None}
+            there = dict.fromkeys(place.component.name for place in tree.machine.first_places())
+            powers = {name: where.powers[name] for name in there if where.powers[name].static is not None}
             return tuple(name for name in powers if name not in charged) if self.options.law == "responding" else ()
         idle = [
             place.component.name

@@ -16,6 +16,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from aspenpy.answers.energy.headroom import Headroom
+from aspenpy.answers.energy.hosts import CORE, IDLE, UNCORE, Hosts
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.power import MEMORY, PowerTree, adapter_seconds, adapters
 from aspenpy.answers.energy.term import Cause, EnergyTerm, Key, Unit
@@ -33,14 +34,16 @@ from aspenpy.models.machine.model import Component, Place
 from aspenpy.record import Record
 
 SLEEP = "sleep_power"
+PARTNERS, HOSTS = "idle partners", "hosts"
 
 
 class Partner(Record):
-    """A component that is there and has no work: the watts of one, and where they are stated."""
+    """A component beside those that work: the watts of one, where they are stated, and why they are consumed."""
 
     place: Place
     watts: Expr
     span: Span | None
+    cause: Cause
 
 
 class Occupancy:
@@ -90,36 +93,52 @@ class Occupancy:
             for place in self.where.machine.places()
             if self.charged == "machine" or any(parent.type == "node" for parent in place.parents)
         ]
-        return [partner for partner in map(self._make_partner, there) if partner is not None]
+        idle = [partner for partner in map(self._make_partner, there) if partner is not None]
+        return [*idle, *(self._make_host(place) for place in there if self.hosts.includes(place))]
+
+    @cached_property
+    def hosts(self) -> Hosts:
+        return Hosts(self.where)
 
     def _make_partner(self, place: Place) -> Partner | None:
         watts = self.where.stated(SLEEP, "power", place)
         if watts is not None:
-            return Partner(place, watts, place.component.properties[SLEEP].span)
+            return Partner(place, watts, place.component.properties[SLEEP].span, PARTNERS)
         power = self.where.power(place)
-        return None if power.static is None else Partner(place, power.static, power.static_span)
+        return None if power.static is None else Partner(place, power.static, power.static_span, PARTNERS)
+
+    def _make_host(self, place: Place) -> Partner:
+        return Partner(place, self.hosts.watts(place), place.component.properties[IDLE].span, HOSTS)
 
     def idle(self, instances: Instances) -> dict[Key, Expr]:
-        """How many of each partner are idle while a block runs."""
+        """How many of each partner are there while a block runs."""
         numbers: dict[Key, Expr] = {}
         for item in self.partners:
-            key = Key("idle partners", item.place.component.name)
-            numbers[key] = graph.add(numbers.get(key, graph.ZERO), self._number(item.place, instances))
+            key = Key(item.cause, item.place.component.name)
+            number = self._count_hosts if item.cause == HOSTS else self._number
+            numbers[key] = graph.add(numbers.get(key, graph.ZERO), number(item.place, instances))
         return numbers
 
+    def _count_hosts(self, place: Place, instances: Instances) -> Expr:
+        """Hosts on the nodes that the run occupies."""
+        assert self.hosts.node is not None, place.path
+        node = self.hosts.node
+        return graph.mul(ratio_of_counts(place.count, node.count), self.held(instances, node))
+
     def _number(self, place: Place, instances: Instances) -> Expr:
-        """All there are, on the nodes or in the machine, less those at work."""
+        """All that are idle, on the nodes or in the machine: those there are less those at work."""
         there = place.count
         node = next((item for item in self.where.places.values() if item.component.type == "node"), None)
         if self.charged == "nodes_used" and node is not None:
             there = graph.mul(ratio_of_counts(place.count, node.count), self.held(instances, node))
+        if self.hosts.includes(place):
+            return graph.sub(there, self._count_hosts(place, instances))
         working = place.path == self.where.central.path or any(place.path == item.path for item in self.beside)
         if not working:
             return there
         return graph.sub(there, graph.mul(self.where.in_one_socket(place), self.held(instances)))
 
 
-IDLE, CORE, UNCORE = "idle_power", "active_core_power", "uncore_power"
 FLOPS, BYTES = "energy_per_flop", "energy_per_byte"
 EQUATION = "stated"
 FILES = "files"  # cause of what servers of files consume
@@ -166,7 +185,7 @@ class Responding:
             assert power.static is not None, place.path
             self._add("idle", place, graph.mul(self.where.in_one_socket(place), power.static), power.static_span, True)
         for partner in self.occupancy.partners:
-            self._add("idle partners", partner.place, partner.watts, partner.span, elapsed=True)
+            self._add(partner.cause, partner.place, partner.watts, partner.span, elapsed=True)
 
     def _add_watts(self, cause: Cause, name: str) -> Key | None:
         rate = self.where.stated(name, "power")

@@ -14,7 +14,7 @@ from aspenpy.record import NamedTuple, Record
 
 Cause = str
 """Why energy is consumed: `idle`, `active`, `messages`, `active cores`, `uncore`, `flops`, `bytes`, `constant`,
-`conversion`, `idle partners`, `files`, or `flops` of a class such as `dp flops`."""
+`conversion`, `idle partners`, `hosts`, `files`, or `flops` of a class such as `dp flops`."""
 
 
 Unit = Literal["W", "J/flop", "J/B"]
