@@ -184,6 +184,7 @@ TEXTS = {
         energy-delay product (EDP) 2.394e-08 J s
         energy-delay^2 product (ED2P) 3.591e-13 J s^2
         model AEEM (dissertation eq. 3.2-3.9). One socket is charged, and network cards by volume (eq. 3.8)
+        metered sockets and memories alone, behind regulators and supplies; less than the Green500 asks for
         left out power of Fabric
         the hardware at its peak
         at most, as of a socket power for a joule component
