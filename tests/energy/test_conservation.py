@@ -42,7 +42,7 @@ OPTIONS = st.one_of(
         EnergyOptions, law=st.just("responding"), charged=st.sampled_from([*CHARGED, "auto", "nodes_used"]), nic=NIC
     ),
 )
-SETTINGS = st.fixed_dictionaries({"n": st.integers(0, 6), "r": st.sampled_from([0, 0.5, 3])})
+SETTINGS = st.fixed_dictionaries({"n": st.integers(0, 6), "r": st.sampled_from([0, 1, 3])})
 
 
 def close(expected: float) -> Any:
