@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4230,
-    "answers": 11300,
+    "answers": 11400,
     "assembly": 850,
     "cost": 13120,
     "editor": 2750,
@@ -23,7 +23,7 @@ MOST: dict[str, int] = {
     "other": 1060,
     "page": 640,
     "probe": 2060,
-    "report": 8625,
+    "report": 8640,
     "shell": 6815,
     "sweeps": 2610,
     "tables": 1630,
