@@ -347,6 +347,7 @@ class CallEvaluator(WalkTask):
             else:
                 self.scope.values[formal.key] = value
         self.stack.inlined.append(node.key)
+        self.names.walked.add(node.key)
         is_only = self.facts.call_sites.get(node.key) == 1 and not function.in_place
         self.stack.sites += [] if is_only else [node.span.start if node.span else 0]
         self.stack.returned.append(None)

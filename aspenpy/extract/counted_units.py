@@ -56,13 +56,14 @@ NO_BLOCKS: Mapping[Span, Pointed] = {}
 
 class RunCounts(Record):
     """How often loops and branches ran, by their spans, how often functions were entered, by key, the means of
-    whole numbers that were recorded, and the blocks of the heap that pointers point into, by the spans of
-    expressions."""
+    whole numbers that were recorded, the blocks of the heap that pointers point into, by the spans of expressions, and
+    how often all lines of a function ran together, by the span of its name."""
 
     ran: Mapping[Span, ExecutionCount]
     entered: Mapping[str, float]
     recorded: Mapping[Span, float] = NOTHING
     pointed: Mapping[Span, Pointed] = NO_BLOCKS
+    executed: Mapping[Span, float] = NOTHING
 
 
 class CountedUnit:
@@ -137,19 +138,32 @@ class CountedUnit:
         for mine, other in {pair for functions in self.pairs for pair in _pair_spans(*functions)}:
             if (found := counter.found.get(other)) is not None:
                 ran[mine] = found.plus(ran.get(mine))
-        return RunCounts(ran, entered)
+        executed = {
+            written.span: sum(lines.get(line, 0.0) for line in self._list_lines(expanded))
+            for written, expanded in self.pairs
+            if written.span is not None
+        }
+        return RunCounts(ran, entered, executed=executed)
+
+    def _list_lines(self, function: r.Function) -> set[int]:
+        """The lines on which statements and expressions of a function begin."""
+        spans = (getattr(node, "span", None) for node in walk_records(function.body))
+        return {self.layout.find_line(span.start) for span in spans if span is not None}
 
 
 def merge_counts(parts: Iterable[RunCounts]) -> RunCounts:
     """Counts of a program from those of its units: code of headers runs in several."""
     ran: dict[Span, ExecutionCount] = {}
     entered: dict[str, float] = {}
+    executed: dict[Span, float] = {}
     for part in parts:
         for span, count in part.ran.items():
             ran[span] = count.plus(ran.get(span))
         for key, number in part.entered.items():
             entered[key] = entered.get(key, 0.0) + number
-    return RunCounts(ran, entered)
+        for span, number in part.executed.items():
+            executed[span] = executed.get(span, 0.0) + number
+    return RunCounts(ran, entered, executed=executed)
 
 
 def read_records(text: str) -> dict[int, float]:

@@ -27,7 +27,7 @@ from aspenpy.extract.linking import link_programs, separate_statics
 from aspenpy.extract.model_runs import ModelRuns, ProgramRun
 from aspenpy.extract.model_text import ModelText
 from aspenpy.extract.naming import KernelText, Options, count_words
-from aspenpy.extract.reconcile import Reconciliation, warn_far
+from aspenpy.extract.reconcile import Reconciliation, warn_far, warn_unmodelled
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, Names
 from aspenpy.extract.state import CallContext, Facts, merge_contexts
@@ -158,6 +158,8 @@ def _extract_program(
         if causes <= counted and one.names.same_blocks == same_blocks:
             break
         counted |= causes
+    if not functions:
+        one.diagnostics += warn_unmodelled(one.program.functions, one.names.walked, points[-1])
     return one.make_extraction(kernels, runs.sizes, reconciliation)
 
 
@@ -338,6 +340,7 @@ class _Extractor:
 
     def _profile_function(self, function: r.Function, is_root: bool = False) -> FunctionCosts:
         if function.key not in self.profiles:
+            self.names.walked.add(function.key)
             walker = Walker(self.names, self.facts, self.contexts)
             known = None if is_root else merge_contexts(self.contexts.get(function.key, []))
             try:

@@ -29,7 +29,7 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.count import Counter, GuardedLoops, NoClosedForm
-from aspenpy.extract.counted_units import NO_BLOCKS
+from aspenpy.extract.counted_units import NO_BLOCKS, NOTHING
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, ProgramCommand, prepare_program
 from aspenpy.extract.fit import FitTerm, Formula, fit_mean
@@ -56,8 +56,8 @@ NO_EXTENTS: Mapping[Expr, bool] = {}
 
 class CountedRun(Record):
     """One run: the values that the command was given, its words from the program on, how often loops and branches ran,
-    how often functions were entered, by key, the values of expressions that were recorded, and the blocks of the heap
-    that pointers point into."""
+    how often functions were entered, by key, the values of expressions that were recorded, the blocks of the heap that
+    pointers point into, and how often all lines of a function ran together, by the span of its name."""
 
     sizes: Mapping[str, float]
     words: int
@@ -65,6 +65,7 @@ class CountedRun(Record):
     entered: Mapping[str, float]
     recorded: Mapping[Span, float]
     pointed: Mapping[Span, Pointed] = NO_BLOCKS
+    executed: Mapping[Span, float] = NOTHING
 
 
 class HoleSite(Record):
@@ -104,7 +105,9 @@ def measure_points(
                 compiled.compile(macros)
             counts = compiled.count(command, sizes, allow_failure)
             words = len(command.words) - command.program
-            found.append(CountedRun(sizes, words, counts.ran, counts.entered, counts.recorded, counts.pointed))
+            found.append(
+                CountedRun(sizes, words, counts.ran, counts.entered, counts.recorded, counts.pointed, counts.executed)
+            )
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import walk_records
@@ -123,6 +123,25 @@ def list_counted_spans(functions: Sequence[r.Function], point: CountedRun) -> fr
     nodes = (node for function in functions for node in walk_records(function.body))
     spans = (node.span for node in nodes if isinstance(node, r.LoopStatement | r.Branch))
     return frozenset(span for span in spans if span is not None and span in point.ran)
+
+
+def warn_unmodelled(functions: Iterable[r.Function], walked: Collection[str], point: CountedRun) -> list[Diagnostic]:
+    """Names the functions that a run has executed for a good part of its lines, and that the model has nothing of: a
+    call that was not resolved must not be lost. Instances of one template share their span."""
+    by_span = {function.span: function.name for function in functions if function.span is not None}
+    modelled = {function.span for function in functions if function.key in walked}
+    whole = sum(point.executed.values())
+    hint = "a call of it was not resolved: through a template, a pointer or an interface; what it does is missing"
+    return [
+        warning(
+            "unmodelled",
+            f"the model has nothing of `{by_span[span]}`: {100 * lines / whole:.3g} % of the lines that ran are there",
+            span,
+            hint=hint,
+        )
+        for span, lines in sorted(point.executed.items(), key=lambda item: -item[1])
+        if span in by_span and span not in modelled and lines > SHOWN_SHARE * whole
+    ]
 
 
 def warn_far(found: Reconciliation) -> list[Diagnostic]:

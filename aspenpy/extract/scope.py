@@ -252,6 +252,7 @@ class Names:
     ) -> None:
         self.counts_each = counts_each  # whether each branch has a count of its own
         self.counted = counted  # loops and conditions that runs say, whatever the source does
+        self.walked: set[str] = set()  # keys of functions whose bodies the model has
         self.uncounted: list[str] = []  # names of functions whose formulas became too long
         self.taken: set[str] = set()
         self.last: dict[str, int] = {}  # the number behind a name that was given last
