@@ -192,9 +192,7 @@ def _methods_by_name(metric: str, samples: int | None, pairs: bool, seed: int) -
         "elasticity": lambda space: elasticities(space.cases[0], space.variables, metric_name=metric),
         "derivative": lambda space: elasticities(space.cases[0], space.variables, metric_name=metric, point=True),
         "normalised": lambda space: effects(space, metric_name=metric),
-        "sobol": lambda space: sobol(
-            space, metric_name=metric, samples=1024 if samples is None else samples, pairs=pairs, seed=seed
-        ),
+        "sobol": lambda space: sobol(space, metric_name=metric, samples=samples, pairs=pairs, seed=seed),
         "morris": lambda space: morris(
             space, metric_name=metric, samples=100 if samples is None else samples, seed=seed
         ),

@@ -105,13 +105,26 @@ def _leaders(rows: Sequence[tuple[str, float, float]]) -> tuple[str, ...]:
     return tuple(name for name, value, own in rows if value and value + own >= first - half)
 
 
+SAMPLES = 1024  # a power of two
+FEW_VARIABLES = 14
+"""Variables of which so many samples are 16,384 runs at most."""
+
+
 def sobol(
-    space: Space, *, metric_name: str = "runtime", samples: int = 1024, pairs: bool = False, seed: int = DEFAULT_SEED
+    space: Space,
+    *,
+    metric_name: str = "runtime",
+    samples: int | None = None,
+    pairs: bool = False,
+    seed: int = DEFAULT_SEED,
 ) -> Sobol:
     """Variance-based indices with Saltelli's sampling (2002), each variable evenly distributed over its values.
 
-    Runs `samples * (d + 2)` models for d variables, `samples * (2*d + 2)` with `pairs`. Raises AspenError.
+    Runs `samples * (d + 2)` models for d variables, `samples * (2*d + 2)` with `pairs`; 1024 samples unless told, or
+    512 of more than 14 variables. Raises AspenError.
     """
+    if samples is None:
+        samples = SAMPLES if len(space.variables) <= FEW_VARIABLES else SAMPLES // 2
     _refuse(samples, space, 2 * len(space.variables) + 2)
     if samples & (samples - 1):
         message = f"{samples:,} is not a power of two, which Sobol's sequence needs to be uniform"

@@ -82,7 +82,7 @@ def add_machines(arguments: Arguments) -> list[str]:
         METRIC.here(", or a property of the machine's parts (default: runtime)", default="runtime"),
         choice("--method", METHODS, "how effects are measured (default: elasticity)", default="elasticity"),
         vary("default: what the models declare a range for"),
-        SAMPLES.here(" of sobol (default: 1024) or morris (default: 100)"),
+        SAMPLES.here(" of sobol (default: 1024, of more than 14 variables 512) or morris (default: 100)"),
         flag("--pairs", "with sobol: also second-order indices"),
         *RESULTS,
         PICTURE.here(": the ranking"),
