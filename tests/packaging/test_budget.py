@@ -13,7 +13,7 @@ MOST: dict[str, int] = {
     "cost": 13120,
     "editor": 2750,
     "engine": 2280,
-    "explore": 3790,
+    "explore": 3830,
     "expr": 6015,
     "extract": 12800,
     "generate": 850,
