@@ -231,8 +231,8 @@ class Statements:
         return r.Switch(self.expressions.read(children[-2]), bodies, exhaustive, self.unit.span(children[-2]))
 
 
-_OUTSIDE_CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
-"""Comments and literals: what stands in them divides nothing."""
+_OUTSIDE_CODE = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?""", re.DOTALL)
+"""Comments and literals, which may be cut off: what stands in them divides nothing."""
 
 
 def _find_semicolons(text: str, at: int) -> list[int]:

@@ -140,13 +140,13 @@ WITHIN = {
     "amount": (0.0, 7.0), "size": (0.0, 4096.0), "part": (0.5, 4.0), "width": (0.5, 8.0),
     "count": (0.0, 7.0), "parallelism": (0.0, 1.0), "quantity": (0.5, 1.0), "power": (0.0, 95.0),
     "design_power": (0.0, 20.0), "energy": (0.0, 1e-12), "clock": (1.0, 1e9), "efficiency": (0.01, 1.0),
-    "probability": (0.0, 1.0), "probabilities": (-3.0, 1.0),
+    "probability": (0.0, 1.0), "probabilities": (-3.0, 1.0), "bandwidth_share": (0.5, 1.0),
 }  # fmt: skip
 OUTSIDE = {
     "amount": (-1.0, -0.5), "size": (-1.0, -8.0), "part": (0.0, -1.0), "width": (0.0, -1.0),
     "count": (-1.0, -0.5), "parallelism": (-1.0, -1e-9), "quantity": (0.0, -1.0), "power": (-1.0, -2.0),
     "design_power": (-1.0, -2.0), "energy": (-1.0, -2.0), "clock": (0.0, -1.0), "efficiency": (0.0, 1.01),
-    "probability": (-0.1, 1.1), "probabilities": (1.1, 2.0),
+    "probability": (-0.1, 1.1), "probabilities": (1.1, 2.0), "bandwidth_share": (0.0, 1.5),
 }  # fmt: skip
 """What each law allows and refuses, from its words: a power may be nothing, a clock may not."""
 
