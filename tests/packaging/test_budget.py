@@ -7,31 +7,31 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
-    "advice": 4230,
-    "answers": 11400,
+    "advice": 4260,
+    "answers": 11550,
     "assembly": 850,
-    "cost": 13120,
+    "cost": 13500,
     "editor": 2750,
     "engine": 2280,
-    "explore": 3830,
+    "explore": 3900,
     "expr": 6015,
-    "extract": 12800,
+    "extract": 13000,
     "generate": 850,
-    "language": 4835,
+    "language": 4900,
     "learn": 7010,
-    "models": 3370,
+    "models": 3600,
     "other": 1060,
     "page": 640,
     "probe": 2060,
-    "report": 8640,
-    "shell": 6815,
+    "report": 8750,
+    "shell": 6900,
     "sweeps": 2610,
     "tables": 1630,
     "traces": 1600,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 97490
+MOST_IN_ALL = 98500
 
 
 def room_of(file: Path) -> str:
