@@ -15,7 +15,7 @@ from aspenpy.extract.effects import has_own_jump
 from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
 from aspenpy.extract.tree_calls import CallReader, construct_in_place
 from aspenpy.extract.tree_expressions import FUNCTIONS, is_static
-from aspenpy.extract.tree_types import INT, NO_INSTANCE, REFERENCES, UnitState, children_of
+from aspenpy.extract.tree_types import INT, REFERENCES, UnitState, children_of
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 
@@ -294,17 +294,12 @@ class UnitReader:
 
     def _read_instances(self) -> Iterator[r.Function]:
         """Functions that templates become in calls, and in the calls of those."""
-        done: set[str] = set()
-        while left := self.unit.instances.keys() - done:
-            for key in sorted(left)[:MOST_INSTANCES]:
-                done.add(key)
-                template, self.unit.instance = self.unit.instances[key]
-                function = self._read_function(template.get_definition() or template)
-                self.unit.instance = NO_INSTANCE
-                if function is not None:
-                    yield function.replace(key=key)
-            if len(done) > MOST_INSTANCES:
-                return
+        done = 0
+        while done < min(len(self.unit.instances), MOST_INSTANCES):
+            function = self._read_function(list(self.unit.instances.values())[done])
+            done += 1
+            if function is not None:
+                yield function
 
     def _read_function(self, cursor: Any) -> r.Function | None:
         children = children_of(cursor)

@@ -9,17 +9,14 @@ from typing import Any
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import POINTED, pointer_key
 from aspenpy.extract.front_end import load_libclang
-from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions, last_word
+from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions
 from aspenpy.extract.tree_standard import translate_call
 from aspenpy.extract.tree_types import (
     INT,
     LAMBDA,
     VOID,
-    Instance,
     UnitState,
     children_of,
-    deduce_types,
-    template_parameters,
 )
 from aspenpy.language.source import Span
 
@@ -112,7 +109,7 @@ class CallReader:
         arguments = self._take_references(target, arguments)
         template = load_libclang().conf.lib.clang_getSpecializedCursorTemplate(target)
         if template is not None and template.get_usr():
-            return r.Call(self._instantiate(target, template), name, tuple(arguments), type, span)
+            return r.Call(self._instantiate(target), name, tuple(arguments), type, span)
         if name == "operator=" and len(arguments) == 2 and _is_copy(target):
             return r.Assignment("", arguments[0], arguments[1], arguments[0].type, False, span)
         return r.Call(target.get_usr(), name, tuple(arguments), type, span)
@@ -127,60 +124,25 @@ class CallReader:
             self._returning[place] = not any(_NEVER_RETURNS.search(word) for word in words)
         return not self._returning[place]
 
-    def _instantiate(self, target: Any, template: Any) -> str:
-        """Key of the function that a template becomes in a call; the function is read later."""
-        types, values = dict[str, r.Type](), dict[str, int]()
-        owner = target.semantic_parent
-        for made, source in ((owner, template.semantic_parent), (target, template)):
-            for place, parameter in enumerate(template_parameters(source) if source is not None else ()):
-                if place >= made.get_num_template_arguments():
-                    break
-                kind = _argument_kind(made, place)
-                if kind == "TYPE":
-                    name = parameter.type.get_canonical().spelling
-                    types[name] = self.types.type_of(made.get_template_argument_type(place))
-                elif kind == "INTEGRAL":
-                    values[parameter.spelling] = made.get_template_argument_value(place)
-        is_method = template.semantic_parent is not None and template.semantic_parent.kind.name == "CLASS_TEMPLATE"
-        members = {field.spelling: field for field in owner.type.get_fields()} if is_method else {}
-        return self._request_instance(
-            template, Instance(types, values, members, self.types.type_of(owner.type) if is_method else None)
-        )
-
-    def _request_instance(self, template: Any, instance: Instance) -> str:
-        key: str = template.get_usr() + instance.suffix()
-        if instance.types or instance.values:
-            self.unit.instances.setdefault(key, (template, instance))
+    def _instantiate(self, target: Any) -> str:
+        """Key of the function that a template becomes in a call. libclang has its body with all types and calls in it
+        resolved, which is read later; it has none where another unit makes the function."""
+        made, key = target.get_definition(), str(target.get_usr())
+        if made is not None:
+            self.unit.instances.setdefault(key, made)
         return key
 
     def _resolve(self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
-        """A call inside a template, whose function depends on its arguments: the best match by name."""
+        """A call through a pointer, or inside a template of which nothing is made: the best match by name."""
         children = children_of(cursor)
         named = children[0] if children else cursor
         inside = children_of(named)
         if named.kind.name == "DECL_REF_EXPR" and inside and inside[0].kind.name == "OVERLOADED_DECL_REF":
             named = inside[0]
-        if self.unit.instance.types and named.kind.name == "TYPE_REF" and len(children) == 2:
-            return self.expressions.cast(self.expressions.read(children[1]), self.types.type_of(named.type), span)
-        if self.unit.instance.types and named.kind.name == "MEMBER_REF_EXPR" and inside and span is not None:
-            name = last_word(span.text().partition("(")[0])
-            type = INT if name in ("size", "length", "empty") else type
-            return self._call_standard(name, [self.expressions.read(inside[0]), *arguments], type, span)
         if named.kind.name == "OVERLOADED_DECL_REF" and load_libclang().conf.lib.clang_getNumOverloadedDecls(named):
             target = self._choose_overload(named, arguments)
             if self.unit.reading.is_users(target.location) and target.get_usr():
-                key = target.get_usr()
-                if target.kind.name == "FUNCTION_TEMPLATE" and self.unit.instance.types:
-                    formals = [child for child in children_of(target) if child.kind.name == "PARM_DECL"]
-                    names = [child.type.get_canonical().spelling for child in formals]
-                    types = deduce_types([self.types.type_of(child.type) for child in formals], names, arguments)
-                    key = self._request_instance(target, Instance(types, {}, {}))
-                    if type.name == "dependent" and types:
-                        result = target.result_type.get_canonical().spelling
-                        type = types.get(result, type)
-                elif type.name == "dependent" and self.unit.instance.types:
-                    type = self.types.type_of(target.result_type)
-                return r.Call(key, named.spelling, tuple(arguments), type, span)
+                return r.Call(target.get_usr(), named.spelling, tuple(arguments), type, span)
         text = span.text().partition("(")[0].strip() if span is not None else ""
         name = named.spelling or cursor.spelling or (text if text.isidentifier() else "")
         return r.Call(self._pointer_key(named) or name, name, tuple(arguments), type, span)
@@ -232,7 +194,7 @@ class CallReader:
             return r.Several(tuple(arguments), type, True, span)
         template = load_libclang().conf.lib.clang_getSpecializedCursorTemplate(target)
         is_made = template is not None and template.get_usr()
-        key = self._instantiate(target, template) if is_made else target.get_usr()
+        key = self._instantiate(target) if is_made else target.get_usr()
         call = r.Call(key, target.spelling, (r.Address(object_, type, span), *arguments), VOID, span)
         return r.Several((call, object_), type, True, span)
 
@@ -260,15 +222,6 @@ class CallReader:
 def _kinds_of(types: list[r.Type]) -> list[tuple[str, int]]:
     plain = [type.of if type.name == "&" and type.of is not None else type for type in types]
     return [(type.kind, type.size) for type in plain]
-
-
-def _argument_kind(made: Any, place: int) -> str:
-    """Kind of a template's argument; empty for packs and templates, which libclang's binding has no name for."""
-    try:
-        name: str = made.get_template_argument_kind(place).name
-    except ValueError:
-        return ""
-    return name
 
 
 def _is_copy(target: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import evaluate_constant, load_libclang
-from aspenpy.extract.tree_types import INT, NO_INSTANCE, VOID, Types, UnitState, children_of, operation_type
+from aspenpy.extract.tree_types import INT, VOID, Types, UnitState, children_of
 from aspenpy.language.source import Span
 
 BINARY = dict(enumerate("* / % + - << >> <=> < > <= >= == != & ^ | && || = * / % + - << >> & ^ | ,".split(), start=3))
@@ -63,15 +63,13 @@ class Expressions:
 
     def this_pointer(self, cursor: Any) -> r.Variable:
         owner = cursor.semantic_parent
-        of = self.unit.instance.owner or r.Type("record", max(owner.type.get_size(), 0), name=owner.spelling)
-        return r.Variable(
-            f"this@{cursor.get_usr()}{self.unit.instance.suffix()}", "this", r.Type("pointer", 8, of), "formal", None
-        )
+        is_made = owner.type.get_num_template_arguments() > 0
+        of = r.Type("record", max(owner.type.get_size(), 0), name=owner.spelling)
+        of = self.types.type_of(owner.type) if is_made else of
+        return r.Variable(f"this@{cursor.get_usr()}", "this", r.Type("pointer", 8, of), "formal", None)
 
     def read_variable(self, cursor: Any) -> r.Variable:
         """The variable that a cursor declares; arrays have their extents."""
-        if self.unit.instance is not NO_INSTANCE:
-            return self._declare_variable(cursor)
         place = cursor._kind_id, cursor.data[0]
         if place not in self._variables:
             self._variables[place] = self._declare_variable(cursor)
@@ -83,7 +81,7 @@ class Expressions:
         inside = parent is not None and parent.kind.name in (*FUNCTIONS, "LAMBDA_EXPR") and not is_static(cursor)
         scope = "formal" if kind == "PARM_DECL" else "local" if inside else "global"
         key = cursor.get_usr() or f"{cursor.spelling}@{cursor.location.offset}"
-        key = f"{key}@{cursor.location.offset}{self.unit.instance.suffix()}" if scope != "global" else key
+        key = f"{key}@{cursor.location.offset}" if scope != "global" else key
         return r.Variable(key, cursor.spelling, self.types.type_of_declaration(cursor), scope, self.unit.span(cursor))  # type: ignore[arg-type]
 
     def read(self, cursor: Any) -> r.Expression:
@@ -128,10 +126,6 @@ class Expressions:
     def _read_sizeof(self, cursor: Any) -> r.Expression:
         """Reads `sizeof`, also of arrays with varying extents."""
         found = self._read_literal(cursor)
-        named = next((child for child in children_of(cursor) if child.kind.name == "TYPE_REF"), None)
-        if isinstance(found, r.Constant) and found.value is None and named is not None:
-            size = self.types.type_of(named.type).size if self.unit.instance.types else 0
-            return r.Constant(size or None, INT, None, found.span)
         inside = [child for child in children_of(cursor) if child.kind.is_expression()]
         if (isinstance(found, r.Constant) and found.value) or not inside:
             return found
@@ -186,7 +180,8 @@ class Expressions:
         target = cursor.referenced
         span = self.unit.span(cursor)
         if target is None:
-            return r.Several((), self.types.type_of(cursor.type), False, span)
+            type, value = self.types.type_of(cursor.type), evaluate_constant(cursor)  # what a template was given
+            return r.Several((), type, False, span) if value is None else r.Constant(value, type, None, span)
         kind = target.kind.name
         if kind == "ENUM_CONSTANT_DECL":
             value, name = target.enum_value, target.spelling
@@ -200,8 +195,6 @@ class Expressions:
             return _referred_variable(self.read_variable(target)).replace(span=span)
         if kind == "FIELD_DECL":
             return self.make_field(target, r.Variable("this", "this", r.Type("pointer", 8), "formal", None), cursor)
-        if kind == "TEMPLATE_NON_TYPE_PARAMETER" and target.spelling in self.unit.instance.values:
-            return r.Constant(self.unit.instance.values[target.spelling], INT, None, span)
         if kind == "TEMPLATE_NON_TYPE_PARAMETER":
             return r.Variable(target.get_usr(), target.spelling, INT, "global", span)
         if kind in FUNCTIONS:
@@ -225,11 +218,7 @@ class Expressions:
             value = evaluate_constant(cursor)  # a power of two: no formula in the macro
             if isinstance(value, int):
                 return r.Constant(value, type, None, span)
-        return r.Operation(operator, (left, right), self._result_type(operator, type, (left, right)), span)
-
-    def _result_type(self, operator: str, type: r.Type, operands: tuple[r.Expression, ...]) -> r.Type:
-        """Type of an operation; in an instance of a template it follows from the operands."""
-        return operation_type(operator, operands) if self.unit.instance.types and type.name == "dependent" else type
+        return r.Operation(operator, (left, right), type, span)
 
     def _read_unary(self, cursor: Any) -> r.Expression:
         code = load_libclang().conf.lib.clang_getCursorUnaryOperatorKind(cursor)
@@ -251,7 +240,7 @@ class Expressions:
                 case r.Constant(value=int(number) | float(number), macro=None) if code == MINUS:
                     return r.Constant(-number, type, None, span)
             sign = {MINUS: "neg", COMPLEMENT: "~", NOT: "not"}[code]
-            return r.Operation(sign, (operand,), self._result_type(sign, type, (operand,)), span)
+            return r.Operation(sign, (operand,), type, span)
         return operand
 
     def _read_subscript(self, cursor: Any) -> r.Expression:
@@ -265,15 +254,13 @@ class Expressions:
 
     def _element_type(self, base: r.Type, written: Any) -> r.Type:
         """The type of an element, with the extents that its array was declared with."""
-        held = base.kind in ("pointer", "array") or (base.kind == "record" and self.unit.instance.types)
+        held = base.kind in ("pointer", "array")
         return base.of if held and base.of is not None else self.types.type_of(written)
 
     def _read_member(self, cursor: Any) -> r.Expression:
         target, children = cursor.referenced, children_of(cursor)
         inside = [child for child in children if child.kind.is_expression()]
         base = self.read(inside[0]) if inside else r.Variable("this", "this", r.Type("pointer", 8), "formal", None)
-        if target is None and (text := self.unit.span(cursor)) is not None:
-            target = self.unit.instance.members.get(last_word(text.text()))
         if target is None:
             return r.Several((base,), self.types.type_of(cursor.type), False, self.unit.span(cursor))
         return self.make_field(target, base, cursor)
@@ -282,7 +269,6 @@ class Expressions:
         if base.type.kind == "pointer":
             of = base.type.of or r.Type("record")
             base = r.Element(base, r.Constant(0, INT), of, base.span)
-        target = self.unit.instance.members.get(target.spelling, target)
         offset = target.get_field_offsetof()
         type = self.types.type_of_declaration(target)
         return r.Field(base, target.spelling, max(offset, 0) // 8, type, self.unit.span(cursor))
@@ -292,7 +278,7 @@ class Expressions:
         if len(children) != 3:
             return self._read_parts(cursor)
         condition, chosen, otherwise = map(self.read, children)
-        type = self._result_type("?", self.types.type_of(cursor.type), (chosen, otherwise))
+        type = self.types.type_of(cursor.type)
         return r.Selection(condition, chosen, otherwise, type, self.unit.span(cursor))
 
 
@@ -307,9 +293,3 @@ def is_static(cursor: Any) -> bool:
     """Whether a variable of a function keeps its value from call to call."""
     kind: str = cursor.storage_class.name
     return kind == "STATIC"
-
-
-def last_word(text: str) -> str:
-    """The name at the end of `object.name` or `pointer->name`."""
-    found = re.search(r"(?<!\w)(\w++)\s*$", text)
-    return found[1] if found else ""

@@ -1,10 +1,9 @@
-"""Types of libclang as records: sizes, what pointers point at, extents as they were written. Each instance of a
-template is read with what its parameters stand for."""
+"""Types of libclang as records: sizes, what pointers point at, extents as they were written."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,64 +11,6 @@ from aspenpy.extract import records as r
 from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
-from aspenpy.record import Record
-
-PARAMETER = re.compile(r"type-parameter-\d+-\d+")
-"""How libclang calls the type that a parameter of a template stands for."""
-
-_PARAMETERS = ("TEMPLATE_TYPE_PARAMETER", "TEMPLATE_NON_TYPE_PARAMETER", "TEMPLATE_TEMPLATE_PARAMETER")
-
-
-class Instance(Record):
-    """An instance of a template, with what its parameters stand for: types by libclang's name, numbers by the source's,
-    and the members of the class it is a method of."""
-
-    types: Mapping[str, r.Type]
-    values: Mapping[str, int]
-    members: Mapping[str, Any]
-    owner: r.Type | None = None
-
-    def suffix(self) -> str:
-        given = [
-            *(f"{type.kind}{type.size}{type.name}" for type in self.types.values()),
-            *map(str, self.values.values()),
-        ]
-        return f"<{','.join(given)}>" if given else ""
-
-
-NO_INSTANCE = Instance({}, {}, {})
-
-
-def template_parameters(template: Any) -> list[Any]:
-    """Parameters of a template in order."""
-    return [child for child in template.get_children() if child.kind.name in _PARAMETERS]
-
-
-def deduce_types(formals: list[r.Type], names: list[str], arguments: list[r.Expression]) -> dict[str, r.Type]:
-    """Types of a template's parameters, from arguments whose formals are such a type or point at one."""
-    found: dict[str, r.Type] = {}
-    for formal, name, argument in zip(formals, names, arguments, strict=False):
-        match = PARAMETER.search(name)
-        if match is None:
-            continue
-        given = argument.operand.type if isinstance(argument, r.Address) and formal.name == "&" else argument.type
-        is_pointer = formal.kind == "pointer" and formal.name != "&"
-        inner = given.of if is_pointer and given.of is not None else given
-        found.setdefault(match[0], inner)
-    return found
-
-
-def operation_type(operator: str, operands: tuple[r.Expression, ...]) -> r.Type:
-    """Type of an operation on dependent types, by C's usual conversions."""
-    if operator in ("<", ">", "<=", ">=", "==", "!=", "&&", "||", "not"):
-        return r.Type("integer", 4)
-    types = [operand.type for operand in operands]
-    pointers = [type for type in types if type.kind in ("pointer", "array")]
-    if pointers:
-        return pointers[0]
-    reals = [type for type in types if type.kind == "real"]
-    return max(reals or types, key=lambda type: type.size)
-
 
 _INTEGERS = frozenset({
     *"BOOL CHAR_U UCHAR CHAR16 CHAR32 USHORT UINT ULONG ULONGLONG UINT128 CHAR_S SCHAR WCHAR SHORT INT".split(),
@@ -81,7 +22,6 @@ _ARRAYS = frozenset("CONSTANTARRAY VARIABLEARRAY INCOMPLETEARRAY DEPENDENTSIZEDA
 REFERENCES = frozenset("LVALUEREFERENCE RVALUEREFERENCE".split())
 
 _CONTAINER = re.compile(r"(?:const )?std::(?:__cxx11::)?(?:vector|array|valarray|span|deque)<")
-_DEPENDENT = re.compile(r"(?:const )?(?:std::)?(?:__cxx11::)?(?:vector|array|valarray|span|deque)<")
 _POINTING = re.compile(r"(?:const )?(?:__gnu_cxx::__normal_iterator|std::(?:unique_ptr|shared_ptr))<")
 MOST_DEPTH = 200
 """How deeply expressions and statements may be nested; what lies deeper is unknown."""
@@ -100,7 +40,7 @@ def size_of(type: Any) -> int:
 
 
 class UnitState:
-    """The part of a translation unit that has been read so far, and the instance of a template that is being read."""
+    """The part of a translation unit that has been read so far."""
 
     def __init__(self, reading: ParsedUnit, macros: dict[str, r.Macro]) -> None:
         self.reading = reading
@@ -109,8 +49,7 @@ class UnitState:
         self.statics: list[r.Declaration] = []  # variables of functions that keep their values
         self.made: dict[str, r.Function] = {}  # lambdas, and functions of the standard library
         self.never_return: set[str] = set()  # functions that are called and declared so
-        self.instance = NO_INSTANCE
-        self.instances: dict[str, tuple[Any, Instance]] = {}  # those that are called
+        self.instances: dict[str, Any] = {}  # functions that templates become in calls, by key
         self._statements: dict[tuple[str, int], list[int]] = {}  # those that begin at one place, by libclang's hash
         self._depth = 0
 
@@ -192,42 +131,21 @@ class Types:
         return self.type_of(type)
 
     def type_of(self, type: Any) -> r.Type:
-        if self.unit.instance is not NO_INSTANCE:
-            return self._cached_type(type)
         place = type._kind_id, type.data[0]
         if place not in self._seen:
             self._seen[place] = self._cached_type(type)
         return self._seen[place]
 
     def _cached_type(self, type: Any) -> r.Type:
-        """Type by its spelling; types that depend on a parameter are read again for each instance."""
+        """Type by its spelling."""
         spelling = type.get_canonical().spelling
-        if self.unit.instance.types and PARAMETER.search(spelling):
-            return self._read_type(type)
         if spelling not in self._types:
             self._types[spelling] = self._read_type(type)
         return self._types[spelling]
 
-    def _type_of_parameter(self, spelling: str) -> r.Type | None:
-        """Type that a parameter of the template stands for, or a container of it; None for other spellings."""
-        bare = _plain_name(spelling).strip()
-        if bare.endswith(("&", "*", "]")):
-            return None
-        if bare in self.unit.instance.types:
-            return self.unit.instance.types[bare]
-        owner = self.unit.instance.owner
-        if owner is not None and PARAMETER.search(bare) and bare.split("<")[0] == owner.name.split("<")[0]:
-            return owner
-        inside = PARAMETER.search(spelling)
-        if inside is None or inside[0] not in self.unit.instance.types or not _DEPENDENT.match(spelling):
-            return None
-        return r.Type("record", 24, self.unit.instance.types[inside[0]], name="container")
-
     def _read_type(self, type: Any) -> r.Type:
         plain = type.get_canonical()
         kind, size = plain.kind.name, size_of(plain)
-        if (given := self._type_of_parameter(plain.spelling)) is not None:
-            return given
         if kind in _INTEGERS:
             return r.Type("integer", size)
         if kind in _REALS:
