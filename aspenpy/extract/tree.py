@@ -306,6 +306,7 @@ class UnitReader:
         bodies = [child for child in children if child.kind.name in ("COMPOUND_STMT", "CXX_TRY_STMT")]
         if not bodies:
             return None
+        self.unit.begin_function()
         text = self.unit.reading.find_text(cursor.location.file)
         formals = [self.expressions.read_variable(child) for child in children if child.kind.name == "PARM_DECL"]
         if cursor.kind.name in ("CXX_METHOD", "CONSTRUCTOR", "DESTRUCTOR") and not cursor.is_static_method():

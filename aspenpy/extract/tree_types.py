@@ -56,6 +56,10 @@ class UnitState:
     def span(self, cursor: Any) -> Span | None:
         return self.reading.span(cursor)
 
+    def begin_function(self) -> None:
+        """Forgets the statements of the function before: those of a template stand at one place in all it becomes."""
+        self._statements.clear()
+
     def set_apart(self, cursor: Any, span: Span | None) -> Span | None:
         """A span of its own for a statement, where one macro stands for several: shorter ones for those behind."""
         if span is None:
