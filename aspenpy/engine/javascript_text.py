@@ -59,6 +59,7 @@ class _Translator(CGenerator):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.kinds: dict[str, c_ast.Node] = {}
+        self.statics: list[str] = []
 
     def write_structure(self, definition: c_ast.Typedef) -> str:
         """A function that makes an empty structure."""
@@ -70,7 +71,10 @@ class _Translator(CGenerator):  # type: ignore[misc]
     def _empty_value(self, kind: c_ast.Node) -> str:
         """The value of a variable that is declared without one."""
         if isinstance(kind, c_ast.ArrayDecl):
-            return f"new Array({self.visit(kind.dim)}).fill(0)"  # made faster than a typed array
+            element, length = self._empty_value(kind.type), self.visit(kind.dim)
+            if element:
+                return f"Array.from({{ length: {length} }}, () => {element})"
+            return f"new Array({length}).fill(0)"  # made faster than a typed array
         names = kind.type.names if isinstance(kind, c_ast.TypeDecl) else ()
         return f"{names[0]}()" if names and names[0].startswith("aspen_") else ""
 
@@ -79,11 +83,16 @@ class _Translator(CGenerator):  # type: ignore[misc]
         self.kinds[n.decl.name] = n.decl.type.type
         self.kinds.update((parameter.name, parameter.type) for parameter in parameters)
         names = ", ".join(parameter.name for parameter in parameters)
-        return f"function {n.decl.name}({names}) {self.visit(n.body).lstrip()}"
+        self.statics.clear()
+        written = f"function {n.decl.name}({names}) {self.visit(n.body).lstrip()}"
+        return "\n".join([*self.statics, written])
 
     def visit_Decl(self, n: c_ast.Decl, no_type: bool = False) -> str:
         self.kinds[n.name] = n.type
         value = self.visit(n.init) if n.init is not None else self._empty_value(n.type)
+        if "static" in n.storage:  # is kept between calls: stands before the function, in which nothing is left
+            self.statics.append(f"const {n.name} = {value};")
+            return ""
         return f"{'' if no_type else 'let '}{n.name}{f' = {value}' if value else ''}"
 
     def visit_InitList(self, n: c_ast.InitList) -> str:

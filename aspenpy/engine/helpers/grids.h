@@ -4,11 +4,12 @@ typedef struct {
     double number, many, factors[6];
 } aspen_grid_row;
 
-/* Fills in the factors from the largest on; 0 where none are as large as the rest needs. */
-static int aspen_grid_factor(double number, int many, double largest, const double *divisors, int count, double *factors)
+/* Fills in as many factors from a place on, the largest first; 0 where none are as large as the rest needs. */
+static int aspen_grid_factor(double number, int place, int many, double largest, const double *divisors, int count,
+                             double *factors)
 {
     if (many == 1) {
-        *factors = number;
+        factors[place] = number;
         return number <= largest;
     }
     for (int i = 0; i < count && divisors[i] <= largest; i++) {
@@ -17,8 +18,8 @@ static int aspen_grid_factor(double number, int many, double largest, const doub
             power *= divisors[i];
         if (fmod(number, divisors[i]) != 0.0 || power < number)
             continue;
-        *factors = divisors[i];
-        if (aspen_grid_factor(number / divisors[i], many - 1, divisors[i], divisors, count, factors + 1))
+        factors[place] = divisors[i];
+        if (aspen_grid_factor(number / divisors[i], place + 1, many - 1, divisors[i], divisors, count, factors))
             return 1;
     }
     return 0;
@@ -28,14 +29,14 @@ static int aspen_grid_factor(double number, int many, double largest, const doub
    takes its row of the thread's table. */
 static inline double aspen_grid(double number, double many, double axis)
 {
-    static _Thread_local aspen_grid_row rows[1024];
+    static _Thread_local aspen_grid_row grid_rows[1024];
     double divisors[6720];
     int small = 0, count;
     aspen_grid_row *row;
     if (!(number >= 1.0) || !(number <= 1e12) || number != floor(number) || !(many >= 1.0) || !(many <= 6.0)
         || many != floor(many) || !(axis >= 0.0) || !(axis < many) || axis != floor(axis))
         return NAN;
-    row = &rows[((long long)number * 7 + (int)many) % 1024];
+    row = &grid_rows[((long long)number * 7 + (int)many) % 1024];
     if (row->number == number && row->many == many)
         return row->factors[(int)axis];
     for (double divisor = 1.0; divisor * divisor <= number; divisor += 1.0)
@@ -45,7 +46,7 @@ static inline double aspen_grid(double number, double many, double axis)
     for (int i = small - 1; i >= 0; i--)
         if (divisors[i] * divisors[i] != number)
             divisors[count++] = number / divisors[i];
-    if (!aspen_grid_factor(number, (int)many, number, divisors, count, row->factors)) {
+    if (!aspen_grid_factor(number, 0, (int)many, number, divisors, count, row->factors)) {
         row->number = 0.0;
         return NAN;
     }
