@@ -163,7 +163,7 @@ def test_throughput_of_table_1(selene: aspenpy.Machine, row: tuple[int, ...]) ->
     flops = 96 * batch * 2048 * layers * h**2 * (1 + 2048 / (6 * h) + 51200 / (16 * layers * h))
     prediction = aspenpy.predict(app, selene, set=values)
     assert flops / prediction.runtime / ranks / 1e12 == pytest.approx(published, rel=WITHIN)
-    assert prediction.diagnostics == ()  # and it fits the memory
+    assert {item.code for item in prediction.diagnostics} <= {"lower-bound"}  # and it fits the memory
 
 
 TABLE_5 = [

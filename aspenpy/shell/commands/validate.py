@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections.abc import Sequence
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import predict
@@ -97,12 +98,13 @@ def run_validate(arguments: Arguments) -> int:
     application, left = _extract_model(arguments, machine)
     kernel = only_entry(application, arguments.kernel)
     case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
-    _report_placeholders(case, left, arguments.strict)
+    axes = axes_of(arguments.over)
+    _report_placeholders(case, [hole for hole in left if hole.name not in axes], arguments.strict)
     target = StoppingRule(precision=arguments.precision, least=arguments.least_runs, most=arguments.most_runs)
     found = run_and_compare(
         case,
         arguments.run,
-        axes_of(arguments.over),
+        axes,
         target,
         lambda done, points, text: report_activity(f"{done} of {points} points, {text}", done / points),
         PROCESSOR if arguments.cpu_time else WALL,
@@ -110,7 +112,7 @@ def run_validate(arguments: Arguments) -> int:
     return deliver(found.report(), arguments, lambda: draw(found))
 
 
-def _report_placeholders(case: Case, left: tuple[Hole, ...], refused: bool) -> None:
+def _report_placeholders(case: Case, left: Sequence[Hole], refused: bool) -> None:
     """Names the parameters without a known value on which the runtime depends. Raises AspenError where that is
     refused."""
     stated = {*case.set}
