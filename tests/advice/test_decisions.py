@@ -199,8 +199,8 @@ def test_groups_against_brute_force(seed: int) -> None:
 @pytest.mark.parametrize(("limit", "bound"), [("power", 100.0), ("energy", 70.0)])
 def test_what_one_more_unit_buys_against_finite_differences(limit: str, bound: float) -> None:
     """CoMD on one node over 400 clocks: from the decision to what the next bound buys it goes along the curve of
-    predictions, whose slope is that of two predictions a MHz apart; the worth is counted from the bound on. A socket that
-    draws nothing while idle has less energy below its highest clock."""
+    predictions, whose slope is that of two predictions a MHz apart; the worth is counted from the bound on. A socket
+    that draws nothing while idle has less energy below its highest clock."""
     values = {"haswell_nodes": 1} | ({"cpu_idle_share": 0} if limit == "energy" else {})
     one = Case(load_application("comd"), load_machine("haswell"), set=values)
     objective: Objective = "energy" if limit == "time" else "runtime"
