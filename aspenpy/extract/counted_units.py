@@ -18,6 +18,7 @@ from aspenpy.extract.heap_blocks import POINTER, Pointed
 from aspenpy.extract.library_functions import ALLOCATIONS
 from aspenpy.extract.line_counts import ExecutionCount, ExecutionCounter, SourceLayout
 from aspenpy.extract.tree import read_program
+from aspenpy.extract.tree_standard import STANDARD
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -25,8 +26,16 @@ _MARKER = re.compile(r'^#(?:line)? \d+ "(?:[^"\\\n]|\\.)*"([ \d]*)$', re.MULTILI
 """A line that says where the next ones are from; its third flag marks headers of the system (GCC, "Preprocessor
 Output")."""
 
+_SIZED = re.compile(r"\.\s*(?:c?end|back)\s*\(\s*\)\Z")
+
 RECORD = "aspenpy_record"
 """The function that a counted program calls with a number and the whole number that it records under that."""
+
+_ITERATORS = (
+    f"template <class T> inline auto {POINTER}(int n, const T &p) -> decltype(&*p, void()) "
+    f"{{ {POINTER}(n, (const volatile void *)&*p); }} "
+)
+"""What records where an iterator points, as a pointer."""
 
 RECORDER = """#include <stdio.h>
 static double sums[%d];
@@ -83,6 +92,8 @@ class CountedUnit:
         for function in expanded:
             waiting.setdefault(function.name, []).append(function)
         for function in written:
+            if function.key.startswith(STANDARD):
+                continue  # its loop is counted in a header of the library
             others = waiting.get(function.name, [])
             other = others.pop(0) if others else None
             if other is not None and _shape(function) == _shape(other):
@@ -95,21 +106,26 @@ class CountedUnit:
         and pointers that stand at some spans are `recorded` by number as they are computed."""
         language = '"C" ' if self.is_cpp else ""
         declared = f"{RECORD}(int, double), {POINTER}(int, const volatile void *)"
-        head = f"extern {language}void {declared}; " if recorded else ""
+        head = f"extern {language}void {declared}; {_ITERATORS if self.is_cpp else ''}" if recorded else ""
         return head + _MARKER.sub("", self.layout.text(self._insert_records(recorded)))
 
     def _insert_records(self, recorded: Mapping[Span, int]) -> list[tuple[int, str]]:
         """Texts to insert by offset: around each recorded expression, those of an outer one outside."""
         found: dict[Span, tuple[int, str]] = {}
+        sizes: dict[Span, str] = {}  # of containers, where another of their methods needs it
         for written, expanded in self.pairs if recorded else ():
             nodes = [[*walk_records(function.body)] for function in (written, expanded)]
             if [type(node) for node in nodes[0]] == [type(node) for node in nodes[1]]:
                 changed = {span for node in nodes[1] if (span := _changed_span(node)) is not None}
                 for mine, other in zip(*nodes, strict=True):
                     number = recorded.get(getattr(mine, "span", None))  # type: ignore[arg-type]
-                    if number is None or other.span is None or other.span in changed:
+                    if number is None or other.span is None:
                         continue
-                    if is_pointer(other):
+                    if (container := _container_behind(other)) is not None:
+                        found[other.span], sizes[other.span] = (number, RECORD), f"({container.text()}).size()"
+                    elif other.span in changed:
+                        continue
+                    elif is_pointer(other):
                         found[other.span] = (number, POINTER)
                     elif is_whole(other):
                         found.setdefault(other.span, (number, RECORD))
@@ -117,7 +133,7 @@ class CountedUnit:
         begin = f"({{ {kind} {RECORD}d = ("
         texts = [((span.start, 1, -span.end), begin) for span in found]
         texts += [
-            ((span.end, 0, -span.start), f"); {recorder}({number}, {RECORD}d); {RECORD}d; }})")
+            ((span.end, 0, -span.start), f"); {recorder}({number}, {sizes.get(span, f'{RECORD}d')}); {RECORD}d; }})")
             for span, (number, recorder) in found.items()
         ]
         return [(place[0], text) for place, text in sorted(texts)]
@@ -189,6 +205,12 @@ def is_pointer(node: Any) -> bool:
     if isinstance(node, r.Call) and node.name in ALLOCATIONS:
         return True
     return isinstance(type, r.Type) and type.kind == "pointer" and type.name != "&" and not isinstance(node, r.Constant)
+
+
+def _container_behind(node: Any) -> Span | None:
+    """The container of which a method such as `end` asks the size; None for other records."""
+    is_size = isinstance(node, r.Call) and node.name == "size" and node.span is not None
+    return node.arguments[0].span if is_size and _SIZED.search(node.span.text()) else None
 
 
 def _changed_span(node: Any) -> Span | None:

@@ -240,7 +240,7 @@ def pointer_key(node: r.Expression) -> str | None:
 def resolve_pointers(program: r.Program) -> r.Program:
     """The program with direct calls in place of calls through pointers to one function, and with those that the others
     may mean."""
-    pointed = _find_pointer_targets(program)
+    pointed = _find_pointer_targets(program) | _find_virtual_targets(program)
     if not pointed:
         return program
     names = {function.key: function.name for function in program.functions}
@@ -266,6 +266,20 @@ def _find_pointer_targets(program: r.Program) -> dict[str, tuple[str, ...]]:
             elif (source := pointer_key(value)) in found:
                 found.setdefault(to, {}).update(found[source])
     return {f"{POINTED}{to}": tuple(key for key in keys if key in known) for to, keys in found.items()}
+
+
+def _find_virtual_targets(program: r.Program) -> dict[str, tuple[str, ...]]:
+    """The keys of the methods that a call of each virtual method may mean: itself, and all that override it."""
+    known = {function.key for function in program.functions}
+    found = {}
+    for method in program.overriding:
+        reached, waiting = dict.fromkeys([method]), [method]
+        while waiting:
+            new = [key for key in program.overriding.get(waiting.pop(), ()) if key not in reached]
+            reached.update(dict.fromkeys(new))
+            waiting += new
+        found[f"{POINTED}{method}"] = tuple(key for key in reached if key in known)
+    return found
 
 
 def _pointer_assignments(body: Any, known: Mapping[str, r.Function]) -> Iterator[tuple[str, r.Expression]]:

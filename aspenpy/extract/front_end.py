@@ -12,6 +12,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from copy import copy
 from functools import cache, cached_property
 from glob import glob
 from typing import Any
@@ -160,16 +161,28 @@ class ParsedUnit:
         self.shared: dict[str, SourceText] = {} if shared is None else shared
         self.texts: dict[str, SourceText] = {path: self._read_text(path)}
         self._files: dict[int | None, SourceText | None] = {}  # by libclang's address of a file
+        self.unit = self._parse([])
+        self.diagnostics: list[Diagnostic] = list(self._list_diagnostics())
+
+    def _parse(self, given: list[tuple[str, bytes]], *more: str) -> Any:
+        """libclang's translation unit, with texts in place of files."""
         cindex = load_libclang()
         own = os.path.dirname(os.path.abspath(__file__))
-        arguments = [*_language_flags(path), "-ferror-limit=0", *options, *_header_flags(path), "-idirafter", own]
-        given = [(os.path.join(own, "mpi.h"), HEADER)]  # found where no other is
+        flags = [*_language_flags(self.path), "-ferror-limit=0", *more, *self.options, *_header_flags(self.path)]
+        files = [(os.path.join(own, "mpi.h"), HEADER), *given]  # found where no other is
         try:
             index = cindex.Index.create()
-            self.unit = index.parse(path, args=arguments, unsaved_files=given, options=MACROS | KEEP_GOING)
+            arguments = [*flags, "-idirafter", own]
+            return index.parse(self.path, args=arguments, unsaved_files=files, options=MACROS | KEEP_GOING)
         except cindex.TranslationUnitLoadError:
-            fail("unreadable-source", f"libclang cannot read `{path}`", hint="is it a file of C or C++?")
-        self.diagnostics: list[Diagnostic] = list(self._list_diagnostics())
+            return fail("unreadable-source", f"libclang cannot read `{self.path}`", hint="is it a file of C or C++?")
+
+    def read_with(self, behind: str) -> ParsedUnit:
+        """The unit with a text `behind` it, which may call whatever it likes; errors in that are left out."""
+        found = copy(self)
+        found._files = {}
+        found.unit = found._parse([(self.path, _read_bytes(self.path) + behind.encode())], "-fno-access-control")
+        return found
 
     @property
     def text(self) -> SourceText:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from aspenpy.extract import records as r
@@ -65,7 +65,16 @@ def link_programs(programs: Sequence[r.Program]) -> r.Program:
         macros=tuple(_unique((macro for program in programs for macro in program.macros), lambda macro: macro.name)),
         ending=frozenset().union(*(program.ending for program in programs)),
         initial=tuple(initial),
+        overriding=_join_lists(program.overriding for program in programs),
     )
+
+
+def _join_lists(lists: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for part in lists:
+        for key, keys in part.items():
+            found[key] = tuple(dict.fromkeys((*found.get(key, ()), *keys)))
+    return found
 
 
 def _unique(items: Any, key_of: Callable[[Any], Any]) -> list[Any]:

@@ -271,7 +271,8 @@ NO_POINTERS: Mapping[str, tuple[str, ...]] = {}
 class Program(Record):
     """The functions with bodies and the global variables of the files that a user wrote, with the statements that give
     members of these their first values. `ending` are the keys of functions that are declared never to return, `pointed`
-    those of the functions that calls through pointers may mean."""
+    those of the functions that calls through pointers may mean, `overriding` those of the methods that override a
+    virtual one."""
 
     source: Source
     functions: tuple[Function, ...]
@@ -280,3 +281,4 @@ class Program(Record):
     ending: frozenset[str] = frozenset()
     pointed: Mapping[str, tuple[str, ...]] = NO_POINTERS
     initial: tuple[Statement, ...] = ()
+    overriding: Mapping[str, tuple[str, ...]] = NO_POINTERS

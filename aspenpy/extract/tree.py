@@ -15,6 +15,7 @@ from aspenpy.extract.effects import has_own_jump
 from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
 from aspenpy.extract.tree_calls import CallReader, construct_in_place
 from aspenpy.extract.tree_expressions import FUNCTIONS, is_static
+from aspenpy.extract.tree_methods import USES, find_template, is_virtual, write_uses
 from aspenpy.extract.tree_types import INT, REFERENCES, UnitState, children_of
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
@@ -25,7 +26,8 @@ class Statements:
 
     def __init__(self, unit: UnitState) -> None:
         self.unit = unit
-        self.expressions = CallReader(unit, self.read).expressions
+        self.calls = CallReader(unit, self.read)
+        self.expressions = self.calls.expressions
         self._rules: dict[str, Callable[[Any], r.Statement]] = {
             "COMPOUND_STMT": lambda cursor: r.CompoundStatement(tuple(map(self.read, children_of(cursor)))),
             "DECL_STMT": self._read_declarations,
@@ -273,14 +275,18 @@ class UnitReader:
             if not self.unit.reading.is_users(cursor.location):
                 continue
             kind = cursor.kind.name
+            if is_virtual(cursor):
+                self.statements.calls.note_virtual(cursor)
             if kind in FUNCTIONS and cursor.is_definition():
                 function = self._read_function(cursor)
-                functions += [function] if function else []
+                functions += [function] if function and function.name != USES else []
             elif kind == "VAR_DECL":
                 declared = self.statements.read_declaration(cursor)
                 globals_ += (item for item in declared if isinstance(item, r.Declaration))
                 initial += (item for item in declared if isinstance(item, r.ExpressionStatement))
             elif kind in _SCOPES:
+                if (template := find_template(cursor)) is not None:
+                    self.unit.classes[cursor.type.get_canonical().spelling] = template, True
                 waiting += reversed(children_of(cursor))
         functions += [*self._read_instances(), *self.unit.made.values()]
         return r.Program(
@@ -290,6 +296,7 @@ class UnitReader:
             tuple(self.unit.macros.values()),
             frozenset(self.unit.never_return),
             initial=tuple(initial),
+            overriding={key: tuple(dict.fromkeys(keys)) for key, keys in self.unit.overriding.items()},
         )
 
     def _read_instances(self) -> Iterator[r.Function]:
@@ -363,9 +370,13 @@ def _find_word(span: Span, word: str) -> tuple[int, int]:
 
 def read_program(reading: ParsedUnit, macros: dict[str, r.Macro] | None = None) -> tuple[r.Program, list[Diagnostic]]:
     """Records of a translation unit, with the diagnostics of reading it; `macros` are those of the units before."""
-    tree = UnitReader(reading, {} if macros is None else macros)
+    macros = {} if macros is None else macros
+    tree = UnitReader(reading, macros)
     try:
         found = tree.read_program()
+        if uses := write_uses(tree.unit.classes):
+            tree = UnitReader(reading.read_with(uses), macros)
+            found = tree.read_program()
     except RecursionError:
         where = Span(reading.text.source, 0, 1)
         tree.unit.diagnostics.append(warning("nested", "the program is nested too deeply to be read", where))

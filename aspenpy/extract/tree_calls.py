@@ -10,6 +10,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract.effects import POINTED, pointer_key
 from aspenpy.extract.front_end import load_libclang
 from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions
+from aspenpy.extract.tree_methods import find_template, has_virtual_methods, is_virtual, list_overridden
 from aspenpy.extract.tree_standard import translate_call
 from aspenpy.extract.tree_types import (
     INT,
@@ -107,12 +108,19 @@ class CallReader:
             is_array = _OWNED_ARRAY.match(target.result_type.get_canonical().spelling) is not None
             return self._call_standard(name, arguments, type, span, is_array)
         arguments = self._take_references(target, arguments)
-        template = load_libclang().conf.lib.clang_getSpecializedCursorTemplate(target)
-        if template is not None and template.get_usr():
-            return r.Call(self._instantiate(target), name, tuple(arguments), type, span)
+        key = target.get_usr() if find_template(target) is None else self._instantiate(target)
+        if is_virtual(target):
+            self.note_virtual(target)
+            key = POINTED + key if _is_dynamic(cursor, children) else key
         if name == "operator=" and len(arguments) == 2 and _is_copy(target):
             return r.Assignment("", arguments[0], arguments[1], arguments[0].type, False, span)
-        return r.Call(target.get_usr(), name, tuple(arguments), type, span)
+        return r.Call(key, name, tuple(arguments), type, span)
+
+    def note_virtual(self, method: Any) -> None:
+        """Notes a virtual method as one that may be called through those that it overrides."""
+        self.unit.overriding.setdefault(method.get_usr(), [])
+        for key in list_overridden(method):
+            self.unit.overriding.setdefault(key, []).append(method.get_usr())
 
     def _never_returns(self, target: Any) -> bool:
         """Whether a function is declared `noreturn`; libclang has no kind of cursor for that attribute."""
@@ -192,9 +200,10 @@ class CallReader:
         implicit = target.location.offset == target.semantic_parent.location.offset
         if implicit or not self.unit.reading.is_users(target.location):
             return r.Several(tuple(arguments), type, True, span)
-        template = load_libclang().conf.lib.clang_getSpecializedCursorTemplate(target)
-        is_made = template is not None and template.get_usr()
-        key = self._instantiate(target) if is_made else target.get_usr()
+        key = target.get_usr() if find_template(target) is None else self._instantiate(target)
+        owner = find_template(target.semantic_parent)
+        if owner is not None and has_virtual_methods(owner):
+            self.unit.classes.setdefault(target.semantic_parent.type.get_canonical().spelling, (owner, False))
         call = r.Call(key, target.spelling, (r.Address(object_, type, span), *arguments), VOID, span)
         return r.Several((call, object_), type, True, span)
 
@@ -222,6 +231,15 @@ class CallReader:
 def _kinds_of(types: list[r.Type]) -> list[tuple[str, int]]:
     plain = [type.of if type.name == "&" and type.of is not None else type for type in types]
     return [(type.kind, type.size) for type in plain]
+
+
+def _is_dynamic(cursor: Any, children: list[Any]) -> bool:
+    """Whether a call of a virtual method depends on its object: not for a variable, whose class is known."""
+    if not load_libclang().conf.lib.clang_Cursor_isDynamicCall(cursor):
+        return False
+    inside = children_of(children[0]) if children else []
+    declared = inside[0].referenced if inside and inside[0].kind.name == "DECL_REF_EXPR" else None
+    return declared is None or declared.type.get_canonical().kind.name != "RECORD"
 
 
 def _is_copy(target: Any) -> bool:

@@ -9,6 +9,9 @@ from aspenpy.extract import records as r
 from aspenpy.extract.tree_types import INT, LAMBDA, VOID
 from aspenpy.language.source import Span
 
+STANDARD = "std::"
+"""How the keys of functions that stand for algorithms of the library begin."""
+
 _BINARY = frozenset({"==", "!=", "<", "<=", ">", ">=", "+", "-"})
 
 
@@ -112,7 +115,7 @@ class _Body:
         self, name: str, values: tuple[r.Expression, ...], span: Span | None, lambdas: tuple[str, ...]
     ) -> None:
         kinds = ",".join(f"{part.type.kind}{part.type.of.size if part.type.of else part.type.size}" for part in values)
-        self.key = f"std::{name}({kinds})" + "".join(lambdas)
+        self.key = f"{STANDARD}{name}({kinds})" + "".join(lambdas)
         self.name = name
         self.span = span
         self.lambdas = lambdas

@@ -50,6 +50,8 @@ class UnitState:
         self.made: dict[str, r.Function] = {}  # lambdas, and functions of the standard library
         self.never_return: set[str] = set()  # functions that are called and declared so
         self.instances: dict[str, Any] = {}  # functions that templates become in calls, by key
+        self.overriding: dict[str, list[str]] = {}  # methods that override a virtual one, by its key
+        self.classes: dict[str, tuple[Any, bool]] = {}  # those of templates, whose methods others may call
         self._statements: dict[tuple[str, int], list[int]] = {}  # those that begin at one place, by libclang's hash
         self._depth = 0
 
@@ -163,7 +165,7 @@ class Types:
             return r.Type("array", size, self.type_of(plain.element_type), _fixed_extent(plain))
         if kind == "RECORD" and _POINTING.match(plain.spelling) and plain.get_num_template_arguments() > 0:
             return self._pointing_type(plain)
-        if kind == "RECORD" and LAMBDA in plain.spelling:
+        if kind == "RECORD" and _is_lambda(plain):
             return r.Type("record", size, name=plain.spelling[plain.spelling.index(LAMBDA) :].rstrip(")"))
         if kind == "RECORD":
             return r.Type("record", size, name=_plain_name(plain.spelling), of=self._contained_type(plain))
@@ -186,7 +188,7 @@ class Types:
     def _pointee(self, pointee: Any) -> r.Type:
         """Type that a pointer points at; the members of structures are not looked at."""
         plain = pointee.get_canonical()
-        special = any(pattern.match(plain.spelling) for pattern in (_CONTAINER, _POINTING)) or LAMBDA in plain.spelling
+        special = any(pattern.match(plain.spelling) for pattern in (_CONTAINER, _POINTING)) or _is_lambda(plain)
         if plain.kind.name == "RECORD" and not special:
             return r.Type("record", max(pointee.get_size(), 0), name=_plain_name(pointee.spelling))
         return self.type_of(pointee)
@@ -196,6 +198,11 @@ class Types:
         if plain.get_num_template_arguments() > 0 and _CONTAINER.match(plain.spelling):
             return self.type_of(plain.get_template_argument_type(0))
         return None
+
+
+def _is_lambda(plain: Any) -> bool:
+    """Whether a type is that of a lambda, and no class that is made for one."""
+    return LAMBDA in plain.spelling and plain.get_num_template_arguments() <= 0
 
 
 def _fixed_extent(type: Any) -> r.Expression | None:
