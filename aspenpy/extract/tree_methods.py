@@ -19,7 +19,9 @@ USES = "aspenpy_uses"
 _ANY = """template <class A, class B> struct aspenpy_other { typedef int type; };
 template <class A> struct aspenpy_other<A, A> {};
 template <class A> struct aspenpy_other<const A, A> {};
-template <class B> struct aspenpy_any { template <class A, class = typename aspenpy_other<A, B>::type> operator A &(); };
+template <class B> struct aspenpy_any {
+  template <class A, class = typename aspenpy_other<A, B>::type> operator A &();
+};
 """
 """A value that any argument can be made of but for an object of one class, so that no copy is made of it."""
 
