@@ -9,7 +9,7 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.tables.numbers import seconds
 
 CODE = "power-cap"  # of the warning
-SAME = 1e-9  # relative: a run that is longer by less does not wait
+SAME = 0.005  # relative: what is longer by less reads the same in three digits
 
 
 def seconds_waited(prediction: Evaluation) -> float:

@@ -1,0 +1,131 @@
+"""transformer_serving: flops, bytes and messages by hand, and latencies that engines were measured to have."""
+
+import csv
+import math
+import os
+import re
+from hashlib import sha256
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+import aspenpy
+
+TABLE = Path(os.environ.get("ASPENPY_SHARED", Path(__file__).parents[3] / "shared")) / "data/hardware/inference.csv"
+SMALL = {"layers": 4, "hidden": 512, "heads": 8, "kv_heads": 2, "feed_forward": 1024, "vocabulary": 1000}
+HEAD = 64
+ATTENTION = 512 * 512 * 2 + 2 * 512 * 2 * HEAD  # queries and output; keys and values of two heads
+PERCEPTRON = 3 * 512 * 1024
+
+
+def count(resource: str, kernel: str = "main", **values: float | str) -> float:
+    application = aspenpy.load_application("transformer_serving")
+    return float(aspenpy.count(application, resource, kernel=kernel, set={**SMALL, **values}))
+
+
+def test_flops_of_a_prompt() -> None:
+    # Two a weight and token; scores and their sum, 4 a pair of tokens and channel, over half of the pairs.
+    tokens, prompt = 3 * 100, 100
+    by_hand = 4 * (2 * tokens * (ATTENTION + PERCEPTRON) + 4 * tokens * prompt / 2 * 512) + 2 * 3 * 512 * 1000
+    assert count("flops", "prefill", batch=3, prompt=prompt) == by_hand
+
+
+def test_flops_of_a_step() -> None:
+    context = 100 + 20 / 2
+    by_hand = 4 * (2 * 3 * (ATTENTION + PERCEPTRON) + 4 * 3 * context * 512) + 2 * 3 * 512 * 1000
+    assert count("flops", "decode_step", batch=3, prompt=100, answer=20) == by_hand
+
+
+@pytest.mark.parametrize(("weight_bits", "cache_bits"), [(16, 16), (8, 16), (4, 8)])
+def test_bytes_of_a_step(weight_bits: int, cache_bits: int) -> None:
+    # All weights once, keys and values of what came before; activations six times the channels, twice what is gated.
+    weights = (4 * (ATTENTION + PERCEPTRON) + 512 * 1000) * weight_bits / 8
+    cached = 4 * 3 * (100 + 20 / 2) * 2 * 2 * HEAD * cache_bits / 8
+    activations = 4 * 3 * (6 * 512 + 2 * 1024) * 2
+    values = {"weight_bits": weight_bits, "cache_bits": cache_bits, "launches": 0}
+    loads = count("loads", "decode_step", batch=3, prompt=100, answer=20, **values)
+    assert loads == pytest.approx(weights + cached + activations, rel=1e-12)
+
+
+@pytest.mark.parametrize(("tokens", "expected"), [(1, 2), (2, 3.5), (1000, 8)])
+def test_experts_that_are_asked(tokens: int, expected: float) -> None:
+    # Of eight, each token asks two: all but those that none of the tokens asks.
+    one = count("loads", "decode_step", batch=tokens, launches=0)
+    more = count("loads", "decode_step", batch=tokens, launches=0, experts=8, active_experts=2)
+    gated = 4 * tokens * 2 * 1024 * 2
+    assert (more - one - gated) / (4 * PERCEPTRON * 2) + 1 == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("tensor", "pipeline"), [(1, 1), (2, 1), (4, 1), (1, 4), (2, 2)])
+def test_messages_of_a_step(tensor: int, pipeline: int) -> None:
+    # Two sums a layer, in which each rank of a stage gets the parts of all others; a part of the output to each stage.
+    sums = 4 * 2 * tensor * (tensor - 1) * 3 * 512 * 2
+    handed_on = pipeline * 3 * 512 * 2 if pipeline > 1 else 0
+    messages = count("messages", "decode_step", batch=3, ranks=tensor * pipeline, pipeline=pipeline)
+    assert messages == pytest.approx(sums + handed_on, rel=1e-12)
+
+
+def test_what_ranks_share() -> None:
+    # Two ranks have half of the weights, keys and values each, and between the products both have all channels.
+    one, two = (count("loads", "decode_step", ranks=ranks, launches=0) for ranks in (1, 2))
+    assert two - one == 4 * 6 * 512 * 2
+
+
+# -- measured --------------------------------------------------------------------------------------
+
+NETWORKS = {
+    "Llama-2-7b-hf": (32, 4096, 32, 32, 11008, 32000),
+    "Meta-Llama-3-8B": (32, 4096, 32, 8, 14336, 128256),
+    "Mistral-7B-v0.1": (32, 4096, 32, 8, 14336, 32000),
+    "Qwen2-7B": (28, 3584, 28, 4, 18944, 152064),
+    "Llama-2-70b-hf": (80, 8192, 64, 8, 28672, 32000),
+    "Meta-Llama-3-70B": (80, 8192, 64, 8, 28672, 128256),
+    "Qwen2-72B": (80, 8192, 64, 8, 29568, 152064),
+}
+MACHINES = {"H100 SXM 80GB": "h100", "A100 40GB": "a100_40gb", "GH200": "gh200"}
+
+
+def rows_held_back() -> list[tuple[dict[str, str], float]]:
+    """Rows of TensorRT-LLM that nothing was fitted to, by a hash of what was run, with the seconds of a batch."""
+    found = []
+    for row in csv.DictReader(TABLE.read_text().splitlines()):
+        if "All_results" not in row["source"] or not row["conditions"].startswith("TensorRT-LLM"):
+            continue
+        words = ("model", "system", "devices", "batch", "sequence")
+        text = "|".join([*(row[word] for word in words), row["conditions"].split(";")[0]])
+        tokens = sum(map(int, re.findall(r"\d+", row["sequence"])))
+        if int(sha256(text.encode()).hexdigest(), 16) % 2:
+            found.append((row, tokens * int(row["batch"]) / float(row["value"])))
+    return found
+
+
+def predict(row: dict[str, str]) -> aspenpy.Prediction:
+    names = ("layers", "hidden", "heads", "kv_heads", "feed_forward", "vocabulary")
+    prompt, answer = map(int, re.findall(r"\d+", row["sequence"]))
+    machine = MACHINES[row["system"].split(" (")[0]]
+    values = dict(zip(names, NETWORKS[row["model"].split("/")[-1]], strict=True))
+    values |= {"batch": int(row["batch"]), "prompt": prompt, "answer": answer, "ranks": int(row["devices"])}
+    if machine != "gh200":
+        values[f"{machine}_boards"] = int(row["devices"])
+    socket = "nvidia_gh200" if machine == "gh200" else None
+    app = aspenpy.load_application("transformer_serving")
+    return aspenpy.predict(app, aspenpy.load_machine(machine), socket=socket, set=values)
+
+
+@pytest.mark.skipif(not TABLE.exists(), reason="the measured data is not beside the checkout (see ASPENPY_SHARED)")
+def test_latencies_of_batches_held_back() -> None:
+    """LLM-Inference-Bench (Argonne): dense networks of 7 to 72 billion weights in half precision on 1 to 4 devices,
+    batches of 1 to 64. One row is left out that answers faster than its weights can be read; rows beyond the memory,
+    for which the engine takes turns, are warned of."""
+    factors = []
+    for row, seconds in rows_held_back():
+        if row["model"].split("/")[-1] not in NETWORKS:
+            continue
+        found = predict(row)
+        if "exceeds-memory" not in {item.code for item in found.diagnostics} and found.runtime < 10 * seconds:
+            factors.append(math.exp(abs(math.log(found.runtime / seconds))))
+    assert len(factors) > 60
+    assert median(factors) < 1.10
+    assert sum(factor < 1.40 for factor in factors) >= 0.93 * len(factors)
+    assert max(factors) < 2.2
