@@ -15,7 +15,7 @@ from aspenpy.advice.design_space import LEVELS, DesignSpace
 from aspenpy.advice.problem import fewest_nodes, on_all_places, problem_of
 from aspenpy.advice.ranges import EVERY, SystemRange
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD, Scalability, Scaled
-from aspenpy.advice.significance import Significance
+from aspenpy.advice.significance import LeftOut, Significance
 from aspenpy.advice.significant import Significant
 from aspenpy.advice.throttled import Throttled
 from aspenpy.advice.uncertain import Uncertain
@@ -29,6 +29,9 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
+
+MOST_DECIDED = 3  # components of which all combinations with all numbers of nodes are tried
+OF_SO_MANY_NODES = "wrong-network-size"  # the code of a network whose shape is for one number of nodes
 
 
 class Advice(Result):
@@ -93,9 +96,6 @@ class Advice(Result):
         return () if self.scaled is None else self.scaled.scalings
 
 
-OF_SO_MANY_NODES = "wrong-network-size"  # the code of a network whose shape is for one number of nodes
-
-
 class AdviceOptions(Record):
     """Options of all steps: the hardware components that are `wanted` (the significant ones, if none; `EVERY` are all),
     ranges of the system, `levels` of each, the way energy is counted, the parameters of the problem."""
@@ -119,7 +119,7 @@ class AdviceOptions(Record):
 
 AS_IT_IS = AdviceOptions()
 
-Watch = Callable[[str], None]  # is told of a step that begins
+Watch = Callable[[str], None]  # gets the name of each step as it begins
 
 
 def on_one_node(case: Case, options: AdviceOptions) -> Case:
@@ -151,7 +151,9 @@ def classify_case(case: Case, options: AdviceOptions) -> Classified:
         raise AspenError(*parts) from None
 
 
-def _space(case: Case, options: AdviceOptions, wanted: tuple[str, ...]) -> DesignSpace:
+def _make_space(
+    case: Case, options: AdviceOptions, wanted: tuple[str, ...], left_out: tuple[LeftOut, ...] = ()
+) -> DesignSpace:
     return DesignSpace(
         on_one_node(case, options),
         wanted,
@@ -159,12 +161,13 @@ def _space(case: Case, options: AdviceOptions, wanted: tuple[str, ...]) -> Desig
         levels=options.levels,
         options=options.energy,
         size=options.size,
+        left_out=left_out,
     )
 
 
 def significant_of(case: Case, options: AdviceOptions) -> Significant:
     """Step 2, by the model of a design space and by counters where there are any."""
-    space = _space(case, options, options.wanted)
+    space = _make_space(case, options, options.wanted)
     return Significant(space, options.counters, options.counting)
 
 
@@ -175,13 +178,11 @@ def space_of(case: Case, options: AdviceOptions, significant: Significant | None
         return found.space
     left_out = {item.component for item in found.left_out}
     kept = tuple(item.component for item in found.space.ranges if item.component not in left_out)
-    space = _space(case, options, kept)
-    space.left_out = found.left_out
-    return space
+    return _make_space(case, options, kept, found.left_out)
 
 
 def best_of(space: DesignSpace) -> tuple[Configuration, ...]:
-    """The machine as it is, and what is best for runtime and for energy."""
+    """The machine as it is, then the configurations nearest to the best runtime and the best energy."""
     found = [Configuration({}), *(item.configuration for item in space.near_optimal[:2])]
     return tuple({tuple(item.named.items()): item for item in found}.values())
 
@@ -231,8 +232,8 @@ def advise_case(case: Case, options: AdviceOptions = AS_IT_IS, watch: Watch = la
 
 
 def _decide_with_few(case: Case, options: AdviceOptions) -> Decided | None:
-    """With few components: nodes, clock and cores where many are varied. None where the network is for one number of
-    nodes."""
+    """The decision over the components that are wanted, if they are few enough to try in all combinations, else over
+    nodes, clock and cores. None where the network is for one number of nodes."""
     few = 0 < len(options.wanted) <= MOST_DECIDED and options.wanted != EVERY
     try:
         return decide_case(case, options if few else options.replace(wanted=()))
@@ -240,9 +241,6 @@ def _decide_with_few(case: Case, options: AdviceOptions) -> Decided | None:
         if error.diagnostics[0].code != OF_SO_MANY_NODES:
             raise
         return None
-
-
-MOST_DECIDED = 3  # components of which all combinations with all numbers of nodes are tried
 
 
 @one_allowance

@@ -103,11 +103,11 @@ def _with_memory(machine: Machine, place: Place, name: str) -> Machine:
     more = tuple(item for item in found.node.declarations if item.name not in machine.declared)
     part = tuple(item for item in found.node.components if item.name == name)
 
-    def replaced(item: nodes.Item) -> nodes.Item:
+    def rename_part(item: nodes.Item) -> nodes.Item:
         here = isinstance(item, nodes.Part) and item.name == place.component.name
         return item.replace(name=name) if here else item
 
-    components = tuple(it.replace(items=tuple(map(replaced, it.items))) for it in machine.node.components)
+    components = tuple(it.replace(items=tuple(map(rename_part, it.items))) for it in machine.node.components)
     declarations = (*machine.node.declarations, *more)
     return Machine(machine.node.replace(declarations=declarations, components=(*components, *part)), machine.warnings)
 

@@ -124,10 +124,8 @@ class DesignSpace(Result):
     """An application on a machine, over the `wanted` hardware components (see `ranges_of`), of which each takes so many
     `levels`. Where the application's number of ranks is free, a rank runs in each place that the machine has for one;
     `size` are the parameters whose product is the size of its problem. A component that the case sets is not varied,
-    unless it is `set_too`: then around what it is set to. Raises AspenError."""
-
-    left_out: tuple[LeftOut, ...] = ()
-    """Components that are not varied, since they are not significant."""
+    unless it is `set_too`: then around what it is set to. `left_out` are components that are not varied, since they are
+    not significant. Raises AspenError."""
 
     def __init__(
         self,
@@ -139,7 +137,9 @@ class DesignSpace(Result):
         options: EnergyOptions = DEFAULT,
         size: tuple[str, ...] = (),
         set_too: bool = False,
+        left_out: tuple[LeftOut, ...] = (),
     ) -> None:
+        self.left_out = left_out
         self.stated, self.problem = case, problem_of(case, size)
         self.machine: Configurable = configurable(case.required_machine, case.socket)
         self.levels, self.options, self.wanted = levels, options, tuple(wanted)

@@ -192,7 +192,7 @@ class Counts(Result):
 
         roots = RootSearch(expr, symbol, value, target, whole).run(low, high)
         if not roots.solutions and not roots.leaps:
-            self._out_of_reach(parameter, target, resource, (low, value(low)), (high, value(high)))
+            self._refuse_target(parameter, target, resource, (low, value(low)), (high, value(high)))
         own_range = within is None and declared is not None
         return Inverse(parameter, resource, target, low, high, whole, own_range, roots.solutions, roots.leaps)
 
@@ -200,17 +200,16 @@ class Counts(Result):
         found = (item for item in self.application.parameters.values() if item.symbol is symbol)
         return next((item.node.name_span or item.span for item in found), None)
 
-    def _out_of_reach(
+    def _refuse_target(
         self, parameter: str, target: Value, resource: str, low: tuple[Value, Value], high: tuple[Value, Value]
     ) -> None:
         message = (
-            f"no `{parameter}` from {format_count(low[0])} to {format_count(high[0])} makes `{self.entry.name}` ask "
-            "for "
-            f"{format_count(target)} {resource}"
+            f"no `{parameter}` from {format_count(low[0])} to {format_count(high[0])} makes `{self.entry.name}` "
+            f"ask for {format_count(target)} {resource}"
         )
         hint = (
-            f"at the ends of that range it asks for {format_count(low[1])} and {format_count(high[1])}; search "
-            "another range"
+            f"at the ends of that range it asks for {format_count(low[1])} and {format_count(high[1])}; "
+            "search another range"
         )
         fail("out-of-reach", message, self._place(self.scope.symbol(parameter)), hint=hint)
 
@@ -253,6 +252,6 @@ def _add_bytes(amounts: dict[str, Value]) -> dict[str, Value]:
 
 
 def intensity(amounts: Mapping[str, Value]) -> Value | None:
-    """Operational intensity: flops a byte of memory traffic (Williams et al., CACM 2009); None without either."""
+    """Operational intensity: flops per byte of memory traffic (Williams et al., CACM 2009); None without either."""
     flops, volume = amounts.get("flops", 0), amounts.get("bytes", 0)
     return float(flops / volume) if flops and volume else None

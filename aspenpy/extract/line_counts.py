@@ -228,7 +228,7 @@ class SourceLayout:
 
     def _list_breaks(self, function: r.Function) -> Iterator[int]:
         for node in walk_records(function.body):
-            for span in _spans_on_own_lines(node):
+            for span in _spans_to_lay_out(node):
                 if span is not None and span.source is self.source:
                     yield from (span.start, span.end)
 
@@ -247,8 +247,8 @@ class SourceLayout:
         return bisect_right(self._lines, offset - 1) + bisect_right(self.breaks, offset) + 1
 
 
-def _spans_on_own_lines(node: Any) -> Iterator[Span | None]:
-    """Spans of a statement that get lines of their own."""
+def _spans_to_lay_out(node: Any) -> Iterator[Span | None]:
+    """Spans of a statement before and behind which the layout breaks the line."""
     if isinstance(node, r.ExpressionStatement | r.Declaration | r.Jump | r.LoopStatement):
         yield node.span
     if isinstance(node, r.LoopStatement):

@@ -363,7 +363,7 @@ def script(roofline: Roofline, path: str) -> str:
             for number, point in enumerate(points, 1)
         ]
         parts.append("END\n")
-    parts += group_by_level(points)
+    parts += _level_data(points)
     curves = [
         f"{_write_roof(level.rate, fastest)} title {quote(level.text)} linecolor rgb {quote(COLOURS[level.precision])}"
         for level in reversed(lines)
@@ -387,7 +387,7 @@ def script(roofline: Roofline, path: str) -> str:
     return "".join(parts) + "plot " + ", \\\n     ".join(curves) + "\n"
 
 
-def group_by_level(points: Sequence[RooflinePoint]) -> list[str]:
+def _level_data(points: Sequence[RooflinePoint]) -> list[str]:
     """The marks of each point at the levels of memory, between empty lines."""
     stretches = [
         "".join(

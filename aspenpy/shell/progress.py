@@ -1,4 +1,4 @@
-"""Progress: a line on a terminal that says what a long command does and how far it is, and goes when it is done."""
+"""Progress: a line on a terminal that says what a long command does and how far it is, until the command ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TextIO
 from aspenpy.shell.output import before_writing, is_watched
 
 PATIENCE = 1.0  # seconds after which the line is shown
-EVERY = 0.2  # seconds between two looks of it
+EVERY = 0.2  # seconds between two redrawings of the line
 CLEAR = "\r\x1b[K"
 TURNS = "|/-\\"
 WIDTH = 20  # characters of the bar
@@ -75,7 +75,7 @@ class Progress:
         self.clear()
 
 
-_shown: list[Progress] = []  # that of the command that runs, the innermost last
+_shown: list[Progress] = []  # the lines of commands that run, the innermost last
 
 
 @contextmanager
@@ -101,18 +101,18 @@ def report_activity(text: str, done: float | None = None) -> None:
 
 
 def report_count(total: int, text: str) -> Callable[[int], None]:
-    """Is told how many more of the total are done, and says so with the rate."""
+    """A function to call with how many more of the total are done; it shows all that are done, and their rate."""
     began, done = monotonic(), 0
 
-    def seen(count: int) -> None:
+    def add(count: int) -> None:
         nonlocal done
         done += count
         rate = done / max(monotonic() - began, 1e-9)
         report_activity(f"{text}, {done:,} of {total:,}, {rate:,.0f} a second", done / total if total else 1.0)
 
-    return seen
+    return add
 
 
-def say_read(done: int, total: int | None, references: int) -> None:
-    """Bytes of a trace that are read, bytes in all where they are known, and references so far."""
+def report_bytes_read(done: int, total: int | None, references: int) -> None:
+    """Shows how far a trace is read: `done` of `total` bytes, where the total is known, and the references so far."""
     report_activity(f"{references / 1e6:.1f} M references", done / total if total else None)

@@ -95,9 +95,9 @@ class StudyRun:
             with ThreadPoolExecutor(self.cores) as pool:
                 yield from _limit_in_flight(pool, compute, numbers, min(2 * self.cores, self.waiting))
         else:
-            yield from self._in_processes(numbers)
+            yield from self._compute_in_processes(numbers)
 
-    def _in_processes(self, numbers: Iterable[int]) -> Iterator[Stretch]:
+    def _compute_in_processes(self, numbers: Iterable[int]) -> Iterator[Stretch]:
         """The work travels in a file: Python waits for ever to give more than a pipe holds to a process that died
         while it started."""
         import pickle

@@ -85,15 +85,15 @@ LONGEST_SETTING = 60  # characters of a parameter's value
 
 def format_setting(value: Any) -> str:
     """A parameter's value as it could be given to `--set`; a long one ends with an ellipsis."""
-    text = _format_setting(value)
+    text = _format_uncut(value)
     return text if len(text) <= LONGEST_SETTING else text[: LONGEST_SETTING - 3] + "..."
 
 
-def _format_setting(value: Any) -> str:
+def _format_uncut(value: Any) -> str:
     if isinstance(value, tuple):
-        return "{" + ", ".join(map(_format_setting, value[:LONGEST_SETTING])) + "}"
+        return "{" + ", ".join(map(_format_uncut, value[:LONGEST_SETTING])) + "}"
     if value < 0:
-        return "-" + _format_setting(-value)
+        return "-" + _format_uncut(-value)
     if isinstance(value, float):
         return f"{value:.10g}"
     digits, exponent = decimal_digits(value) or ("", 0)

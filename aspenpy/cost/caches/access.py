@@ -87,7 +87,7 @@ class Access(Record):
     def stored_in_full(self, line: Expr) -> Expr:
         """The share of its lines that it goes through from end to end before it comes to others: all of one run, and of
         shorter runs of L bytes, which may begin at any word w, (L - b + w) of (L - w + b) bytes in lines of b."""
-        if self.nest is None or self.nest.depends:
+        if self.nest is None or self.nest.is_triangular:
             return graph.ZERO
         moving = [loop for loop in self.nest.loops if loop.moves]
         if len(moving) == 1 and moving[0].stride is self.word:

@@ -39,7 +39,7 @@ def affine(access: Access, around: AccessSurroundings, level: Level) -> list[Tou
             continue
         inner, all_lines = (nest.lines_of_all_passes(number, level.line) for number in (depth - 1, depth))
         again = at_least_none(inner - all_lines)
-        if nest.crosses(depth) and not (nest.depends or others.depend):
+        if nest.crosses(depth) and not (nest.is_triangular or others.any_triangular):
             moving = product(outer.trips for outer in nest.loops[depth:] if outer.moves)
             seams = graph.apply("min", again, nest.seams(depth, level.line) * moving)
             share, distance = share_found(nest, others, ReuseWindow(depth, depth, 0), level)

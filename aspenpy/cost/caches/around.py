@@ -43,7 +43,7 @@ class AccessSurroundings(Record):
     def mean(self, nest: AccessNest, values: Sequence[Expr], depth: int = 1, weight: Expr = graph.ONE) -> list[Expr]:
         """The means of values over the passes of a nest's loops from `depth` outwards, where its block has loops that
         depend on each other."""
-        if not (nest.depends or self.nests.depend):
+        if not (nest.is_triangular or self.nests.any_triangular):
             return list(values)
         nests = (nest, *self.nests.siblings, *(other for others in self.nests.others for other in others))
         return mean_over_counters(values, weight, [other.loops for other in nests], depth)

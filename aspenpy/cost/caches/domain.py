@@ -57,15 +57,15 @@ class StridedLoop(Record):
         return self.low + self.trips - 1
 
     @property
-    def depends(self) -> bool:
-        """Whether its trips or its begin follow an outer counter."""
+    def is_triangular(self) -> bool:
+        """Whether its trips or its first value depend on the counter of another loop."""
         return bool((graph.free_symbols(self.trips) | graph.free_symbols(self.low)) & _ALL_COUNTERS)
 
 
 _ALL_COUNTERS = frozenset(COUNTERS)
 
 STILL = StridedLoop(graph.ZERO, graph.ONE)
-"""A loop that does nothing."""
+"""A loop of one pass that stays where it is: the neutral element of a nest."""
 
 
 MOST_TERMS = 500
@@ -78,7 +78,7 @@ BANDS = 16
 
 
 class CrookedBound(ValueError):
-    """A bound of a loop that is not the sum of numbers of times the counters around it, and of what has none."""
+    """A bound of a loop that is not linear in the counters of the loops around it."""
 
 
 class Bounds(Record):
@@ -117,7 +117,7 @@ class IterationDomain(Record):
         """The bounds of a counter by the others, and the constraints that do not concern it."""
         lows, highs, others = list[Expr](), list[Expr](), list[Expr]()
         for constraint in self.constraints:
-            slope, rest = _line(constraint, counter)
+            slope, rest = _split_linear(constraint, counter)
             if slope:
                 (lows if slope > 0 else highs).append(gather_terms(graph.div(rest, graph.number(-slope))))
             else:
@@ -130,39 +130,40 @@ class IterationDomain(Record):
         """The values of the other counters for which there is one of this (Fourier and Motzkin's elimination)."""
         bounds, others = self.bounds(counter)
         more = (gather_terms(high - low) for low, high in pairs_of(bounds.lows, bounds.highs))
-        told = (constraint for constraint in more if not graph.free_symbols(constraint).isdisjoint(COUNTERS))
-        return self.replace(constraints=tuple(dict.fromkeys([*others, *told])))
+        kept = (constraint for constraint in more if not graph.free_symbols(constraint).isdisjoint(COUNTERS))
+        return self.replace(constraints=tuple(dict.fromkeys([*others, *kept])))
 
     def _drop_implied_bounds(self, bounds: Sequence[Expr], sign: int) -> list[Expr]:
         """The bounds of one side without those that another one implies."""
         needed = list(dict.fromkeys(bounds))
         for bound in list(needed):
             others = (other for other in needed if other is not bound)
-            if any(self.certain(graph.number(sign) * (other - bound)) for other in others):
+            if any(self.is_nonnegative(graph.number(sign) * (other - bound)) for other in others):
                 needed.remove(bound)
         return needed
 
-    def certain(self, expr: Expr) -> bool:
-        """Whether it is not negative in any pass, for parameters of at least 1."""
-        terms = multiply_out(self._end(expr, len(self.ends), -1)).terms
+    def is_nonnegative(self, expr: Expr) -> bool:
+        """Whether an expression is certainly at least 0 in all passes, for parameters of at least 1."""
+        terms = multiply_out(self._extreme(expr, len(self.ends), -1)).terms
         several = {monomial: factor for monomial, factor in terms.items() if monomial}
         grows = all(factor > 0 and all(power > 0 for _, power in powers) for powers, factor in several.items())
         return grows and sum(terms.values()) >= 0
 
     def ends_of(self, exprs: Mapping[Any, Expr], depth: int, sign: int) -> dict[Any, Expr]:
         """The least (`sign` -1) or largest (1) values of some expressions in the passes of the innermost loops."""
-        return {key: self._end(expr, depth, sign) for key, expr in exprs.items()}
+        return {key: self._extreme(expr, depth, sign) for key, expr in exprs.items()}
 
-    def _end(self, expr: Expr, depth: int, sign: int) -> Expr:
+    def _extreme(self, expr: Expr, depth: int, sign: int) -> Expr:
+        """The least (`sign` -1) or largest (1) value: each counter, from the innermost on, is put at its end."""
         for counter, low, high in self.ends[:depth]:
-            slope, rest = _line(expr, counter)
+            slope, rest = _split_linear(expr, counter)
             if slope:
                 expr = gather_terms(rest + graph.number(slope) * (low if slope * sign < 0 else high))
         return expr
 
 
-def _line(expr: Expr, counter: Expr) -> tuple[Fraction, Expr]:
-    """(slope, rest) of an expression by a counter."""
+def _split_linear(expr: Expr, counter: Expr) -> tuple[Fraction, Expr]:
+    """(slope, rest) of an expression that is slope * counter + rest; raises CrookedBound where it is not linear."""
     slope, rest = Fraction(0), dict[Monomial, Fraction]()
     for monomial, factor in multiply_out(expr).terms.items():
         if monomial == ((counter, 1),):

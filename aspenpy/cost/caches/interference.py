@@ -54,9 +54,9 @@ class InterveningData(Record):
     draws: Expr = graph.ZERO
 
     @property
-    def depend(self) -> bool:
+    def any_triangular(self) -> bool:
         """Whether one of them has loops that depend on each other."""
-        return any(nest.depends for nests in (self.siblings, *self.others) for nest in nests)
+        return any(nest.is_triangular for nests in (self.siblings, *self.others) for nest in nests)
 
     def of(self, own: AccessNest, sibling: AccessNest) -> InterveningData:
         """The neighbours of a sibling."""

@@ -30,7 +30,9 @@ class AccessNest(Record):
 
     @property
     def accesses(self) -> Expr:
-        return triangular.count_accesses(self.loops) if self.depends else product(loop.trips for loop in self.loops)
+        return (
+            triangular.count_accesses(self.loops) if self.is_triangular else product(loop.trips for loop in self.loops)
+        )
 
     def begin_in(self, way: Expr) -> Expr | None:
         """Where it begins in a cache whose ways have so many bytes; None where nothing says it."""
@@ -43,7 +45,7 @@ class AccessNest(Record):
         return graph.add(*(loop.stride * counter for loop, counter in counted if loop.moves))
 
     @property
-    def depends(self) -> bool:
+    def is_triangular(self) -> bool:
         """Whether the trips of a loop depend on the counter of another."""
         return triangular.trips_depend(self.loops)
 
@@ -60,7 +62,7 @@ class AccessNest(Record):
 
     def within(self, depth: int) -> tuple[StridedLoop, ...]:
         """The innermost `depth` loops, each with the most trips that it makes for any counters of the others."""
-        return triangular.widest_loops(self.loops, depth) if self.depends else self.loops[:depth]
+        return triangular.widest_loops(self.loops, depth) if self.is_triangular else self.loops[:depth]
 
     def order(self, depth: int) -> tuple[int, ...]:
         """The places of those loops."""
@@ -74,13 +76,13 @@ class AccessNest(Record):
         The loops with the k shortest strides make runs, the others repeat them; a run is no longer than its span, and a
         dense one as long, so that the smallest product over k is the footprint.
         """
-        if self.depends:
+        if self.is_triangular:
             return triangular.lines_of_pass(self.loops, self.order(depth), depth, line, summed=False)
         return _independent_lines(self.word, self.loops, depth, line)
 
     def lines_of_all_passes(self, depth: int, line: Expr) -> Expr:
         """The sum of those over all passes of the loops around."""
-        if self.depends:
+        if self.is_triangular:
             return triangular.lines_of_pass(self.loops, self.order(depth), depth, line, summed=True)
         return self.lines(depth, line) * product(loop.trips for loop in self.loops[depth:])
 

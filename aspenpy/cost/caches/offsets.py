@@ -127,7 +127,7 @@ class Walks:
         """Lines that hold the end of one row and the begin of the next, which walks along columns touch in their last
         passes and in their first."""
         nest = self._hull(along)
-        if not nest.crosses(along + 1) or nest.depends:
+        if not nest.crosses(along + 1) or nest.is_triangular:
             return graph.ZERO
         outside = product(loop.trips for loop in self.walk.loops[along + 1 :] if loop.moves)
         return nest.seams(along + 1, self.level.line) * outside

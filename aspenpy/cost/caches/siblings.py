@@ -60,15 +60,17 @@ def _covers(own: AccessNest, other: AccessNest, depth: int, beside: bool) -> boo
         now = {COUNTERS[depth]: COUNTERS[depth] + shift}
         for around in range(depth, len(own.loops)):
             counter, low, high = graph.substitute(others.ends[around], now)
-            if graph.ONE in (own.loops[around].trips, other.loops[around].trips) or not (own.depends or other.depends):
+            if graph.ONE in (own.loops[around].trips, other.loops[around].trips) or not (
+                own.is_triangular or other.is_triangular
+            ):
                 continue
-            if not (domain.certain(counter - low + BESIDE) and domain.certain(high - counter + BESIDE)):
+            if not (domain.is_nonnegative(counter - low + BESIDE) and domain.is_nonnegative(high - counter + BESIDE)):
                 return False
         for key in mine.keys() | theirs.keys():
             low, high = graph.substitute([first.get(key, graph.ZERO), last.get(key, graph.ZERO)], now)
             slack = int(beside and key == ((), own.word.payload))
             below, above = least.get(key, graph.ZERO) - low + slack, high - most.get(key, graph.ZERO) + slack
-            if not (domain.certain(below) and domain.certain(above)):
+            if not (domain.is_nonnegative(below) and domain.is_nonnegative(above)):
                 return False
         return True
 
@@ -87,8 +89,8 @@ def touches_the_same(own: AccessNest, other: AccessNest, depth: int) -> bool:
     try:
         return any(
             multiply_out(graph.substitute([other.address], {place: around})[0]).terms == multiply_out(own.address).terms
-            and domain.certain(around - low + beside)
-            and domain.certain(high - around + beside)
+            and domain.is_nonnegative(around - low + beside)
+            and domain.is_nonnegative(high - around + beside)
             for around in COUNTERS[depth : len(own.loops)]
         )
     except CrookedBound:
@@ -115,7 +117,7 @@ def words_met(own: AccessNest, other: AccessNest, depth: int) -> int | None:
                 ends = [low, high, *graph.substitute([low, high], {carried: carried - 1})]
                 for words in range(1 + (own.loops[inner].stride is own.word)):
                     slack = [around - ends[0], ends[1] - around, around - ends[2], ends[3] - around]
-                    if all(domain.certain(part + words) for part in slack):
+                    if all(domain.is_nonnegative(part + words) for part in slack):
                         return words
     except CrookedBound:
         pass
@@ -126,12 +128,12 @@ def words_met(own: AccessNest, other: AccessNest, depth: int) -> int | None:
 def are_apart(own: AccessNest, other: AccessNest, depth: int) -> bool:
     """Whether two accesses are never in the same pass of some loop outside of the innermost `depth`, as those of
     j < i and of j >= i are not."""
-    if not (own.depends or other.depends):
+    if not (own.is_triangular or other.is_triangular):
         return False
     domain, others = IterationDomain.of(own.loops), IterationDomain.of(other.loops)
     try:
         return any(
-            domain.certain(counter - high - 1) or domain.certain(low - counter - 1)
+            domain.is_nonnegative(counter - high - 1) or domain.is_nonnegative(low - counter - 1)
             for counter, low, high in others.ends[depth:]
             if other.loops[COUNTERS.index(counter)].trips is not graph.ONE
         )
@@ -151,7 +153,7 @@ def _sides(nest: AccessNest) -> dict[tuple[object, object], int]:
     domain, sides = IterationDomain.of(nest.loops), dict[tuple[object, object], int]()
     try:
         for (row, mine), (column, theirs) in permutations(_indices(nest).items(), 2):
-            above, below = domain.certain(mine - theirs), domain.certain(theirs - mine)
+            above, below = domain.is_nonnegative(mine - theirs), domain.is_nonnegative(theirs - mine)
             if above != below:
                 sides[row, column] = 1 if above else -1
     except CrookedBound:

@@ -365,7 +365,7 @@ def _unsure_misses(parts: Sequence[Touches]) -> Expr:
 def _estimates_touches(access: Access) -> bool:
     """Whether the touches of lines may be estimated to be more than the accesses."""
     nest = access.nest
-    if nest is not None and (nest.depends or any(nest.crosses(depth) for depth in range(1, len(nest.loops) + 1))):
+    if nest is not None and (nest.is_triangular or any(nest.crosses(depth) for depth in range(1, len(nest.loops) + 1))):
         return True
     return isinstance(access.pattern, Stencil | Offsets)
 

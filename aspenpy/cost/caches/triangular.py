@@ -33,7 +33,7 @@ FEWEST = graph.number(1e-9)
 @lru_cache(maxsize=4096)
 def trips_depend(loops: tuple[StridedLoop, ...]) -> bool:
     """Whether the trips of a loop depend on the counter of another."""
-    return any(loop.depends for loop in loops)
+    return any(loop.is_triangular for loop in loops)
 
 
 @lru_cache(maxsize=1024)

@@ -114,7 +114,7 @@ def missing_share(
 def _crowding(nest: AccessNest, lines: Expr, level: Level) -> Expr:
     """How many times as many lines of a nest are in each set that it touches as if they lay side by side."""
     depth = len(nest.loops)
-    if nest.dense(depth) or nest.depends:
+    if nest.dense(depth) or nest.is_triangular:
         return graph.ONE
     touched = [part for loop in nest.moving(depth) for part in (loop.stride, loop.trips)]
     if not touched:

@@ -24,7 +24,7 @@ from aspenpy.learn.fitting.responses import (
     Responses,
     find_moving_parameter,
     make_axis,
-    require_enough,
+    require_enough_measurements,
     root_mean_square,
 )
 from aspenpy.learn.fitting.rewriting import rewrite_application, rewrite_machine
@@ -192,7 +192,7 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     _require_fitted(integer, names, refused)
     axes = [make_parameter_axis(responses, name, names, name in integer) for name in names]
     if vary:
-        require_enough(responses.errors(axes))
+        require_enough_measurements(responses.errors(axes))
         errors, values, known = solve_axes(responses, axes, request)
         return describe_fit(responses, errors, values, known, confidence, ())
     axes, undetermined = split_determined(responses, axes)
@@ -273,7 +273,7 @@ def split_determined(responses: Responses, axes: list[FitAxis]) -> tuple[list[Fi
     refused = [refuse_axis(axes[place], reason) for place, reason in why.items()]
     if not left:
         fail_undetermined(refused)
-    require_enough(errors, [axis.name for axis in left])
+    require_enough_measurements(errors, [axis.name for axis in left])
     return left, refused
 
 

@@ -354,7 +354,7 @@ def root_mean_square(errors: Sequence[float]) -> float:
     return math.sqrt(math.fsum(error * error for error in errors) / len(errors))
 
 
-def require_enough(errors: Errors, possible: Sequence[str] = ()) -> None:
+def require_enough_measurements(errors: Errors, possible: Sequence[str] = ()) -> None:
     """Refuses fewer measurements than parameters. `possible` are those that they could determine."""
     if len(errors.rows) < len(errors.axes):
         names = ", ".join(axis.name for axis in errors.axes)

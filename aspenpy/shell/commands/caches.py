@@ -27,7 +27,7 @@ from aspenpy.shell.options import (
     machine,
 )
 from aspenpy.shell.output import deliver, emit, report, save
-from aspenpy.shell.progress import say_read
+from aspenpy.shell.progress import report_bytes_read
 from aspenpy.traces.distances import ReuseDistances
 from aspenpy.traces.measure import reuse_distances
 
@@ -79,7 +79,7 @@ def run_rdd(arguments: Arguments) -> int:
         count=_split_words(arguments.count),
         ranges=ranges,
         sample=arguments.sampling_rate,
-        progress=say_read,
+        progress=report_bytes_read,
     )
     written = [
         _write_part(part, files[name], arguments.bins)
