@@ -44,7 +44,7 @@ def _is_model(value: Any, *classes: str) -> bool:
     return any(base.__name__ in classes for base in type(value).__mro__)
 
 
-def _varies(value: Any) -> bool:
+def _is_axis_like(value: Any) -> bool:
     return isinstance(value, str) or hasattr(value, "name")  # a text, a variable or an axis
 
 
@@ -64,7 +64,9 @@ PATHS = ArgumentKind(
 )
 MAPPING = instances(Mapping, "a mapping of names to values")
 VARIED = ArgumentKind(
-    lambda value: _varies(value) or hasattr(value, "variables") or (_is_list(value) and all(map(_varies, value))),
+    lambda value: (
+        _is_axis_like(value) or hasattr(value, "variables") or (_is_list(value) and all(map(_is_axis_like, value)))
+    ),
     'what varies: a text such as "n=1..100", or a list of them',
 )
 

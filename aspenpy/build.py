@@ -62,7 +62,7 @@ def _optional(quantity: Quantity | None) -> nodes.Expression | None:
     return None if quantity is None else expression(quantity)
 
 
-def _all(quantities: Sequence[Quantity]) -> tuple[nodes.Expression, ...]:
+def _expressions(quantities: Sequence[Quantity]) -> tuple[nodes.Expression, ...]:
     return tuple(expression(quantity) for quantity in quantities)
 
 
@@ -73,7 +73,7 @@ def application(name: str, *parts: nodes.Declaration | nodes.Kernel) -> Applicat
     """`model name { declarations kernels }`"""
     kernels = tuple(part for part in parts if isinstance(part, nodes.Kernel))
     declarations = tuple(part for part in parts if not isinstance(part, nodes.Kernel))
-    node = _reparsed(nodes.Application(name, declarations, kernels))
+    node = _reparse(nodes.Application(name, declarations, kernels))
     return link_application(node, Source("", f"<{name}>"), [])
 
 
@@ -118,7 +118,7 @@ def data(
     memory: str | None = None,
 ) -> nodes.Data:
     """`data name [size] in memory` in bytes, or `data name as shape(factors) in memory`."""
-    return nodes.Data(name, _optional(size), shape, _all(factors), memory)
+    return nodes.Data(name, _optional(size), shape, _expressions(factors), memory)
 
 
 def import_model(name: str, path: str, **overrides: Quantity) -> nodes.Import:
@@ -185,12 +185,12 @@ def counted(counter: str, low: Quantity, high: Quantity) -> nodes.Counted:
 
 def call(name: str, *arguments: Quantity) -> nodes.Call:
     """`call name(arguments)`"""
-    return nodes.Call(name, _all(arguments))
+    return nodes.Call(name, _expressions(arguments))
 
 
 def sample(name: str, distribution: str, *arguments: Quantity) -> nodes.Sample:
     """`sample name from distribution(arguments)`"""
-    return nodes.Sample(name, distribution, _all(arguments))
+    return nodes.Sample(name, distribution, _expressions(arguments))
 
 
 def iterate(
@@ -245,7 +245,7 @@ def machine(*parts: nodes.Parameter | nodes.Enum | nodes.Component) -> Machine:
     """A machine model: parameters, enums and components, one of them of type `machine`."""
     components = tuple(part for part in parts if isinstance(part, nodes.Component))
     declarations = tuple(part for part in parts if not isinstance(part, nodes.Component))
-    return link_machine(_reparsed(nodes.Machine(declarations, components)), [])
+    return link_machine(_reparse(nodes.Machine(declarations, components)), [])
 
 
 def component(type: str, name: str, *items: nodes.Item, like: str | None = None) -> nodes.Component:
@@ -283,7 +283,7 @@ def power(kind: Literal["static", "dynamic"], watts: Quantity) -> nodes.PowerDra
     return nodes.PowerDraw(kind, expression(watts))
 
 
-def _reparsed(node: Any) -> Any:
+def _reparse(node: Any) -> Any:
     """The tree as its text says it: what was built is held to the grammar, and every node has its place."""
 
     name = getattr(node, "name", "machine")

@@ -121,7 +121,7 @@ def _with_topology(machine: Machine, place: Place, name: str) -> Machine:
     shape = {item: text.format(nodes=count) for item, text in SHAPES[name].items()}
     made = tuple(nodes.Property(item, parse_value(text)) for item, text in {"topology": name, **shape}.items())
 
-    def changed(component: nodes.Component) -> nodes.Component:
+    def replace_items(component: nodes.Component) -> nodes.Component:
         if component.name != own:
             return component
         kept = tuple(
@@ -131,7 +131,7 @@ def _with_topology(machine: Machine, place: Place, name: str) -> Machine:
         )
         return component.replace(items=(*kept, *made))
 
-    components = tuple(map(changed, machine.node.components))
+    components = tuple(map(replace_items, machine.node.components))
     return Machine(machine.node.replace(components=components), machine.warnings)
 
 

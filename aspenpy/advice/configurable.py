@@ -125,7 +125,7 @@ def _with_count(machine: Machine, place: Place) -> Machine:
         return machine
     count = nodes.Number(part.quantity.payload, str(part.quantity.payload))
 
-    def counted(component: nodes.Component, item: nodes.Item) -> nodes.Item:
+    def set_count(component: nodes.Component, item: nodes.Item) -> nodes.Item:
         if component.name == parent.name and isinstance(item, nodes.Part) and item.name == place.component.name:
             return item.replace(quantity=nodes.Name(name))
         shared = isinstance(item, nodes.Property) and item.name == "sharing" and item.value == count
@@ -133,7 +133,7 @@ def _with_count(machine: Machine, place: Place) -> Machine:
             return item.replace(value=nodes.Name(name))
         return item
 
-    return _rewrite_machine(machine, counted, nodes.Parameter(name, count))
+    return _rewrite_machine(machine, set_count, nodes.Parameter(name, count))
 
 
 def _with_memory_clock(machine: Machine, place: Place) -> Machine:
@@ -164,11 +164,11 @@ def _with_bandwidth(machine: Machine, place: Place) -> Machine:
         machine, _scale_properties(place, FOLLOWING[1:], f"{name}/({peak})"), _number(name, peak)
     )
 
-    def named(component: nodes.Component, item: nodes.Item) -> nodes.Item:
+    def name_value(component: nodes.Component, item: nodes.Item) -> nodes.Item:
         own = component.name == place.component.name and isinstance(item, nodes.Property) and item.name == "bandwidth"
         return item.replace(value=nodes.Name(name)) if own else item
 
-    return _rewrite_machine(machine, named)
+    return _rewrite_machine(machine, name_value)
 
 
 def _number(name: str, text: str) -> nodes.Parameter:
@@ -178,7 +178,7 @@ def _number(name: str, text: str) -> nodes.Parameter:
 def _scale_properties(place: Place, properties: tuple[str, ...], factor: str) -> Change:
     """A change that multiplies the properties of a part by a factor, unless they follow another bandwidth."""
 
-    def scaled(component: nodes.Component, item: nodes.Item) -> nodes.Item:
+    def scale_value(component: nodes.Component, item: nodes.Item) -> nodes.Item:
         if component.name != place.component.name or not isinstance(item, nodes.Property):
             return item
         if item.name not in properties or item.value is None:
@@ -188,7 +188,7 @@ def _scale_properties(place: Place, properties: tuple[str, ...], factor: str) ->
             return item
         return item.replace(value=parse_value(f"({to_aspen(value)})*{factor}"))
 
-    return scaled
+    return scale_value
 
 
 def _kind(place: Place) -> str | None:

@@ -188,7 +188,9 @@ def counters_in(sheet: MeasurementSheet, options: CounterOptions) -> tuple[Count
         why = None
         if numpy.ptp(values) <= 1e-12 * abs(values).max():
             why = "is constant, so it explains nothing"
-        elif (twin := next((other for other, known in found.items() if _twins(values, known)), None)) is not None:
+        elif (
+            twin := next((other for other, known in found.items() if _are_proportional(values, known)), None)
+        ) is not None:
             why = f"is `{twin}` under another name or in another unit"
         if why is None:
             found[name] = values
@@ -206,7 +208,7 @@ def counters_in(sheet: MeasurementSheet, options: CounterOptions) -> tuple[Count
     return CounterTable(tuple(found), known, numpy.array(list(found.values())).T), tuple(notes)
 
 
-def _twins(one: Floats, other: Floats) -> bool:
+def _are_proportional(one: Floats, other: Floats) -> bool:
     """Whether two counters are proportional, but for rounding."""
     scale = float(one @ other / (other @ other)) if other.any() else 0.0
     return float(numpy.std(one - scale * other)) <= ROUNDED * float(numpy.std(one))
@@ -261,9 +263,9 @@ def counter_evidence(
         fail("nothing-significant", f"no counter is significant for the {metric}", sheet.span, hint=hint)
     here, drawn = _explain_variance(counters.values[:, kept], target, options.seed)
     tried = clusterings(_profiles(counters.values, target), MOST_CLUSTERS, options.fuzziness)
-    clusters = best_clustering(tried) if tried else _each_alone(len(counters.names))
+    clusters = best_clustering(tried) if tried else _single_clusters(len(counters.names))
     names = _name_clusters(clusters, counters.known, options.fuzziness)
-    belongs = _belonging(clusters, names, counters.known)
+    belongs = _component_memberships(clusters, names, counters.known)
     shares = {place: float(worth) for place, worth in zip(kept, here / here.sum(), strict=True)}
     listed = [
         CounterShare(name, counters.known[place], shares.get(place, 0.0), _memberships(belongs, place))
@@ -328,7 +330,7 @@ def _profiles(values: Floats, target: Floats) -> Floats:
     return turned
 
 
-def _each_alone(count: int) -> Clusters:
+def _single_clusters(count: int) -> Clusters:
     """Where there are too few counters for two clusters of two: each is one."""
     return Clusters(numpy.eye(count), numpy.eye(count), 0.0, 1.0, 0.0)
 
@@ -346,7 +348,9 @@ def _name_clusters(clusters: Clusters, known: Sequence[tuple[str, ...]], fuzzine
     return names
 
 
-def _belonging(clusters: Clusters, names: Sequence[str], known: Sequence[tuple[str, ...]]) -> dict[str, Floats]:
+def _component_memberships(
+    clusters: Clusters, names: Sequence[str], known: Sequence[tuple[str, ...]]
+) -> dict[str, Floats]:
     """How far each counter belongs to each component: clusters of one name together. A counter that is known belongs to
     none but the components that it is known for, to the first of them where no cluster has the name of one: bytes of
     memory that rise with the cycles of the cores do not tell of the core clock."""

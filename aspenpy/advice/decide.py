@@ -171,7 +171,7 @@ class Choices:
         cost = float(self.cost[row]) if self.costs else None
         return PricedConfiguration(nodes, configuration, Outcome(float(self.runtime[row]), energy), cost)
 
-    def within(self, budget: Budget, but: Iterable[Limit] = ()) -> Bools:
+    def find_affordable(self, budget: Budget, but: Iterable[Limit] = ()) -> Bools:
         """Whether each choice keeps to a budget, some of its limits aside."""
         kept: Bools = numpy.ones(len(self.points), dtype=bool)
         for limit, bound in budget.limits.items():
@@ -201,7 +201,7 @@ class Choices:
         """Limits without each of which the objective would be less than it is."""
         worth, found = self.values_of(objective), []
         for limit, bound in budget.limits.items():
-            better = self.within(budget, [limit]) & (worth < value * (1 - ROUNDING_MARGIN))
+            better = self.find_affordable(budget, [limit]) & (worth < value * (1 - ROUNDING_MARGIN))
             if better.any():
                 rows, amounts = numpy.flatnonzero(better), self.amounts(limit)
                 following = float(amounts[rows].min())
@@ -216,25 +216,25 @@ class Choices:
         worth, names = self.values_of(objective), list(budget.limits)
         for count in range(2, len(names) + 1):
             for some in combinations(names, count):
-                if (self.within(budget, some) & (worth < value * (1 - ROUNDING_MARGIN))).any():
+                if (self.find_affordable(budget, some) & (worth < value * (1 - ROUNDING_MARGIN))).any():
                     return some
         return ()
 
     def unmet(self, budget: Budget) -> tuple[str, int]:
         """Why none keeps to the budget, and the row that exceeds it least: by the smallest part of a limit."""
         limits = budget.limits
-        alone = [limit for limit, bound in limits.items() if not self.within(Budget(**{limit: bound})).any()]
+        alone = [limit for limit, bound in limits.items() if not self.find_affordable(Budget(**{limit: bound})).any()]
         excess = {limit: self.amounts(limit) / bound for limit, bound in limits.items()}
         row = int(numpy.max([excess[limit] for limit in alone or limits], axis=0).argmin())
         taken = {limit: float(self.amounts(limit)[row]) for limit in limits}
         over = [limit for limit in limits if taken[limit] > limits[limit] * (1 + ROUNDING_MARGIN)]
-        told = [
+        excesses = [
             f"the {limit} is {amount_in(limit, taken[limit])}, {amount_in(limit, taken[limit] - limits[limit])} above "
             f"{amount_in(limit, limits[limit])}"
             for limit in over
         ]
         together = "" if alone else "; each of the limits could be met without the others"
-        return f"where the excess is least, {' and '.join(told)}{together}", row
+        return f"where the excess is least, {' and '.join(excesses)}{together}", row
 
 
 def amount_in(limit: Limit, value: float) -> str:
@@ -305,7 +305,7 @@ class Decided(Result):
 
     def require_met(self) -> None:
         if all(item.unmet is not None for item in self.decisions):
-            fail("budget-not-met", _unmet(self.decisions[0]), hint=_nearest(self.decisions[0]))
+            fail("budget-not-met", _describe_unmet(self.decisions[0]), hint=_nearest(self.decisions[0]))
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -313,13 +313,15 @@ class Decided(Result):
         said = [item for choices in self.choices for item in choices.space.case.application.warnings]
         unmet = [item for item in self.decisions if item.unmet is not None]
         return tuple(
-            drop_repeats([*said, *(warning("budget-not-met", _unmet(it), None, hint=_nearest(it)) for it in unmet)])
+            drop_repeats(
+                [*said, *(warning("budget-not-met", _describe_unmet(it), None, hint=_nearest(it)) for it in unmet)]
+            )
         )
 
 
 def decide_for_input(item: ApplicationInput, choices: Choices, objective: Objective, budget: Budget) -> Decision:
     """The best of the choices for an input."""
-    kept = choices.within(budget)
+    kept = choices.find_affordable(budget)
     if not kept.any():
         reason, row = choices.unmet(budget)
         return Decision(item.label, item.words, objective, choices.choice(row), len(choices.points), unmet=reason)
@@ -339,7 +341,7 @@ def decide_for_input(item: ApplicationInput, choices: Choices, objective: Object
     )
 
 
-def _unmet(item: Decision) -> str:
+def _describe_unmet(item: Decision) -> str:
     where = f"{item.label or item.settings}: " if item.label or item.settings else ""
     return f"{where}no configuration stays within the budget: {item.unmet}"
 

@@ -65,7 +65,7 @@ class LevelGrid:
             self.chosen = (*self.chosen, place)
             self.size *= len(values)
 
-    def around(self, point: Floats, places: Sequence[int]) -> Floats:
+    def combine_levels(self, point: Floats, places: Sequence[int]) -> Floats:
         """A point with all combinations of the levels of some components."""
         grids = numpy.meshgrid(*(self.levels[place] for place in places), indexing="ij") if places else []
         points = numpy.tile(point, (grids[0].size if grids else 1, 1))
@@ -87,14 +87,14 @@ def best_on_grid(
     grid: LevelGrid, evaluate: Callable[[Floats], Floats], objectives: Sequence[Objective]
 ) -> Iterator[Found]:
     """The best of all combinations for each objective, beside the best that going along pairs finds."""
-    points = grid.around(grid.space.base, grid.chosen)
+    points = grid.combine_levels(grid.space.base, grid.chosen)
     values = evaluate(points)
     for objective in objectives:
-        place = _least(WORTH[objective](values), values)
+        place = _index_of_least(WORTH[objective](values), values)
         yield objective, points[place], values[:, place], along_pairs(grid, evaluate, objective)
 
 
-def _least(worth: Floats, values: Floats) -> int:
+def _index_of_least(worth: Floats, values: Floats) -> int:
     """The least; of those that rounding cannot tell apart the one with the least runtime times energy."""
     alike = numpy.flatnonzero(worth <= numpy.nanmin(worth) * (1 + ALIKE))
     return int(alike[numpy.prod(values[:, alike], axis=0).argmin()])
@@ -106,7 +106,7 @@ def along_pairs(grid: LevelGrid, evaluate: Callable[[Floats], Floats], objective
     point = grid.space.base
     least = float(WORTH[objective](evaluate(point[None, :]))[0])
     for _ in range(MOST_STEPS):
-        points = numpy.concatenate([grid.around(point, pair) for pair in grid.pairs])
+        points = numpy.concatenate([grid.combine_levels(point, pair) for pair in grid.pairs])
         worth = WORTH[objective](evaluate(points))
         place = int(numpy.nanargmin(worth))
         if not worth[place] < least:
@@ -155,14 +155,14 @@ class DesignSpace(Result):
         numbers = [text for text in wanted if not is_alternative(text)]
         found = ranges_of(self.machine, tuple(numbers), system) if numbers or not wanted else ()
         _require_apart(parts.ranges, found)
-        settled = (self._settle_range(item) for item in found if set_too or self._varies(item, wanted))
+        settled = (self._settle_range(item) for item in found if set_too or self._is_free(item, wanted))
         self.ranges = (*parts.ranges, *settled)
         if not self.ranges:
             fail("nothing-varies", "no hardware component varies", hint="each is set by --set")
-        self.space = Space([_in_parameter(item) for item in self.ranges], predictions)
+        self.space = Space([_variable_of_parameter(item) for item in self.ranges], predictions)
         _refuse_many(len(self.ranges), levels)
 
-    def _varies(self, item: ComponentRange, wanted: Sequence[str]) -> bool:
+    def _is_free(self, item: ComponentRange, wanted: Sequence[str]) -> bool:
         """Whether its parameter is free. Raises AspenError where one that was asked for is not."""
         if item.sets not in self.case.set:
             return True
@@ -220,7 +220,7 @@ class DesignSpace(Result):
         return tuple(boxes(self.space, self._evaluate, steps=self.levels, grid=self.levels))
 
     @cached_property
-    def alone(self) -> dict[str, tuple[Effect, ...]]:
+    def single_effects(self) -> dict[str, tuple[Effect, ...]]:
         """Of each component by itself, by the metric: runtime and, where there is power, energy."""
         tried = boxes(self.space, self._evaluate, pairs=False, steps=self.levels)
         found = {"runtime": self._effects("runtime", 0, self.base.runtime, tried).singles}
@@ -249,12 +249,12 @@ class DesignSpace(Result):
         found = effects_in(self.space, self._quantities[row], name, base, [(box, row) for box in tried])
         names = {item.sets: item.component for item in self.ranges}
 
-        def renamed(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
+        def rename_parameters(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
             return tuple(
                 effect.replace(parameters=tuple(names[name] for name in effect.parameters)) for effect in effects
             )
 
-        return found.replace(singles=renamed(found.singles), pairs=renamed(found.pairs))
+        return found.replace(singles=rename_parameters(found.singles), pairs=rename_parameters(found.pairs))
 
     @cached_property
     def grid(self) -> LevelGrid:
@@ -312,7 +312,7 @@ def _require_apart(parts: Sequence[ComponentRange], found: Sequence[ComponentRan
         fail("bad-variable", message, hint="a kind of memory has its own clock, bandwidth, latency and capacity")
 
 
-def _in_parameter(item: ComponentRange) -> Variable:
+def _variable_of_parameter(item: ComponentRange) -> Variable:
     """The variable in the terms of the parameter that it sets."""
     variable = item.variable
     if variable.case:

@@ -170,13 +170,13 @@ def _common(choices: Sequence[Choices]) -> list[list[int]]:
 def _partitions(count: int, groups: int) -> Iterator[tuple[tuple[int, ...], ...]]:
     """All ways to put so many things into at most so many groups."""
 
-    def extended(first: int, parts: tuple[tuple[int, ...], ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
+    def extend_partition(first: int, parts: tuple[tuple[int, ...], ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
         if first == count:
             yield parts
             return
         for place, part in enumerate(parts):
-            yield from extended(first + 1, (*parts[:place], (*part, first), *parts[place + 1 :]))
+            yield from extend_partition(first + 1, (*parts[:place], (*part, first), *parts[place + 1 :]))
         if len(parts) < groups:
-            yield from extended(first + 1, (*parts, (first,)))
+            yield from extend_partition(first + 1, (*parts, (first,)))
 
-    yield from extended(0, ())
+    yield from extend_partition(0, ())

@@ -60,11 +60,11 @@ def problem_of(case: Case, size: tuple[str, ...] = ()) -> ApplicationProblem:
     known = work.product_of(known) if declared else known
     fixed = work.growth()
     if not fixed.is_with_the_ranks:
-        if not (fixed.stays or fixed.is_of_one_rank):
+        if not (fixed.is_constant or fixed.is_of_one_rank):
             _refuse(work, fixed, ())
         return ApplicationProblem(ranks, known, False, accepted=accepted)
     grown = work.growth(known)
-    if not grown.stays:
+    if not grown.is_constant:
         _refuse(work, grown, known)
     holders = _holders(case)
     if accepted is not None:
@@ -76,9 +76,9 @@ def _refuse(work: WorkFormulas, growth: Growth, size: tuple[str, ...]) -> NoRetu
     """With what `--problem` would keep the work of all ranks."""
     name, amounts = ("flops", growth.flops) if growth.flops else ("bytes", growth.bytes)
     worst = max(range(len(amounts)), key=lambda place: abs(log(amounts[place])))
-    told = f" with `{'*'.join(size)}` as the size of a rank's part" if size else ""
+    of_size = f" with `{'*'.join(size)}` as the size of a rank's part" if size else ""
     message = (
-        f"the problem of `{work.case.application.name}` does not stay when the ranks change{told}: on "
+        f"the problem of `{work.case.application.name}` does not stay when the ranks change{of_size}: on "
         f"{growth.ranks[worst]} ranks all {name} are {amounts[worst]:.3g} times those on {growth.ranks[0]}"
     )
     span = work.case.application.parameters[work.ranks].span

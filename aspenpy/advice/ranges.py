@@ -168,11 +168,13 @@ def ranges_of(
         if axis.name in machine.absent:
             hint = "it states " + ", ".join(item.component for item in machine.parameters)
             fail("no-such-component", f"`{machine.machine.name}` states no `{axis.name}`", axis.span, hint=hint)
-    told = {item.component: item for item in system}
+    ranges_of_system = {item.component: item for item in system}
     chosen = [item for item in machine.parameters if item.component in axes]
     if not axes:
-        chosen = [item for item in machine.parameters if wanted or item.component in told or may_be_changed(item)]
-    found = (_range_of(item, axes.get(item.component), told.get(item.component)) for item in chosen)
+        chosen = [
+            item for item in machine.parameters if wanted or item.component in ranges_of_system or may_be_changed(item)
+        ]
+    found = (_range_of(item, axes.get(item.component), ranges_of_system.get(item.component)) for item in chosen)
     return tuple(item for item in found if item is not None)
 
 
@@ -182,7 +184,7 @@ def may_be_changed(parameter: ComponentParameter) -> bool:
     return bool(component.turned) and not parameter.soldered and (component.down or parameter.low is not None)
 
 
-def _range_of(parameter: ComponentParameter, axis: Axis | None, told: SystemRange | None) -> ComponentRange | None:
+def _range_of(parameter: ComponentParameter, axis: Axis | None, of_system: SystemRange | None) -> ComponentRange | None:
     component = COMPONENTS[parameter.component]
     if axis is not None and axis.items:
         return _range_from_list(component, parameter, axis)
@@ -192,10 +194,10 @@ def _range_of(parameter: ComponentParameter, axis: Axis | None, told: SystemRang
         return ComponentRange(
             component.name, _variable(component, parameter, low, high), *_place(parameter), "user", "--vary"
         )
-    if told is not None:
-        _require_range(component, told.low, told.high, None)
-        variable = _variable(component, parameter, told.low, told.high)
-        return ComponentRange(component.name, variable, *_place(parameter), "system", told.origin)
+    if of_system is not None:
+        _require_range(component, of_system.low, of_system.high, None)
+        variable = _variable(component, parameter, of_system.low, of_system.high)
+        return ComponentRange(component.name, variable, *_place(parameter), "system", of_system.origin)
     if parameter.low is not None and parameter.high is not None:
         return _cut(component, parameter, (parameter.low, parameter.high), "machine", f"`{parameter.sets}` declares it")
     return _widen_range(component, parameter)

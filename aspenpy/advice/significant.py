@@ -46,7 +46,7 @@ class Significant(Result):
         """Each component's sensitivity in parts of the sum of all, of runtime and of energy."""
         found: list[Significance] = []
         for metric in METRICS:
-            singles = self.space.alone.get(metric, ())
+            singles = self.space.single_effects.get(metric, ())
             total = sum(effect.sensitivity for effect in singles) or 1.0
             found += [Significance(item.parameters[0], metric, item.sensitivity / total, "model") for item in singles]
         return tuple(found)
@@ -69,10 +69,12 @@ class Significant(Result):
         """Components of which counters and model say different things, the widest apart first."""
         found = []
         for each in self.evidences:
-            told = {name for name in each.clusters if name} | {item.known[0] for item in each.counters if item.known}
-            here = [item for item in self.significances if item.metric == each.metric and item.component in told]
+            components = {name for name in each.clusters if name} | {
+                item.known[0] for item in each.counters if item.known
+            }
+            here = [item for item in self.significances if item.metric == each.metric and item.component in components]
             by_counters, by_model = (_among(here, kind) for kind in ("counters", "model"))
-            for name in sorted(told) if by_model else ():
+            for name in sorted(components) if by_model else ():
                 counted, modelled = by_counters.get(name, 0.0), by_model.get(name, 0.0)
                 less, more = sorted((counted, modelled))
                 if more >= MATTERS and more >= APART * less:

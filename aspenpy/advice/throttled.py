@@ -94,7 +94,7 @@ class Throttled(Result):
             return None
         try:
             found = power_by_clock(prediction, self.space.options)
-            with prediction.scope.locating():
+            with prediction.scope.locate_failures():
                 clocks, watts = _powers(found, prediction.seed)
             waiting = self._formulas(self.space.options.replace(cap=CAP), found, CAP)
         except AspenError as error:
@@ -102,7 +102,7 @@ class Throttled(Result):
             return None
         caps = numpy.array(self.parts) * watts[-1]
         below = caps < watts[0]
-        with prediction.scope.locating():
+        with prediction.scope.locate_failures():
             values = self._formulas(self.space.options, found)(numpy.interp(caps, watts, clocks)[:, None])
             if below.any():
                 points = numpy.stack([numpy.full(below.sum(), found.lowest), caps[below]], axis=1)

@@ -186,7 +186,7 @@ class Counts(Result):
             fail("empty-range", f"there is no value to try between {format_count(low)} and {format_count(high)}", place)
 
         def value(x: Value) -> Value:
-            with self.scope.locating(f"with `{parameter}` = {format_count(x)}"):
+            with self.scope.locate_failures(f"with `{parameter}` = {format_count(x)}"):
                 amount: Value = evaluate(expr, {symbol: x}, self.seed)
             return amount
 

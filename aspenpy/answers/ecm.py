@@ -116,7 +116,7 @@ class _Model(Leaf):
         self.caches = [level.name for level in self.hierarchy.levels if level.bandwidth is not None]
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
-        where = self.tree.residence.within(kernel)
+        where = self.tree.residence.target_of(kernel)
         cost = price_block(block.replace(parallelism=graph.ONE), where, self.hierarchy, self.tree.origins)
         accesses = [item.traffic.access for item in cost.requirements if item.traffic is not None]
         accesses = [access for access in accesses if access.accesses is not graph.ZERO]
@@ -124,8 +124,8 @@ class _Model(Leaf):
             return {}
         line = where.line
         parts = {
-            _LINES: _least([graph.div(access.accesses * access.word, line) for access in accesses]),
-            _ITERATIONS: _least([access.accesses for access in accesses]),
+            _LINES: _minimum([graph.div(access.accesses * access.word, line) for access in accesses]),
+            _ITERATIONS: _minimum([access.accesses for access in accesses]),
             _ALL: cost.time,
             **self._times(cost),
         }
@@ -153,7 +153,7 @@ def _serial(costs: list[RequirementCost], server: str) -> Expr:
     return graph.add(*(cost.serial for cost in costs if cost.server == server))
 
 
-def _least(values: list[Expr]) -> Expr:
+def _minimum(values: list[Expr]) -> Expr:
     return values[0] if len(values) == 1 else graph.apply("min", *values)
 
 

@@ -118,17 +118,17 @@ class MissSpread(Record):
     by_place: bool = False
     in_full_sets: bool = False
 
-    def within(self, total: float, ways: float) -> MissSpread:
+    def judge(self, total: float, ways: float) -> MissSpread:
         """The same with the doubt of a block in it, whose level misses so many times in all."""
         limits = LIMITS if ways >= FEW_WAYS else LIMITS_IN_FEW_WAYS
 
-        def turns(other: float, limit: float) -> bool:
+        def differs(other: float, limit: float) -> bool:
             return abs(other - self.misses) > max(limit, FEW * self.accesses)
 
         return self.replace(
-            near_edge=turns(self.larger, limits.larger * total) or turns(self.smaller, limits.smaller * total),
-            by_place=turns(self.apart, max(BY_PLACE * self.misses, OF_ALL * total)),
-            in_full_sets=turns(self.misses + self.unsure, limits.unsure * total),
+            near_edge=differs(self.larger, limits.larger * total) or differs(self.smaller, limits.smaller * total),
+            by_place=differs(self.apart, max(BY_PLACE * self.misses, OF_ALL * total)),
+            in_full_sets=differs(self.misses + self.unsure, limits.unsure * total),
         )
 
     def like(self, block: MissSpread) -> MissSpread:
@@ -165,14 +165,14 @@ def varied_totals(tree: CostTree) -> Mapping[str, Totals]:
     """Bytes that a run moves under each of the `VARIATIONS`."""
     if tree not in _of_trees:
         stated = Hierarchy(tree.machine, tree.socket, tree.application, tree.entry, tree.definitions)
-        _of_trees[tree] = {name: _totals_in(stated.varied(part), tree) for name, part in VARIATIONS.items()}
+        _of_trees[tree] = {name: _totals_in(stated.with_variation(part), tree) for name, part in VARIATIONS.items()}
     return _of_trees[tree]
 
 
 def _totals_in(hierarchy: Hierarchy, tree: CostTree) -> Totals:
     def traffic(block: flow.Block, kernel: flow.Kernel) -> Iterable[RequirementTraffic]:
-        where = tree.residence.within(kernel)
-        return hierarchy.traffic(block, where.instances(block), where.serving).values()
+        where = tree.residence.target_of(kernel)
+        return hierarchy.traffic(block, where.instances(block), where.find_offer).values()
 
     return run_totals(ByLevel(traffic), tree.entry)
 
@@ -186,7 +186,7 @@ class Edges:
         self._blocks: dict[tuple[str, int, str], MissSpread] = {}
 
     @cached_property
-    def _moved(self) -> Mapping[str, Mapping[Moved, float]]:
+    def _amounts_moved(self) -> Mapping[str, Mapping[Moved, float]]:
         """Amounts moved under each of the `VARIATIONS`."""
         found = varied_totals(self.prediction.tree)
         wanted = {(name, key): value for name, totals in found.items() for key, value in totals.items()}
@@ -219,7 +219,7 @@ class Edges:
             costs = self.prediction.tree.blocks[block].requirements
             needs = [cost.traffic.access.requirement for cost in costs if cost.traffic is not None]
             spread = self._of_requirements(kernel, needs, level)
-            self._blocks[key] = spread.within(max(FEW_MISSES, self._totals[level]), self._ways[level])
+            self._blocks[key] = spread.judge(max(FEW_MISSES, self._totals[level]), self._ways[level])
         return self._blocks[key]
 
     def spread(self, kernel: str, block: flow.Block, need: flow.Requirement, level: str) -> MissSpread:
@@ -230,7 +230,7 @@ class Edges:
         """The bytes between the last level and memory, of so many that are asked for."""
         last = [*self._ways][-1]
         spread = self._sum_spread([key for key in self.stated if key.level == last and key.quantity in MOVING], asked)
-        return spread.within(spread.misses, self._ways[last])
+        return spread.judge(spread.misses, self._ways[last])
 
     def _of_requirements(self, kernel: str, needs: Iterable[flow.Requirement], level: str) -> MissSpread:
         asked = list(needs)
@@ -241,7 +241,7 @@ class Edges:
         """The sum of some quantities at a level. A cache that is smaller by less than a way has a way less in some of
         its sets."""
         total = sum(self.stated.get(key, 0.0) for key in keys)
-        whole = {name: sum(self._moved[name].get(key, 0.0) for key in keys) for name in VARIATIONS}
+        whole = {name: sum(self._amounts_moved[name].get(key, 0.0) for key in keys) for name in VARIATIONS}
         ways = self._ways[keys[0].level] if keys else FEW_WAYS
         smaller, larger, apart = (
             total + variation.share(ways) * (whole[name] - total) for name, variation in VARIATIONS.items()
@@ -253,7 +253,7 @@ class Edges:
         return MissSpread(asked, total, smaller, larger, apart, whole["smaller"], whole["larger"], unsure)
 
 
-def edges_told(prediction: Evaluation, edges: Edges) -> list[Diagnostic]:
+def describe_edges(prediction: Evaluation, edges: Edges) -> list[Diagnostic]:
     """A note for each block and level whose misses turn."""
     notes = []
     tree = prediction.tree
@@ -265,7 +265,7 @@ def edges_told(prediction: Evaluation, edges: Edges) -> list[Diagnostic]:
                 here = f"at `{use.level.name}`, {_block(block)} misses {format_expected(spread.misses)} times"
                 span = found[0].access.requirement.span
                 if spread.near_edge:
-                    message = f"{here}, near an edge of the cache: {_both(spread)}"
+                    message = f"{here}, near an edge of the cache: {_describe_sizes(spread)}"
                     notes.append(Diagnostic("near-an-edge", message, span, severity="note"))
                 if spread.in_full_sets and not spread.near_edge:
                     low, high = format_expected(spread.low), format_expected(spread.high)
@@ -283,7 +283,7 @@ def _block(block: flow.Block) -> str:
     return f"`{block.label}`" if block.label else "this block"
 
 
-def _both(spread: MissSpread) -> str:
+def _describe_sizes(spread: MissSpread) -> str:
     part = f"{float(MARGIN):.0%}".replace("%", " %")
     larger, smaller = format_expected(spread.larger), format_expected(spread.smaller)
     return f"{larger} if it were {part} larger, {smaller} if {part} smaller"

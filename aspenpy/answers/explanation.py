@@ -111,7 +111,7 @@ def by_requirement(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> To
 def explain(prediction: Evaluation, kernel: str | None = None, diagnostics: tuple[Diagnostic, ...] = ()) -> Explanation:
     """The steps of one kernel, or of all that ran; `diagnostics` are the warnings that go with them."""
     tree = prediction.tree
-    wanted = list(tree.in_order(kernel))
+    wanted = list(tree.list_costs(kernel))
     totals = Totaller(OfBlocks(partial(by_requirement, tree))).kernel(tree.entry)
     if len(wanted) > MOST_STEPS:
         message = f"{len(wanted):,} requirements ran, and at most {MOST_STEPS:,} are explained at once"

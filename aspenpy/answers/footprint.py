@@ -159,7 +159,7 @@ class Footprint(Result):
         assert self.machine is not None
         where = target_of(self.machine, self.socket, self.run.case.placement)
         found = [(touch.visit.scene, where.instances(touch.visit.block)) for touch in self._touches]
-        numbers = self.run.formulas([scene.here([one.placed])[0] for scene, one in found if one.placed is not None])
+        numbers = self.run.formulas([scene.bind([one.placed])[0] for scene, one in found if one.placed is not None])
         most = max(self.run.values([number for number in numbers if not graph.free_symbols(number)]), default=0)
         if not most or where.ranks is None:
             return None
@@ -238,9 +238,9 @@ class Footprint(Result):
             for requirement in visit.block.requirements
             if requirement.target is not None
         ]
-        executions = [visit.over_run(graph.ONE) for visit, _ in met]
+        executions = [visit.sum_over_run(graph.ONE) for visit, _ in met]
         amounts = [
-            visit.over_run(graph.mul(*visit.scene.here([visit.block.parallelism, requirement.amount])))
+            visit.sum_over_run(graph.mul(*visit.scene.bind([visit.block.parallelism, requirement.amount])))
             for visit, requirement in met
         ]
         values = self.run.values([*executions, *amounts]) if met else []
@@ -280,7 +280,7 @@ class Footprint(Result):
         if owner != scene.kernel.name:
             return None
         size = size_in_arguments(self.application, owner, name, self.run.scope.origins)
-        return None if size is None else self._size(scene.here([size])[0], scene)
+        return None if size is None else self._size(scene.bind([size])[0], scene)
 
     def _size(self, size: Expr, scene: Scene) -> Value | None:
         loops = [loop for loop in scene.loops if loop.node.named]

@@ -144,7 +144,7 @@ def read_osaca(text: str, name: str, architecture: str) -> InCore:
     version = re.search(r"Version: ([\w.]+)", text)
     tail = re.search(r"^Warnings: \[(.*?)\]", text, re.MULTILINE | re.DOTALL)
     named = [word.strip() for word in tail.group(1).split(",")] if tail else []
-    told = tuple(warning("osaca", WARNINGS[word][0], hint=WARNINGS[word][1]) for word in named if word in WARNINGS)
+    warnings = tuple(warning("osaca", WARNINGS[word][0], hint=WARNINGS[word][1]) for word in named if word in WARNINGS)
     path, carried = (float(number.group(1)) for number in numbers if number is not None)
     return InCore(
         name,
@@ -154,7 +154,7 @@ def read_osaca(text: str, name: str, architecture: str) -> InCore:
         path,
         carried,
         _count_operations(text),
-        told,
+        warnings,
     )
 
 

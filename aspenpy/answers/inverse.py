@@ -165,25 +165,25 @@ class RootSearch:
         """The values from the first that reaches the target to the last that does not pass it."""
         sign = -1 if falling else 1
 
-        def reached(x: Real) -> bool:
+        def is_reached(x: Real) -> bool:
             return sign * (self.value(x) - self.target) >= 0
 
-        def passed(x: Real) -> bool:
+        def is_passed(x: Real) -> bool:
             return sign * (self.value(x) - self.target) > 0
 
-        if not reached(high) or passed(low):
-            end = high if not reached(high) else low
+        if not is_reached(high) or is_passed(low):
+            end = high if not is_reached(high) else low
             if self._is_met_by(self.value(end)):
                 self.solutions.append(Solution(end, end))
             return
-        before, first = (low, low) if reached(low) else self._turn(low, high, reached)
+        before, first = (low, low) if is_reached(low) else self._turn(low, high, is_reached)
         nearest = min((first, before), key=lambda x: magnitude_of_end(self.value(x) - self.target))
         if not self._is_met_by(self.value(nearest)):
             self._note_leap(before, first)
-        elif passed(first):
+        elif is_passed(first):
             self.solutions.append(Solution(nearest, nearest))
         else:
-            last = high if not passed(high) else self._turn(first, high, passed)[0]
+            last = high if not is_passed(high) else self._turn(first, high, is_passed)[0]
             point = not self.whole and last - first <= NARROW * max(magnitude_of_end(first), magnitude_of_end(last))
             self.solutions.append(Solution(first, first if point else last))
 

@@ -18,7 +18,7 @@ from aspenpy.cost.placement_options import MACHINES_OWN
 from aspenpy.cost.prices import Offer
 from aspenpy.cost.ranks import place_ranks
 from aspenpy.cost.target import choose_socket
-from aspenpy.cost.value_mistakes import locating
+from aspenpy.cost.value_mistakes import locate_failures
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.expr.graph import Expr
@@ -127,7 +127,7 @@ class Network(Result):
         return Collective(name, size, float(time), algorithm)
 
     def _values(self, exprs: list[Expr]) -> list[Any]:
-        with locating(self.machine.origins):
+        with locate_failures(self.machine.origins):
             return evaluate_many(exprs, None, 0, self._definitions)
 
 

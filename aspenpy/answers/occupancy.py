@@ -34,9 +34,9 @@ def unlike_ranks(trees: Mapping[str, CostTree]) -> tuple[Diagnostic, ...]:
             having.setdefault(placement.unit.component.type, []).append(f"`{label}`")
     if len(having) < 2:
         return ()
-    told = " and ".join(f"a {kind} of {', '.join(labels)}" for kind, labels in having.items())
+    kinds = " and ".join(f"a {kind} of {', '.join(labels)}" for kind, labels in having.items())
     hint = "`--bind socket` gives each rank a whole one everywhere"
-    return (warning("unlike-ranks", f"each rank has {told}", hint=hint),)
+    return (warning("unlike-ranks", f"each rank has {kinds}", hint=hint),)
 
 
 class Executions(Total):

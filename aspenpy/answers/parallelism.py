@@ -70,12 +70,12 @@ class Parallelism(Result):
     def _blocks(self) -> tuple[BlockParallelism, ...]:
         met = list(visits_of_blocks(self.run.entry))
         factors = [
-            (*visit.scene.here([visit.block.parallelism, visit.block.width or graph.ONE]), _passes_of_maps(visit))
+            (*visit.scene.bind([visit.block.parallelism, visit.block.width or graph.ONE]), _passes_of_maps(visit))
             for visit in met
         ]
         together = [graph.mul(*each) for each in factors]
-        executions = [visit.over_run(graph.ONE) for visit in met]
-        totals = [visit.over_run(worth) for visit, worth in zip(met, together, strict=True)]
+        executions = [visit.sum_over_run(graph.ONE) for visit in met]
+        totals = [visit.sum_over_run(worth) for visit, worth in zip(met, together, strict=True)]
         values = self.run.values([*executions, *totals]) if met else []
         blocks = []
         for place, visit in enumerate(met):

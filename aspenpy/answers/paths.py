@@ -49,7 +49,7 @@ class Scene(Record):
     around: tuple[EnclosingLoop | EnclosingBranch, ...] = ()
     region: tuple[str, ...] = ()
 
-    def here(self, exprs: Sequence[Expr]) -> list[Expr]:
+    def bind(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The expressions of the kernel with the arguments of the calls put in."""
         own = graph.substitute(exprs, dict(self.kernel.computed))
         return graph.substitute(own, self.bindings)
@@ -58,14 +58,14 @@ class Scene(Record):
         """The data structure that a name of the kernel stands for."""
         return self.arrays.get(name, name)
 
-    def called(self, call: flow.Call) -> Scene:
-        values = self.here([value for _, value in call.arguments])
+    def enter_call(self, call: flow.Call) -> Scene:
+        values = self.bind([value for _, value in call.arguments])
         bindings = dict(zip((formal for formal, _ in call.arguments), values, strict=True))
         arrays = {formal: self.data(actual) for formal, actual in call.arrays}
         path, region = (*self.path, call.kernel.name), (*self.region, call.kernel.name)
         return Scene(call.kernel, path, bindings, arrays, self.around, region)
 
-    def inside(self, thing: EnclosingLoop | EnclosingBranch, label: str | None) -> Scene:
+    def enter(self, thing: EnclosingLoop | EnclosingBranch, label: str | None) -> Scene:
         scene: Scene = self.replace(around=(*self.around, thing))
         return scene.enter_label(label)
 
@@ -91,7 +91,7 @@ class Visit(Record):
     scene: Scene
     block: flow.Block
 
-    def over_run(self, worth: Expr) -> Expr:
+    def sum_over_run(self, worth: Expr) -> Expr:
         """The total over the run of a worth per execution, in symbols of the entry and of counters around."""
         found: flow.Flow = self.block
         for item in reversed(self.scene.around):
@@ -128,14 +128,14 @@ def scenes_of_parts(node: flow.Flow, scene: Scene) -> list[tuple[flow.Flow, Scen
 
 def _choice(node: flow.Choice, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
     """A branch is taken where its own condition is the first to hold."""
-    conditions = scene.here([condition for condition, _ in node.branches])
+    conditions = scene.bind([condition for condition, _ in node.branches])
     bodies = [*(body for _, body in node.branches), node.otherwise]
     taken: list[tuple[flow.Flow, Scene]] = []
     before = graph.TRUE  # none of the conditions so far holds
     for place, body in enumerate(bodies):
         holds = conditions[place] if place < len(conditions) else graph.TRUE
         branch = EnclosingBranch(_make_choice_wrapper(conditions, place), graph.junction("and", before, holds))
-        taken.append((body, scene.inside(branch, None)))
+        taken.append((body, scene.enter(branch, None)))
         before = graph.junction("and", before, graph.compare("==", graph.if_else(holds, 1, 0), 0))
     return taken
 
@@ -149,11 +149,11 @@ def _make_choice_wrapper(conditions: Sequence[Expr], taken: int) -> Callable[[fl
 
 
 def _expectation(node: flow.Expectation, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
-    chances = scene.here([chance for chance, _ in node.cases])
+    chances = scene.bind([chance for chance, _ in node.cases])
     return [
         (
             body,
-            scene.inside(
+            scene.enter(
                 EnclosingBranch(_make_expectation_wrapper(chance), graph.compare(">", chance, graph.ZERO)), None
             ),
         )
@@ -166,13 +166,13 @@ def _make_expectation_wrapper(chance: Expr) -> Callable[[flow.Flow], flow.Flow]:
 
 
 def _repeat(node: flow.Repeat, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
-    return [(node.body, scene.inside(EnclosingLoop(node, scene.here([node.count])[0]), node.label))]
+    return [(node.body, scene.enter(EnclosingLoop(node, scene.bind([node.count])[0]), node.label))]
 
 
 _STEPS: dict[type, Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]]] = {
     flow.Sequence: lambda node, scene: [(step, scene) for step in node.steps],
     flow.Parallel: lambda node, scene: [(branch, scene.enter_label(node.label)) for branch in node.branches],
-    flow.Call: lambda node, scene: [(node.kernel.body, scene.called(node))],
+    flow.Call: lambda node, scene: [(node.kernel.body, scene.enter_call(node))],
     flow.Choice: _choice,
     flow.Expectation: _expectation,
     flow.Repeat: _repeat,

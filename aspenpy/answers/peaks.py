@@ -90,7 +90,7 @@ def peaks(
     ]
 
 
-def together(found: Iterable[Peak], resource: str, precision: str | None = None) -> float | None:
+def combined_rate(found: Iterable[Peak], resource: str, precision: str | None = None) -> float | None:
     """The most of a resource a second that all the components of a machine that serve it do together, each under its
     best traits. `sp` and `dp` choose the precision: what knows no `dp` does both at one rate. Units that only multiply
     matrices do not count. None where nobody serves it at a rate."""

@@ -78,7 +78,7 @@ class Prediction(Evaluation):
             return
         bounds = {(use.name, use.bound_by) for use in self.kernels if use.exclusive > 0}
         seen = set[str]()
-        for kernel, _, cost in self.tree.in_order():
+        for kernel, _, cost in self.tree.list_costs():
             need, offer = cost.requirement, cost.offer
             if not cost.assumed or offer is None or (kernel.name, cost.server) not in bounds or need.resource in seen:
                 continue
@@ -104,7 +104,7 @@ class Prediction(Evaluation):
     def _fastest_collectives(self) -> Iterator[Diagnostic]:
         """A warning of kernels with a tenth of the runtime that are bound by a collective whose algorithm nobody names,
         once for each network."""
-        costs = [(kernel, cost) for kernel, _, cost in self.tree.in_order() if any(t.is_bound for t in cost.traits)]
+        costs = [(kernel, cost) for kernel, _, cost in self.tree.list_costs() if any(t.is_bound for t in cost.traits)]
         if not costs:
             return
         bounds = {(use.name, use.bound_by) for use in self.kernels if use.exclusive > self.runtime / 10}
@@ -298,7 +298,7 @@ def sample(prediction: Evaluation, count: int) -> RuntimeSamples:
         message = f"{count:,} samples are more than the {MOST_SAMPLES:,} that are drawn one by one"
         fail("too-many-samples", message, hint="with so many, the quantiles are known within 0.2 % of the samples")
     formula = prediction.scope.formulas([prediction.tree.runtime])[0]
-    with prediction.scope.locating():
+    with prediction.scope.locate_failures():
         drawn = sorted(float(evaluate_many([formula], {}, seed=prediction.seed + number)[0]) for number in range(count))
     from statistics import stdev
 
@@ -339,16 +339,16 @@ class Prepared:
 
     def __call__(self, *values: float, **named: float) -> float:
         try:
-            value: float = self._compiled(*(self._in_order(values, named) if named else values))[0]
+            value: float = self._compiled(*(self._order_arguments(values, named) if named else values))[0]
             return value
         except EvaluationError:
-            with self.prediction.scope.locating():
+            with self.prediction.scope.locate_failures():
                 raise
         except (TypeError, ValueError):
-            self._in_order(values, named)
+            self._order_arguments(values, named)
             raise
 
-    def _in_order(self, values: tuple[float, ...], named: dict[str, float]) -> tuple[float, ...]:
+    def _order_arguments(self, values: tuple[float, ...], named: dict[str, float]) -> tuple[float, ...]:
         for name in named:
             if name not in self.free:
                 fail("unknown-parameter", f"`{name}` was not left free", hint=suggest_nearest(name, self.free))

@@ -104,11 +104,11 @@ class Roofline(Result):
         """The ceiling of as many of its components as take part: those that the applications have work for, in the
         block that spreads widest, at the rate that the cores at work draw; of a cache no more than passes through those
         before it. All of them without applications."""
-        found = self._taking_part(ceiling)
+        found = self._restrict_to_used(ceiling)
         inner = self.caches[: self.caches.index(ceiling)] if ceiling in self.caches else ()
-        return found.replace(rate=min([found.rate, *(self._taking_part(cache).rate for cache in inner)]))
+        return found.replace(rate=min([found.rate, *(self._restrict_to_used(cache).rate for cache in inner)]))
 
-    def _taking_part(self, ceiling: Ceiling) -> Ceiling:
+    def _restrict_to_used(self, ceiling: Ceiling) -> Ceiling:
         parts = [_evaluate_taking_part(prediction, ceiling) for prediction in self.predictions]
         used = max((used for used, _ in parts), default=ceiling.count)
         drawn = max((drawn for _, drawn in parts), default=ceiling.count)
@@ -141,13 +141,13 @@ def _evaluate_taking_part(prediction: Prediction, ceiling: Ceiling) -> tuple[flo
     where it is not known outside of loops."""
     tree = prediction.tree
     place = next((place for place in tree.machine.places(tree.socket) if place.path == ceiling.path), None)
-    known = [] if place is None else taking_part(tree, place, ceiling.resources[0])
+    known = [] if place is None else count_participants(tree, place, ceiling.resources[0])
     values = prediction.scope.values_if_known([expr for pair in known for expr in pair], prediction.seed)
     numbers = [*map(float, values or ())]
     return max(numbers[::2], default=ceiling.count), max(numbers[1::2], default=ceiling.count)
 
 
-def taking_part(tree: CostTree, place: Place, resource: str) -> list[tuple[Expr, Expr]]:
+def count_participants(tree: CostTree, place: Place, resource: str) -> list[tuple[Expr, Expr]]:
     """How many components of a place each block that the roofline knows has work for, and how many at their full rate
     would serve as much, where that is known outside of loops. A memory on which few cores draw sends less than its full
     rate (`cost.sharing`)."""

@@ -224,7 +224,7 @@ class _Ideal(Leaf):
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         costs = [cost for cost in self.tree.blocks[block].requirements if cost.requirement.resource in PLACED_BY]
-        of_block = block.parallelism, self.tree.blocks[block].instances, self.tree.residence.within(kernel)
+        of_block = block.parallelism, self.tree.blocks[block].instances, self.tree.residence.target_of(kernel)
         askers = [_Asker(name, *of_block) for name in (kernel.name, None)]
         spent: Totals = {KernelSeconds(kernel.name): self.tree.blocks[block].time}
         return add_totals([spent, *(self._totals_of_cost(cost, asker) for cost in costs for asker in askers)])

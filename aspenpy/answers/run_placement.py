@@ -104,7 +104,7 @@ def _asked_of(placement: RankPlacement, ranks: Expr, core: Place | None) -> dict
     asked |= {
         "sockets": placement.used(socket, ranks),
         "of_socket": placement.fullest(socket, ranks),
-        "of_full_socket": placement.takes(socket),
+        "of_full_socket": placement.ranks_per_component(socket),
         "sockets_of_node": ratio_of_counts(socket.count, placement.nodes),
     }
     if core is None:

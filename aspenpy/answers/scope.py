@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 
 from aspenpy.allowance import OPERATIONS, allowance
 from aspenpy.cost.mapper import all_definitions, all_origins
-from aspenpy.cost.value_mistakes import BoundMistake, ValueMistake, with_both, with_value
+from aspenpy.cost.value_mistakes import BoundMistake, ValueMistake, describe_bound_mistake, with_value
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import (
     CircularDefinition,
@@ -294,11 +294,11 @@ class Scope:
 
         def resolve(node: nodes.Name) -> Expr:
             found = self.application.lookup(node.name) or (self.machine.lookup(node.name) if self.machine else None)
-            return found or known.get(node.name) or self._otherwise(node)
+            return found or known.get(node.name) or self._resolve_undeclared(node)
 
         return Lowering(resolve, self.origins)(tree)
 
-    def _otherwise(self, node: nodes.Name) -> Expr:
+    def _resolve_undeclared(self, node: nodes.Name) -> Expr:
         """The meaning of a name that no model declares: an argument of the kernel, or a value that is yet to be set."""
         formal = next((formal for formal in self.entry.formals if formal.payload[0] == node.name), None)
         if formal is not None:
@@ -322,7 +322,7 @@ class Scope:
     def values(self, exprs: Sequence[Expr], seed: int = DEFAULT_SEED) -> list[Any]:
         """The values of expressions; raises AspenError at the place that has none. What they share with those of the
         last call is not computed again."""
-        with self.locating():
+        with self.locate_failures():
             return self._compute(exprs, seed)
 
     def values_if_known(self, exprs: Sequence[Expr], seed: int = DEFAULT_SEED) -> list[Any] | None:
@@ -361,14 +361,14 @@ class Scope:
     # -- what goes wrong -------------------------------------------------------------------------
 
     @contextmanager
-    def locating(self, circumstances: str = "") -> Iterator[None]:
+    def locate_failures(self, circumstances: str = "") -> Iterator[None]:
         """Within it, what has no value is an AspenError at its place, under circumstances such as "with `n` = 3"."""
         try:
             yield
         except EvaluationError as error:
             found = self._locate_error(error)
             if circumstances:
-                found = AspenError(*(item.within(circumstances) for item in found.diagnostics))
+                found = AspenError(*(item.with_circumstance(circumstances) for item in found.diagnostics))
             raise found from None
 
     def require_known(self, exprs: Sequence[Expr], known: Container[Expr], reason: str = "no value for `{}`") -> None:
@@ -384,7 +384,7 @@ class Scope:
             return AspenError(with_value(error.payload, self.definitions, self.display_name, DEFAULT_SEED))
         if isinstance(error.payload, BoundMistake):
             names = {self.symbol(name): name for name in self.names()}
-            return AspenError(with_both(error.payload, self.definitions, names, DEFAULT_SEED))
+            return AspenError(describe_bound_mistake(error.payload, self.definitions, names, DEFAULT_SEED))
         if isinstance(error.payload, Diagnostic):
             return AspenError(error.payload)
         node = error.node

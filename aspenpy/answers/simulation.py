@@ -139,7 +139,7 @@ class Simulation:
         owner, size = self._sizes.get(name or "", (None, None))
         if size is None or owner not in (None, scene.kernel):
             return None
-        (value,) = self.prediction.scope.values(scene.here([size]), self.prediction.seed)
+        (value,) = self.prediction.scope.values(scene.bind([size]), self.prediction.seed)
         return int(value)
 
     def _place(self, name: str | flow.Requirement, size: int) -> int:
@@ -179,7 +179,7 @@ class Simulation:
                 inside = scene.replace(bindings={**scene.bindings, node.counter: graph.number(number)})
                 self._follow(node.body, inside, ((passes, number), *around))
         elif isinstance(node, flow.Call):
-            self._follow(node.kernel.body, scene.called(node), around)
+            self._follow(node.kernel.body, scene.enter_call(node), around)
         else:
             for step in self._steps(node, scene):
                 self._follow(step, scene, around)

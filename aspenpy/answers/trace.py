@@ -145,16 +145,16 @@ class Trace(Result):
     def _duration(self, node: flow.Flow, scene: Scene) -> float | None:
         if self._timer is None:
             return None
-        return float(self._values(scene.here([self._timer.time(node)]))[0])
+        return float(self._values(scene.bind([self._timer.time(node)]))[0])
 
     def _values_of_formals(self, scene: Scene) -> dict[str, Value]:
         formals = scene.kernel.formals
-        values = self._values(scene.here(list(formals)))
+        values = self._values(scene.bind(list(formals)))
         return {formal.payload[0]: value for formal, value in zip(formals, values, strict=True)}
 
     def _block(self, node: flow.Block, at: _Waiting) -> list[TraceStep | _Waiting]:
         exprs = [node.parallelism, node.width or graph.ONE, *(item.amount for item in node.requirements)]
-        instances, width, *amounts = self._values(at.scene.here(exprs))
+        instances, width, *amounts = self._values(at.scene.bind(exprs))
         values = {"instances": instances} | ({} if node.width is None else {"width": width})
         demands = tuple(
             Demand(
@@ -169,9 +169,11 @@ class Trace(Result):
         return [self._step("block", at, label=node.label, values=values, demands=demands)]
 
     def _sequence(self, node: flow.Sequence, at: _Waiting) -> list[TraceStep | _Waiting]:
-        return self._in_turn(node.steps, at, at.depth)
+        return self._schedule_one_after_other(node.steps, at, at.depth)
 
-    def _in_turn(self, nodes: tuple[flow.Flow, ...], at: _Waiting, depth: int) -> list[TraceStep | _Waiting]:
+    def _schedule_one_after_other(
+        self, nodes: tuple[flow.Flow, ...], at: _Waiting, depth: int
+    ) -> list[TraceStep | _Waiting]:
         waiting: list[TraceStep | _Waiting] = []
         start = at.start
         for node in nodes:
@@ -183,11 +185,11 @@ class Trace(Result):
         overlaps = self._tree.overlaps(node) if self._tree else node.overlap
         head = self._step("par", at, name="at once" if overlaps else "one after the other", label=node.label)
         if not overlaps:
-            return [head, *self._in_turn(node.branches, at, at.depth + 1)]
+            return [head, *self._schedule_one_after_other(node.branches, at, at.depth + 1)]
         return [head, *(at.replace(node=branch, depth=at.depth + 1) for branch in node.branches)]
 
     def _repeat(self, node: flow.Repeat, at: _Waiting) -> list[TraceStep | _Waiting]:
-        (count,) = self._values(at.scene.here([node.count]))
+        (count,) = self._values(at.scene.bind([node.count]))
         head = self._step("loop", at, name=node.mode, label=node.label, values={"count": count})
         steps: list[TraceStep | _Waiting] = [head]
         passes, start = math.ceil(count), at.start
@@ -206,12 +208,12 @@ class Trace(Result):
         return steps
 
     def _choice(self, node: flow.Choice, at: _Waiting) -> list[TraceStep | _Waiting]:
-        holding = (branch for condition, branch in node.branches if self._values(at.scene.here([condition]))[0])
+        holding = (branch for condition, branch in node.branches if self._values(at.scene.bind([condition]))[0])
         return [at.replace(node=next(holding, node.otherwise))]
 
     def _expectation(self, node: flow.Expectation, at: _Waiting) -> list[TraceStep | _Waiting]:
         steps: list[TraceStep | _Waiting] = []
-        chances = self._values(at.scene.here([chance for chance, _ in node.cases]))
+        chances = self._values(at.scene.bind([chance for chance, _ in node.cases]))
         for chance, (_, case) in zip(chances, node.cases, strict=True):
             if chance > 0:
                 inside = at.replace(node=case)
@@ -222,7 +224,7 @@ class Trace(Result):
         return steps
 
     def _call(self, node: flow.Call, at: _Waiting) -> list[TraceStep | _Waiting]:
-        body = at.replace(node=node.kernel.body, scene=at.scene.called(node))
+        body = at.replace(node=node.kernel.body, scene=at.scene.enter_call(node))
         step = self._step("call", body, name=node.kernel.name, values=self._values_of_formals(body.scene))
         return [step, body.replace(depth=at.depth + 1)]
 

@@ -8,7 +8,7 @@ from typing import Unpack
 
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.edges import MOVING, QUANTITIES, ByLevel, Edges, MissSpread, Moved, edges_told
+from aspenpy.answers.edges import MOVING, QUANTITIES, ByLevel, Edges, MissSpread, Moved, describe_edges
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.answers.simulation import Simulation
 from aspenpy.cost.caches.level import Level, levels_of
@@ -54,7 +54,7 @@ class Use(Record):
     def bytes(self) -> float:
         return self.fetched + self.written_back + self.victims
 
-    def within(self, spread: MissSpread) -> RangedUse:
+    def with_spread(self, spread: MissSpread) -> RangedUse:
         """The same with its misses in caches as they might be."""
         names = self.kernel, self.block, self.resource, self.array, self.level
         moved = self.fetched, self.written_back, self.victims, self.warm
@@ -123,7 +123,7 @@ class Traffic(Result):
 
     @property
     def _in_doubt(self) -> bool:
-        return bool(edges_told(self.prediction, self.edges))
+        return bool(describe_edges(self.prediction, self.edges))
 
     @property
     def _references(self) -> float:
@@ -166,16 +166,16 @@ class Traffic(Result):
         """The same, with their misses near an edge of a cache."""
         if self.simulation is not None:
             counted = (MissSpread(use.accesses, *6 * (use.misses,)) for use in self.uses)
-            return tuple(use.within(spread) for use, spread in zip(self.uses, counted, strict=True))
+            return tuple(use.with_spread(spread) for use, spread in zip(self.uses, counted, strict=True))
         spreads = (
             self.edges.spread(kernel.name, block, traffic.access.requirement, use.level.name)
             for kernel, block, traffic in self._list_patterned()
             for use in traffic.levels
         )
-        return tuple(use.within(spread) for use, spread in zip(self.uses, spreads, strict=True))
+        return tuple(use.with_spread(spread) for use, spread in zip(self.uses, spreads, strict=True))
 
     def _list_patterned(self) -> list[tuple[flow.Kernel, flow.Block, BlockTraffic]]:
-        costs = self.prediction.tree.in_order()
+        costs = self.prediction.tree.list_costs()
         return [(kernel, block, cost.traffic) for kernel, block, cost in costs if cost.traffic is not None]
 
     @cached_property
@@ -253,7 +253,7 @@ class Traffic(Result):
         """Blocks whose misses turn where a cache is a little larger or smaller, or where arrays begin elsewhere. What a
         simulation has counted is in no such doubt."""
         if self.simulation is None:
-            return edges_told(self.prediction, self.edges)
+            return describe_edges(self.prediction, self.edges)
         if self._simulate:
             return self._sectors_played
         message = (
@@ -283,7 +283,7 @@ class Traffic(Result):
         """Requirements without an access pattern, which go to memory in full, policies that are approximated, misses
         near an edge of a cache."""
         warnings = [*self.prediction.diagnostics, *self._approximated, *self.edge_notes]
-        for _, _, cost in self.prediction.tree.in_order():
+        for _, _, cost in self.prediction.tree.list_costs():
             name = cost.requirement.resource
             if cost.traffic is None and name in ("loads", "stores"):
                 message = f"`{name}` has no access pattern: all of it counts as memory traffic"

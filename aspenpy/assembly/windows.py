@@ -82,13 +82,13 @@ class LoopWalk:
         following = list(dict.fromkeys(following))
         if len(following) < 2:
             return following[0] if following else -1
-        reached = [len(left & self._reach(next, loop)) for next in following]
+        reached = [len(left & self._reachable_blocks(next, loop)) for next in following]
         if len(set(reached)) > 1:
             return following[reached.index(max(reached))]
         following = [next for next in following if next not in self.avoided] or following
         return self.random.choice(following)
 
-    def _reach(self, start: int, loop: NaturalLoop) -> set[int]:
+    def _reachable_blocks(self, start: int, loop: NaturalLoop) -> set[int]:
         """The blocks of a loop that can follow before its header comes again."""
         seen, waiting = set[int](), [start]
         while waiting:

@@ -60,7 +60,9 @@ class Accesses:
         def last(requirement: flow.Requirement, line: Expr, warm: bool, stored: bool) -> Sequence[Last]:
             key = (requirement.target, line, warm, stored)
             if key not in known:
-                known[key] = self._last(requirement, block, accesses, self._history(line, serving), line, warm, stored)
+                known[key] = self._last_touches(
+                    requirement, block, accesses, self._history(line, serving), line, warm, stored
+                )
             return known[key]
 
         return block_traffic(accesses, levels, last, page, buffer)
@@ -146,7 +148,7 @@ class Accesses:
             self._readers[kernel] = TraitReader(sizes, pages, self.definitions, histogram_reader(self.application))
         return self._readers[kernel]
 
-    def _last(
+    def _last_touches(
         self,
         requirement: flow.Requirement,
         block: flow.Block,

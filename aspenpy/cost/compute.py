@@ -52,7 +52,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     """Each requirement on the component that serves it. The block takes the slowest group's time; where cores share a
     memory, what the slowest would take alone, and what the others cost where they cost most (`cost.sharing`)."""
     instances = where.instances(block)
-    traffic = hierarchy.traffic(block, instances, where.serving)
+    traffic = hierarchy.traffic(block, instances, where.find_offer)
     waits = _waits(block, traffic, where)
     windows = find_windows(block.requirements, where.core)
     costs = tuple(
@@ -113,7 +113,7 @@ def _waits(
     waits = {}
     by_data = {need.target: item for need, item in reversed([*traffic.items()]) if need.resource == LOADS}
     for requirement, loads in loads_waited_for(block.requirements).items():
-        offer, memory = where.serving(requirement), where.serving(loads)
+        offer, memory = where.find_offer(requirement), where.find_offer(loads)
         if offer is not None:
             place = None if memory is None else memory.place
             chains = independent_chains(requirement)
@@ -140,7 +140,7 @@ def price_on_lanes(
 def spread_on_lanes(requirement: flow.Requirement, instances: Instances, where: Target) -> flow.Requirement:
     """The part of a requirement that a rank which shares its work out asks of each lane of a core, where it asks a
     core."""
-    offer = where.serving(requirement)
+    offer = where.find_offer(requirement)
     if offer is None or instances.placement is None:
         return requirement
     return spread_over_lanes(requirement, offer.place.component)
@@ -171,7 +171,7 @@ def price_traffic(
     other = traffic.read_bytes if traffic.access.writes else traffic.written_bytes
     other_name = "loads" if traffic.access.writes else "stores"
     beside_it = requirement.replace(amount=other, resource=other_name)
-    if other is not graph.ZERO and where.serving(beside_it) is not None:
+    if other is not graph.ZERO and where.find_offer(beside_it) is not None:
         beside = price(beside_it, instances, where, origins)
         cost = cost.replace(
             serial=graph.add(cost.serial, beside.serial),
@@ -191,9 +191,9 @@ def price(
     """The serial time of the amount, each trait in turn, times ceil(P / Q); an exchange is of all instances at once.
     What cores, caches and memories do is shared out where a rank has several of them. A load that is waited for, takes
     its `wait`."""
-    offer = where.serving(requirement)
+    offer = where.find_offer(requirement)
     if offer is None:
-        missing = graph.failure(nobody_offers(requirement, where))
+        missing = graph.failure(describe_missing_offer(requirement, where))
         return RequirementCost(requirement, None, missing, (), (), missing, graph.ONE, missing)
     if offer.place.component.type not in LAUNCHED:
         instances = instances.replace(spread=graph.ONE)
@@ -241,7 +241,7 @@ OPTIONAL_RESOURCES = {
 """What a machine that does not offer a conventional resource would say."""
 
 
-def nobody_offers(requirement: flow.Requirement, where: Target) -> Diagnostic:
+def describe_missing_offer(requirement: flow.Requirement, where: Target) -> Diagnostic:
     """Names who offers what, and where else the resource could be had."""
     name = requirement.resource
     on = f" with socket `{where.socket}`" if where.socket else ""

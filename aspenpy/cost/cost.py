@@ -163,7 +163,7 @@ class CostTree:
             require_known(kernel, names, "unknown-kernel", message, listed="the kernels that ran are")
         return [item for item in reversed(self.kernels) if kernel in (None, item.name)]
 
-    def in_order(self, kernel: str | None = None) -> Iterator[tuple[flow.Kernel, flow.Block, RequirementCost]]:
+    def list_costs(self, kernel: str | None = None) -> Iterator[tuple[flow.Kernel, flow.Block, RequirementCost]]:
         """The prices of what the blocks of the kernels that `ran` ask for, in the order written."""
         for item in self.ran(kernel):
             for block in blocks_in(item.body):

@@ -37,7 +37,7 @@ class RankGrid(Record):
     periodic: bool
     all_ports: bool
 
-    def sent(self, length: Expr, face: Expr) -> Cost:
+    def exchange_cost(self, length: Expr, face: Expr) -> Cost:
         """Bytes that a rank sends along a dimension, one message after the other."""
         return halo([length], [face], periodic=self.periodic, all_ports=self.all_ports)
 
@@ -114,12 +114,12 @@ def halo_time(grid: RankGrid, among: Ranks, paths: Paths, trait: flow.Trait) -> 
             neighbours = Neighbours(
                 paths, among, step, ring, hops, apart, graph.FALSE if brick is None else brick.found
             )
-            sides.append(neighbours.sides(grid.sent(length, face), face))
+            sides.append(neighbours.sides(grid.exchange_cost(length, face), face))
         else:
-            times.append(among.link(hops, apart).time(grid.sent(length, face)))
+            times.append(among.link(hops, apart).time(grid.exchange_cost(length, face)))
         stride = stride * length
     if sides:
-        rounds = [_all_at_once(sides)] if grid.all_ports else [[each.time for each in row] for row in sides]
+        rounds = [_simultaneous_seconds(sides)] if grid.all_ports else [[each.time for each in row] for row in sides]
         times = [_longest(each) for each in rounds]
     time = _longest(times) if grid.all_ports else graph.add(*times)
     if grid.stated:
@@ -143,7 +143,7 @@ def _longest(times: list[Expr]) -> Expr:
     return graph.apply("max", *times) if len(times) > 1 else times[0]
 
 
-def _all_at_once(sides: list[list[Side]]) -> list[Expr]:
+def _simultaneous_seconds(sides: list[list[Side]]) -> list[Expr]:
     """Seconds of each path in which all ranks send all of their faces: those of an end share its ports, where each has
     at least what the busiest rank sends."""
     times = []

@@ -116,14 +116,16 @@ class Instances(Record):
         if is_file_system(place):
             return graph.apply("ceil", graph.div(self.ranks, place.count))
         of_one = self.placement.places_of_rank(place)
-        return graph.if_else(graph.compare(">=", of_one, 1), self._any, self.placement.fullest(place, self.ranks))
+        return graph.if_else(
+            graph.compare(">=", of_one, 1), self._any_instance, self.placement.fullest(place, self.ranks)
+        )
 
     def busy_at(self, place: Place) -> Expr:
         """The cores at work that share the fullest component of a place, or take turns on it."""
         if self.placement is None or is_file_system(place):
             return self.instances_at(place)
         of_one = self.placement.places_of_rank(place)
-        part = self._any
+        part = self._any_instance
         if of_one is not self.cores:  # of which no more than all are busy
             evenly = graph.div(self.spread, of_one)
             if self.placement.threads == "close":
@@ -163,7 +165,7 @@ class Instances(Record):
         return graph.apply("ceil", self.placed or self.count)
 
     @property
-    def _any(self) -> Expr:
+    def _any_instance(self) -> Expr:
         """1, and 0 where there are no instances."""
         return graph.apply("min", 1, self.ranks)
 

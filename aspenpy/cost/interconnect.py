@@ -13,7 +13,7 @@ from aspenpy.cost.network.mpi_choices import LIBRARIES
 from aspenpy.cost.network.placement import ORDERS
 from aspenpy.cost.network.topologies import TOPOLOGIES, topology
 from aspenpy.cost.network.topology import NetworkError, Topology, describe_topology
-from aspenpy.cost.value_mistakes import locating
+from aspenpy.cost.value_mistakes import locate_failures
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.evaluate import Value, evaluate_many
@@ -135,14 +135,14 @@ def topology_in_numbers(machine: Machine, network: Interconnect, values: Mapping
     numbers that make no network, or none for so many nodes."""
     names = [name for name, _ in network.topology.parameters if name in network.component.properties]
     symbols = [network.component.properties[name].symbol for name in names]
-    with locating(machine.origins, network.component.name_span):
+    with locate_failures(machine.origins, network.component.name_span):
         *found, nodes = evaluate_many([*symbols, network.nodes], None, 0, values or machine.definitions)
     sizes = {name: _numbers(network.component, name, value) for name, value in zip(names, found, strict=True)}
     if network.topology.kind in FILLED:
         sizes.setdefault("nodes", nodes)
     made = _make_topology(network.component, network.topology.kind, sizes)
     stated = network.component.properties.get("topology")
-    with locating({}, stated.span if stated else network.component.name_span, describe_topology(made)):
+    with locate_failures({}, stated.span if stated else network.component.name_span, describe_topology(made)):
         places = made.figures()["nodes"]
     if not _fits(made, places, nodes):
         raise AspenError(_wrong_size(network, made, int(nodes)))

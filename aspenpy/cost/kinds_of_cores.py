@@ -53,7 +53,7 @@ def working_kinds(places: Sequence[Place], asked: Schedule | None = None) -> tup
     return tuple(
         core
         for core in others
-        if asked is not None or _stated(core) != FIRST or (_has_ranks(first) and _has_ranks(core))
+        if asked is not None or _stated_schedule(core) != FIRST or (_has_ranks(first) and _has_ranks(core))
     )
 
 
@@ -63,7 +63,7 @@ def _has_ranks(core: Place) -> bool:
     return flag is not None and flag.value is None
 
 
-def _stated(core: Place) -> str:
+def _stated_schedule(core: Place) -> str:
     """How the parts of a block are dealt out: by the nearest component around a core that says it."""
     stating = next((each for each in reversed(core.parents) if "schedule" in each.properties), core.component)
     return one_of(stating, "schedule", (FIRST, BALANCED, *SCHEDULES), FIRST)
@@ -71,7 +71,7 @@ def _stated(core: Place) -> str:
 
 def machine_schedule(core: Place | None) -> Schedule | None:
     """The schedule that a machine states around a core; None where it states none."""
-    stated = FIRST if core is None else _stated(core)
+    stated = FIRST if core is None else _stated_schedule(core)
     return None if stated == FIRST else "static" if stated == "static" else "dynamic"
 
 

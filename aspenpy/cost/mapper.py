@@ -46,7 +46,7 @@ def map_application(
             message = f"`{kernel}` of `{application.name}` reaches {len(reached):,} blocks, more than {MOST_BLOCKS:,}"
             hint = "write what repeats once, with `iterate`, `map` or `kernel`"
             fail("too-many-blocks", message, reached[MOST_BLOCKS][0].span, hint=hint)
-        blocks = {block: price_block(block, residence.within(item), hierarchy, origins) for block, item in reached}
+        blocks = {block: price_block(block, residence.target_of(item), hierarchy, origins) for block, item in reached}
     return CostTree(application, entry, blocks, overlap, definitions, origins, residence)
 
 

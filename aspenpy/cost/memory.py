@@ -108,7 +108,7 @@ class Hierarchy:
 
         return self._read or Accesses(self.application, self.entry, self.definitions)
 
-    def varied(self, variation: Variation) -> Hierarchy:
+    def with_variation(self, variation: Variation) -> Hierarchy:
         """The same data in caches as they might be."""
         known = (self.machine, self.socket, self.application, self.entry, self.definitions)
         return Hierarchy(*known, variation, self._accesses)
@@ -159,7 +159,9 @@ def level_costs(
             moved.setdefault(served.level.name, []).append(served)
         for use, sender in zip(item.levels, item.served[1:], strict=False):
             waits.setdefault(sender.level.name, []).append(_waiting_for_sets(use, item.access))
-    waiting = {name: _busy(core, instances) * instances.share(graph.add(*parts)) for name, parts in waits.items()}
+    waiting = {
+        name: _count_busy_cores(core, instances) * instances.share(graph.add(*parts)) for name, parts in waits.items()
+    }
     return tuple(
         _level_cost(parts[0].level, parts, instances, core, waiting.get(name, graph.ZERO))
         for name, parts in moved.items()
@@ -177,7 +179,7 @@ def _waiting_for_sets(use: LevelUse, access: Access) -> Expr:
     return graph.if_else(graph.compare(">", met, 0), use.fetched * latency / met, 0)
 
 
-def _busy(core: Place | None, instances: Instances) -> Expr:
+def _count_busy_cores(core: Place | None, instances: Instances) -> Expr:
     return graph.ONE if core is None else instances.busy_at(core)
 
 

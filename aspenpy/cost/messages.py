@@ -101,7 +101,7 @@ def exchange_of(
     if paths.ranks is None:
         time = _within_the_machine(found.time, among, paths.machine, trait)
     else:
-        time = paths.joined(found.time, parallelism, trait.span)
+        time = paths.require_path(found.time, parallelism, trait.span)
     for each in networks or [whole]:
         time = require_enough_nodes(each, time)
     return found.replace(time=time)
@@ -200,7 +200,7 @@ def message_of(requirement: flow.Requirement, parallelism: Expr, paths: Paths) -
         time = graph.if_else(inside, here, time)
         uses = [_unless(inside, each) for each in uses]
         uses.append(RankPathUse(level.path, graph.if_else(inside, 1, 0), graph.if_else(inside, here, 0)))
-    time = paths.joined(time, parallelism, requirement.span)
+    time = paths.require_path(time, parallelism, requirement.span)
     return Exchange(MESSAGE, (), time, time, parallelism, requirement.amount, paths=tuple(uses))
 
 

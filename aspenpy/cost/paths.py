@@ -51,7 +51,7 @@ class Paths(Record):
         """Whether messages that a component serves go by level."""
         return self.by_level and self.places[-1][0].path == place.path
 
-    def joined(self, value: Expr, ranks: Expr, span: Span | None) -> Expr:
+    def require_path(self, value: Expr, ranks: Expr, span: Span | None) -> Expr:
         """The value where some path joins all of the ranks, and there are places for so many; told at the `span` where
         not."""
         assert self.ranks is not None
@@ -68,7 +68,7 @@ class Paths(Record):
                 numbers=f"no interconnect of machine `{self.machine.name}` joins {{}} ranks, but {{}} of them",
             )
             value = graph.if_else(graph.compare("<=", ranks, within), value, graph.failure(mistake))
-        return self.ranks.placed(value, ranks, self.machine, span)
+        return self.ranks.require_places(value, ranks, self.machine, span)
 
 
 def paths_of(machine: Machine, socket: str | None, ranks: RankPlacement | None) -> Paths:

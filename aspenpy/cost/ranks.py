@@ -97,7 +97,7 @@ class RankPlacement(Record):
         """The share of each rank in so many components of the machine."""
         return _scale(ratio_of_counts(count, self.unit.count), self.units, self.sharers)
 
-    def takes(self, place: Place) -> Expr:
+    def ranks_per_component(self, place: Place) -> Expr:
         """The ranks that one component of a place takes; less than 1 where a rank has several. Ranks of several cores
         do not straddle sockets, but NUMA domains."""
         if self.node is not None and place.path == self.node.path:
@@ -106,11 +106,11 @@ class RankPlacement(Record):
             return self.of_socket
         places = _scale(ratio_of_counts(self.unit.count, self._count(place)), self.sharers, self.units)
         inside = self.socket is not None and _is_in(place, self.socket) and place.path != self.socket.path
-        return places if inside else _whole(places, self.units)
+        return places if inside else _whole_ranks(places, self.units)
 
     def hardware_places(self, containers: Expr) -> Expr:
         """The ranks that the hardware of one of so many containers has places for."""
-        return _whole(_scale(ratio_of_counts(self.unit.count, containers), self.sharers, self.units), self.units)
+        return _whole_ranks(_scale(ratio_of_counts(self.unit.count, containers), self.sharers, self.units), self.units)
 
     def run_nodes(self, ranks: Expr) -> Expr:
         """The nodes of the run, with a rank or without."""
@@ -136,7 +136,7 @@ class RankPlacement(Record):
         """The ranks on the fullest component of a place that takes several."""
         if self.node is not None and not _is_in(place, self.node):
             if self.distribution.nodes == "compact":
-                return graph.apply("min", ranks, self.takes(place))
+                return graph.apply("min", ranks, self.ranks_per_component(place))
             of_a_node = graph.div(
                 self.on_a_node(ranks), ratio_of_counts(place.count, self.nodes)
             )  # ports, such as one for each
@@ -148,7 +148,7 @@ class RankPlacement(Record):
             if rule == "cyclic":
                 most = near = graph.apply("ceil", graph.div(most, self._number(container)))
             else:
-                most = graph.apply("min", near, self.takes(container))
+                most = graph.apply("min", near, self.ranks_per_component(container))
                 if self.of_socket is not None or self.units > 1:  # else what is inside takes no more, and clips it too
                     near = most
         return most
@@ -158,7 +158,7 @@ class RankPlacement(Record):
         if self.node is not None and not _is_in(place, self.node) and not self.is_dense:
             return graph.mul(self.nodes_used(ranks), ratio_of_counts(place.count, self.nodes))
         if self.is_dense:
-            return graph.apply("ceil", graph.div(ranks, self.takes(place)))
+            return graph.apply("ceil", graph.div(ranks, self.ranks_per_component(place)))
         if self.node is not None and place.path == self.node.path:
             return self.nodes_used(ranks)
         chain = self._chain(place)
@@ -182,7 +182,7 @@ class RankPlacement(Record):
         is_private = place.component.type == "cache" and own and place.count is first.count
         return self.unit.count if is_private or place.path == first.path else place.count
 
-    def placed(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
+    def require_places(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
         """The value where the machine has places for so many ranks; a failure at the `span` where not."""
         each, more = f"each occupies {describe_component(self.unit, self.units)}", suggest_more_places(self.unit)
         if not self.is_full:
@@ -242,7 +242,7 @@ class RankPlacement(Record):
     def _used_by(self, ranks: Expr, chain: Sequence[tuple[Place, Rule]]) -> Expr:
         """Components at the end of a chain that so many ranks of what is before it use."""
         (container, rule), *inner = chain
-        takes, number = self.takes(container), self._number(container)
+        takes, number = self.ranks_per_component(container), self._number(container)
         if not inner:
             alone = graph.apply("min", takes, 1) if rule == "cyclic" else takes
             return graph.apply("min", graph.apply("ceil", graph.div(ranks, alone)), number)
@@ -280,7 +280,7 @@ def _scale(count: Expr, times: int, parts: int) -> Expr:
     return graph.div(graph.mul(count, times), parts)
 
 
-def _whole(places: Expr, units: int) -> Expr:
+def _whole_ranks(places: Expr, units: int) -> Expr:
     """The ranks of several units each that so many places take; less than 1 where a rank needs more than there are."""
     if units == 1:
         return places

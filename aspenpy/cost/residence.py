@@ -44,7 +44,7 @@ class Residence:
         """The memory of each data structure that says where it lies and is touched, by its full name."""
         return self._places
 
-    def within(self, kernel: flow.Kernel) -> Target:
+    def target_of(self, kernel: flow.Kernel) -> Target:
         """The machine as a kernel's requirements see it."""
         if not self._data:
             return self.where

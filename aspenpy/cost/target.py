@@ -88,7 +88,7 @@ class Target(Record):
         schedule = self._schedule(block)
         if self.ranks is None or self.core is None or (block.width is None and ranks not in self.rank_counts):
             return Instances(ranks, share_of_machine=self.share_of_machine, schedule=schedule)
-        placed = self.ranks.placed(ranks, ranks, self.machine, block.span)
+        placed = self.ranks.require_places(ranks, ranks, self.machine, block.span)
         cores = graph.apply("max", 1, self.ranks.places_of_rank(self.core))
         found = Instances(ranks, graph.ONE, self.ranks, cores, placed, schedule=schedule)
         if self.ranks.sharers > 1 and self.ranks.unit.path == self.core.path:
@@ -134,7 +134,7 @@ class Target(Record):
         """The cores that draw on memory: the first kind, counted with all others."""
         return None if self.core is None else all_cores(self.core, self.others)
 
-    def serving(self, requirement: flow.Requirement) -> Offer | None:
+    def find_offer(self, requirement: flow.Requirement) -> Offer | None:
         """Who serves a requirement: the memory in which its data lie, else the first that offers the resource."""
         here = self.placed.get(requirement.target) if requirement.target is not None else None
         if here is not None and requirement.resource in MEMORY_RESOURCES:

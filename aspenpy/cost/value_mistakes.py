@@ -33,7 +33,7 @@ class BoundMistake(Diagnostic):
     numbers: str = ""
 
 
-def whole(subject: Expr, span: Span | None, hint: str) -> Expr:
+def require_whole(subject: Expr, span: Span | None, hint: str) -> Expr:
     """1, or the mistake where the subject is no whole number."""
     message = f"`{to_text(subject)}` must be a whole number here"
     mistake = ValueMistake(code="not-whole", message=message, subject=subject, span=span, hint=hint)
@@ -42,7 +42,7 @@ def whole(subject: Expr, span: Span | None, hint: str) -> Expr:
 
 
 @contextmanager
-def locating(origins: Origins, otherwise: Span | None = None, subject: str = "") -> Iterator[None]:
+def locate_failures(origins: Origins, otherwise: Span | None = None, subject: str = "") -> Iterator[None]:
     """Within it, what has no value is an AspenError at the place that it was written at, or else that which is given.
     `Scope.locating` knows more of it, where there is an application."""
     said = f"{subject}: " if subject else ""
@@ -75,7 +75,9 @@ def with_value(mistake: ValueMistake, definitions: Definitions, name: Callable[[
     return Diagnostic(mistake.code, message, mistake.span, hint=hint)
 
 
-def with_both(mistake: BoundMistake, definitions: Definitions, names: Mapping[Expr, str], seed: int) -> Diagnostic:
+def describe_bound_mistake(
+    mistake: BoundMistake, definitions: Definitions, names: Mapping[Expr, str], seed: int
+) -> Diagnostic:
     """The mistake with both numbers, and which of the parameters that have `names` would be set."""
     values = _values([mistake.value, mistake.bound], definitions, seed)
     if values is None:

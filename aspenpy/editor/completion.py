@@ -151,7 +151,7 @@ def _suggest_names(
     project: Project, path: str, offset: int, here: CompletionContext, meaning: FileMeaning
 ) -> Iterable[Suggestion]:
     if here.within:
-        return _inside(project, path, here, meaning)
+        return _suggest_members(project, path, here, meaning)
     if here.kind == names.TRAIT:
         return _traits(project, path, here, meaning)
     if here.kind == names.PROPERTY:
@@ -246,7 +246,9 @@ def _traits(project: Project, path: str, here: CompletionContext, meaning: FileM
         yield from (Suggestion(name, names.TRAIT, "a collective or an exchange") for name in EXCHANGES)
 
 
-def _inside(project: Project, path: str, here: CompletionContext, meaning: FileMeaning) -> Iterator[Suggestion]:
+def _suggest_members(
+    project: Project, path: str, here: CompletionContext, meaning: FileMeaning
+) -> Iterator[Suggestion]:
     """Names that an imported model declares."""
     place = project.model(path, here.within)
     kinds = (names.KERNEL,) if here.kind == names.KERNEL else (names.VALUE, names.MEMBER)

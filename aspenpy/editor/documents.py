@@ -126,8 +126,8 @@ def move_remarks(remarks: list[Remark], path: str, start: int, end: int, length:
         place = _move_stretch(remark.place, path, start, end, length)
         if place is not None:
             related = ((_move_stretch(item, path, start, end, length), label) for item, label in remark.related)
-            told = tuple((item, label) for item, label in related if item is not None)
-            result.append(remark._replace(place=place, related=told))
+            labelled = tuple((item, label) for item, label in related if item is not None)
+            result.append(remark._replace(place=place, related=labelled))
     return result
 
 
@@ -206,7 +206,7 @@ class OpenDocument:
         self.remarks = []
         self.text = DocumentText(new, self.text.encoding)
 
-    def changed(self, version: int | None) -> None:
+    def note_edit(self, version: int | None) -> None:
         """Takes notice of edits."""
         self.version = version
         self.changes += 1
@@ -236,14 +236,14 @@ class OpenDocument:
 
     def shown(self, project: Project) -> list[Remark]:
         """Mistakes, each at a place in this file: a mistake in a file that it includes stands at the `include`."""
-        return [self._here(remark, project) for remark in self.all_remarks]
+        return [self._place_remark(remark, project) for remark in self.all_remarks]
 
     @property
     def all_remarks(self) -> list[Remark]:
         """The mistakes that were found while typing, and what the last check found besides."""
         return [*self.mistakes, *self.remarks]
 
-    def _here(self, remark: Remark, project: Project) -> Remark:
+    def _place_remark(self, remark: Remark, project: Project) -> Remark:
         if remark.place.path == self.path:
             return remark
         where = FileStretch(self.path, 0, 0)

@@ -99,8 +99,10 @@ def hover_at(project: Project, path: str, offset: int, meaning: FileMeaning) -> 
     )
     for word in names.words_in(piece):
         if word.start <= offset - start < word.start + len(word.text):
-            told = _of_word(word)
-            return None if told is None else Hover(told, start + word.start, start + word.start + len(word.text))
+            markdown = _of_word(word)
+            return (
+                None if markdown is None else Hover(markdown, start + word.start, start + word.start + len(word.text))
+            )
     return None
 
 
@@ -129,20 +131,20 @@ def _of_name(project: Project, path: str, name: Name, meaning: FileMeaning) -> l
     place = project.declaration(path, name)
     if place is None:
         return []
-    told = [f"```aspen\n{declaration_text(project.text(place.path), place.name)}\n```"]
+    paragraphs = [f"```aspen\n{declaration_text(project.text(place.path), place.name)}\n```"]
     known = meaning.known.get(full_name(path, name, place))
     if known is not None and known.value:
-        told.append(f"**{known.value}**" + (f", within {known.range}" if known.range else ""))
+        paragraphs.append(f"**{known.value}**" + (f", within {known.range}" if known.range else ""))
     if place.name.kind == names.KERNEL:
-        told += [lens.whole for lens in meaning.lenses if lens.kernel == name.name and not name.within]
+        paragraphs += [lens.whole for lens in meaning.lenses if lens.kernel == name.name and not name.within]
     if place.name.kind == names.PROPERTY:
-        told += filter(None, [describe_property(name.name)])
+        paragraphs += filter(None, [describe_property(name.name)])
     comment = _comment(project, place)
     if comment:
-        told.append(_escape_markdown(comment))
+        paragraphs.append(_escape_markdown(comment))
     if place.path != path:
-        told.append(f"*{_shorten_path(place.path)}*")
-    return told
+        paragraphs.append(f"*{_shorten_path(place.path)}*")
+    return paragraphs
 
 
 def full_name(path: str, name: Name, place: NameLocation) -> str:
@@ -156,12 +158,12 @@ def full_name(path: str, name: Name, place: NameLocation) -> str:
 
 def _of_resource(name: Name, meaning: FileMeaning) -> list[str]:
     unit = unit_of_resource(name.name)
-    told = [f"resource `{name.name}`" + (f", counted in {unit}" if unit else "")]
+    paragraphs = [f"resource `{name.name}`" + (f", counted in {unit}" if unit else "")]
     offer = meaning.offers.get(name.name)
     if offer is not None:
-        told.append(f"```aspen\n{offer.time}\n```")
-        told.append(f"of `{offer.component}`")
-    return told
+        paragraphs.append(f"```aspen\n{offer.time}\n```")
+        paragraphs.append(f"of `{offer.component}`")
+    return paragraphs
 
 
 def _comment(project: Project, place: NameLocation) -> str:

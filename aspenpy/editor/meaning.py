@@ -110,10 +110,10 @@ def meaning_of(question: MeaningRequest) -> FileMeaning:
         remarks = check_source(source, None, reader, part_allowed=True)
     except AspenError as error:
         remarks = list(error.diagnostics)
-    told = tuple(_remark(item, question.path) for item in remarks)
+    shown = tuple(_remark(item, question.path) for item in remarks)
     offers = _offers(machine) if machine else {}
     place = machine.root.span.resolve().source.path if machine and machine.root.span else None
-    result = FileMeaning(told, False, {}, (), offers, place, trouble)
+    result = FileMeaning(shown, False, {}, (), offers, place, trouble)
     try:
         model = _model(Source(question.text, question.path, question.path), reader)
     except AspenError:

@@ -148,13 +148,15 @@ class NameReader:
                 path = word.text.removeprefix("include").strip()
                 end = word.start + len(word.text)
                 self.files.append(File(path.strip('"'), end - len(path), end, ""))
-            elif word.kind == "STRING" and self.frames[-1].header == "import" and self._at(place, -1).text == "from":
-                model = self._at(place, -2).text
+            elif (
+                word.kind == "STRING" and self.frames[-1].header == "import" and self._word_at(place, -1).text == "from"
+            ):
+                model = self._word_at(place, -2).text
                 self.files.append(File(word.text[1:-1], word.start, word.start + len(word.text), model))
         self._end_scopes(self.item, len(self.text))
         return NameIndex(self.names, self.files)
 
-    def _at(self, place: int, by: int) -> TextWord:
+    def _word_at(self, place: int, by: int) -> TextWord:
         return self.words[place + by] if 0 <= place + by < len(self.words) else TextWord("", "", len(self.text))
 
     def _end_scopes(self, indices: list[int], end: int) -> None:
@@ -169,16 +171,20 @@ class NameReader:
         frame = self.frames[-1]
         if word.kind != "LBRACE":
             kind = "group"
-        elif frame.kind in ("group", LIST) or self._at(place, -1).kind == "EQUAL":
+        elif frame.kind in ("group", LIST) or self._word_at(place, -1).kind == "EQUAL":
             kind = LIST
-        elif self._at(place, -1).kind == "NAME" and self._at(place, -2).kind in ("NAME", "LIKE") and not frame.header:
+        elif (
+            self._word_at(place, -1).kind == "NAME"
+            and self._word_at(place, -2).kind in ("NAME", "LIKE")
+            and not frame.header
+        ):
             kind = PARTS
         else:
             row = KEYWORDS.get(frame.header.upper())
             kind = row.holds if row else STATEMENTS
         inner = _Frame(kind, word.start, frame.header if kind in ("group", LIST) else "")
-        named = place - 2 if self._at(place, -2).kind == "LIKE" else place
-        inner.component = self._at(named, -1).text if kind == PARTS else frame.component
+        named = place - 2 if self._word_at(place, -2).kind == "LIKE" else place
+        inner.component = self._word_at(named, -1).text if kind == PARTS else frame.component
         inner.listed = "in" if frame.listed else ""
         if word.kind == "LBRACE":
             inner.held, frame.waiting = frame.waiting, []
@@ -218,7 +224,7 @@ class NameReader:
             self.names.append(name)
 
     def _read(self, place: int, word: TextWord) -> Name | None:
-        before, after, frame = self._at(place, -1), self._at(place, 1), self.frames[-1]
+        before, after, frame = self._word_at(place, -1), self._word_at(place, 1), self.frames[-1]
         if before.kind == "KEYWORD" and (found := self._behind_keyword(word, before.text, after)) is not None:
             return found
         if before.kind == "DOT" or after.kind == "DOT":
@@ -226,7 +232,7 @@ class NameReader:
         if before.kind == "INSTEAD_OF":
             return Name(word.text, COMPONENT, word.start)
         if before.kind == "LIKE":
-            return Name(word.text, COMPONENT, word.start, False, self._pend(word), "", self._at(place, -2).text)
+            return Name(word.text, COMPONENT, word.start, False, self._pend(word), "", self._word_at(place, -2).text)
         if frame.kind == "group":
             return self._in_group(place, word)
         if frame.listed and before.text in ("as", "with", ","):
@@ -247,7 +253,7 @@ class NameReader:
                 return Name(word.text, RESOURCE, word.start)
             self._begin("part")
             return self._part(word, frame)
-        if frame.kind == STATEMENTS and after.kind == "NAME" and self._at(place, 2).kind in ("LBRACE", "LIKE"):
+        if frame.kind == STATEMENTS and after.kind == "NAME" and self._word_at(place, 2).kind in ("LBRACE", "LIKE"):
             self._begin("")
             return Name(word.text, TYPE, word.start)
         if before.kind == "NAME" and after.kind in ("LBRACE", "LIKE"):
@@ -308,20 +314,20 @@ class NameReader:
         """One part of `fft3d.n`: a model, or what is in it."""
         within = ""
         step = place
-        while self._at(step, -1).kind == "DOT" and self._at(step, -2).kind == "NAME":
+        while self._word_at(step, -1).kind == "DOT" and self._word_at(step, -2).kind == "NAME":
             step -= 2
-            within = f"{self._at(step, 0).text}.{within}"
-        last = self._at(place, 1).kind != "DOT"
-        called = self._at(step, -1).text == "call"
+            within = f"{self._word_at(step, 0).text}.{within}"
+        last = self._word_at(place, 1).kind != "DOT"
+        called = self._word_at(step, -1).text == "call"
         kind = (KERNEL if called else VALUE) if last else MODEL
         return Name(word.text, kind, word.start, within=within.rstrip("."))
 
     def _in_group(self, place: int, word: TextWord) -> Name:
         """In brackets: the argument of a resource or of one of its traits, the counter of a `nest`, or a value."""
-        before, after, frame = self._at(place, -1), self._at(place, 1), self.frames[-1]
+        before, after, frame = self._word_at(place, -1), self._word_at(place, 1), self.frames[-1]
         outer = self.frames[-2]
         alone = before.kind == "LPAR" and after.kind == "RPAR" and frame.kind == "group"
-        if alone and outer.kind == PARTS and (outer.listed or self._at(place, -3).text == "resource"):
+        if alone and outer.kind == PARTS and (outer.listed or self._word_at(place, -3).text == "resource"):
             self.item.append(len(self.names))
             return self._read_declaration(word, ARGUMENT, (word.start, len(self.text)))
         if after.text == "in" and outer.listed and frame.kind == "group":

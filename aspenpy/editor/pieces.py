@@ -112,8 +112,8 @@ def _error(text: str, following: str) -> Diagnostic | None:
 
 
 def _move_mistake(mistake: Diagnostic, source: Source, by: int) -> Diagnostic:
-    def at(span: Span | None) -> Span | None:
+    def shift_span(span: Span | None) -> Span | None:
         return None if span is None else Span(source, span.start - by, span.end - by)
 
-    related = tuple(item.replace(span=at(item.span)) for item in mistake.related)
-    return mistake.replace(span=at(mistake.span), related=related)
+    related = tuple(item.replace(span=shift_span(item.span)) for item in mistake.related)
+    return mistake.replace(span=shift_span(mistake.span), related=related)

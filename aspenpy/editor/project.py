@@ -111,9 +111,13 @@ class Project:
         """The other files of the workspace that include this one."""
         base = os.path.basename(path)
         candidates = dict.fromkeys([*self.unsaved, *self.workspace(path)])
-        return (other for other in candidates if other != path and base in self.text(other) and self._sees(other, path))
+        return (
+            other
+            for other in candidates
+            if other != path and base in self.text(other) and self._is_visible(other, path)
+        )
 
-    def _sees(self, other: str, path: str) -> bool:
+    def _is_visible(self, other: str, path: str) -> bool:
         return path in self.closure(other)
 
     # -- declarations ----------------------------------------------------------------------------

@@ -89,18 +89,18 @@ def _at_name(
 @_at_place
 def hover(workspace: Workspace, cursor: Cursor, params: types.HoverParams) -> types.Hover | None:
     document, project, offset, _ = cursor
-    told = hover_at(project, document.path, offset, document.meaning)
-    if told is None:
+    found = hover_at(project, document.path, offset, document.meaning)
+    if found is None:
         return None
-    content = types.MarkupContent(types.MarkupKind.Markdown, told.markdown)
-    return types.Hover(content, range_of(document.text, told.start, told.end))
+    content = types.MarkupContent(types.MarkupKind.Markdown, found.markdown)
+    return types.Hover(content, range_of(document.text, found.start, found.end))
 
 
 @_at_place
 def complete(workspace: Workspace, cursor: Cursor, params: types.CompletionParams) -> types.CompletionList | None:
     document, project, offset, _ = cursor
-    told = completion.suggestions(project, document.path, offset, document.meaning)
-    return types.CompletionList(False, [item_of(suggestion, place) for place, suggestion in enumerate(told)])
+    suggestions = completion.suggestions(project, document.path, offset, document.meaning)
+    return types.CompletionList(False, [item_of(suggestion, place) for place, suggestion in enumerate(suggestions)])
 
 
 @_at_place

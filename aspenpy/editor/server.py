@@ -258,7 +258,7 @@ class Editor:
                 document.edit(start, max(start, text.offset(place.end.line, place.end.character)), change.text)
             else:
                 document.replace(change.text)
-        document.changed(params.text_document.version)
+        document.note_edit(params.text_document.version)
         self._publish(document)
         self._check_after(document, PAUSE)
         for other in self.workspace.documents.values():
@@ -325,8 +325,8 @@ class Editor:
 
     def _publish(self, document: OpenDocument) -> None:
         remarks = document.shown(self.workspace.project())
-        told = [diagnostic_of(self.workspace, remark, document) for remark in remarks]
-        params = types.PublishDiagnosticsParams(document.uri, told, document.version)
+        diagnostics = [diagnostic_of(self.workspace, remark, document) for remark in remarks]
+        params = types.PublishDiagnosticsParams(document.uri, diagnostics, document.version)
         self.server.text_document_publish_diagnostics(params)
 
 

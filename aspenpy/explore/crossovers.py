@@ -16,7 +16,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.expr.intervals import Real, magnitude_of_end
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.record import Record
-from aspenpy.sweeps.points import capped_points
+from aspenpy.sweeps.points import warn_of_cap
 
 LOOKED_AT = 33  # values of a parameter at which power caps are looked at
 
@@ -115,13 +115,13 @@ class Crossovers:
         return tuple(
             warning
             for item in self.contenders
-            for warning in capped_points(item.prediction, [self.symbols[item.label]], rows, labels, [self.parameter])
+            for warning in warn_of_cap(item.prediction, [self.symbols[item.label]], rows, labels, [self.parameter])
         )
 
     def time(self, label: str, x: Real) -> Real:
         """Seconds of a contender at a value of the parameter."""
         contender = next(item for item in self.contenders if item.label == label)
-        with contender.prediction.scope.locating():
+        with contender.prediction.scope.locate_failures():
             seconds: Real = evaluate(self.formulas[label], {self.symbols[label]: x}, self.seed)
             return seconds
 
@@ -171,14 +171,14 @@ class Crossovers:
         meetings = {}
         for place, (first, second) in enumerate(pairs):
             until, part = proofs.part(len(pairs) - place), self._part_of(place, len(pairs))
-            meetings[first, second] = self._meeting(first, second, until, len(pairs), part)
+            meetings[first, second] = self._find_meetings(first, second, until, len(pairs), part)
         return meetings
 
     def _part_of(self, before: int, count: int) -> Seen:
         """Progress of one pair, told as that of all of them."""
         return lambda part: self.progress((before + part) / count)
 
-    def _meeting(self, first: str, second: str, until: Deadline, pairs: int, progress: Seen) -> list[Piece]:
+    def _find_meetings(self, first: str, second: str, until: Deadline, pairs: int, progress: Seen) -> list[Piece]:
         symbol = self.symbols[first]
         mine = self.formulas[first]
         theirs = graph.substitute([self.formulas[second]], {self.symbols[second]: symbol})[0]

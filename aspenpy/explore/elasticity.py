@@ -90,7 +90,7 @@ def elasticities(
                 hint = "its effect is found by the other methods: normalised, sobol, morris"
                 fail("no-elasticity", f"`{item.name}` is a choice, and a choice has no elasticity", hint=hint)
     unsorted = [
-        _Asked(prediction, name, None if item is None else item.sampled, metric_name).found(point)
+        _Asked(prediction, name, None if item is None else item.sampled, metric_name).estimate(point)
         for name, item in items.items()
     ]
     subject = f"{metric_name} of {prediction.application.name} on {prediction.machine.name}"
@@ -132,7 +132,7 @@ class _Asked:
         dimension = parameter_dimension(name, prediction)
         self.unit = "" if dimension is None else unit_symbol(dimension)
 
-    def found(self, point: bool) -> Elasticity:
+    def estimate(self, point: bool) -> Elasticity:
         if point:
             return self._slope(self._ratio())
         if may_leap(self.formula, self.symbol):
@@ -238,7 +238,7 @@ class _Asked:
         return format_quantity(value, self.unit, 4)
 
     def _values(self, expr: Expr, places: Floats, *, missing: bool = False) -> Floats:
-        with self.prediction.scope.locating():
+        with self.prediction.scope.locate_failures():
             formulas = Formulas([expr], [self.symbol], self.prediction.seed)
             numbers: Floats = formulas(places[:, None], missing=missing)[0]
             return numbers

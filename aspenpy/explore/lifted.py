@@ -101,7 +101,7 @@ class Smooth:
             PreparedExpressions(self.lifting.meanings, self.symbols, seed) if self.lifting.meanings else None
         )
 
-    def over(self, variables: Sequence[Variable]) -> Smooth:
+    def with_variables(self, variables: Sequence[Variable]) -> Smooth:
         """The same problem with other ranges of its variables."""
         other = copy(self)
         other.variables = tuple(variables)

@@ -115,7 +115,7 @@ class Problem:
         value."""
         if self.enumerable:
             values, violations, _ = self.look(self.all_points)
-            best = self._least(self.all_points, values, violations)
+            best = self._best_candidate(self.all_points, values, violations)
         else:
             candidates = [candidate for start in self._starts() for candidate in self._search_from(start)]
             best = min(candidates, key=_rank) if not self.counted else self._best_of_counts(candidates)
@@ -133,15 +133,15 @@ class Problem:
         better; the other real variables are searched anew at each."""
         rows = {tuple(numpy.rint(item.row).tolist()): item for item in sorted(candidates, key=_rank, reverse=True)}
         chosen = sorted(rows.values(), key=_rank)[:MOST_ROUNDED]
-        best = min((self._around(item, (numpy.floor, numpy.ceil)) for item in chosen), key=_rank)
+        best = min((self._refine_counts(item, (numpy.floor, numpy.ceil)) for item in chosen), key=_rank)
         for _ in range(MOST_STEPS):
-            beside = self._around(best, (lambda value: value - 1, lambda value: value, lambda value: value + 1))
+            beside = self._refine_counts(best, (lambda value: value - 1, lambda value: value, lambda value: value + 1))
             if _rank(beside) >= _rank(best):
                 break
             best = beside
         return best
 
-    def _around(self, point: Candidate, neighbours: Sequence[Callable[[float], float]]) -> Candidate:
+    def _refine_counts(self, point: Candidate, neighbours: Sequence[Callable[[float], float]]) -> Candidate:
         """The best point where each count has one of some values beside its own; with too many of them, the nearest."""
         if len(neighbours) ** len(self.counted) > MOST_AROUND:
             neighbours = (numpy.rint,)
@@ -152,7 +152,7 @@ class Problem:
             variables[place] = item.replace(kind="choice", choices=tuple(sorted(values)))
         return Problem(Space(variables, self.space.cases), self.goal, self.constraints).best()
 
-    def _least(self, points: Floats, values: Floats, violations: Floats) -> Candidate:
+    def _best_candidate(self, points: Floats, values: Floats, violations: Floats) -> Candidate:
         place = int(numpy.lexsort((values, violations))[0])
         return Candidate(tuple(points[place].tolist()), float(values[place]), float(violations[place]))
 
@@ -235,7 +235,7 @@ class Problem:
         others = tuple(point[self.discrete].tolist())
         if others not in self._smooth:
             self._smooth[others] = self._make_smooth(point)
-        return self._smooth[others].over(ranges or [self.space.variables[place] for place in self.real])
+        return self._smooth[others].with_variables(ranges or [self.space.variables[place] for place in self.real])
 
     def _make_smooth(self, point: Floats) -> Smooth:
         prediction = self.space.case(point)
@@ -292,7 +292,7 @@ def refuse_infeasible(space: Space, constraints: Sequence[Constraint]) -> NoRetu
 def _nearest_to_feasible(space: Space, constraints: Sequence[Constraint]) -> Candidate:
     """The point at which the worst violation, in parts of the constraints' sides, is least."""
 
-    def worst(prediction: Prediction) -> Expr:
+    def worst_violation(prediction: Prediction) -> Expr:
         parts = [
             graph.div(
                 graph.apply("abs", item.excess(prediction)) if item.equal else item.excess(prediction),
@@ -302,7 +302,7 @@ def _nearest_to_feasible(space: Space, constraints: Sequence[Constraint]) -> Can
         ]
         return graph.apply("max", *parts) if len(parts) > 1 else parts[0]
 
-    problem = Problem(space, worst)
+    problem = Problem(space, worst_violation)
     best = problem.best()
     return Candidate(best.row, best.value, best.value if best.value > problem.tolerance else 0.0)
 

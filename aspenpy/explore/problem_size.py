@@ -45,7 +45,7 @@ class Growth(Record):
         return self.flops or self.bytes
 
     @property
-    def stays(self) -> bool:
+    def is_constant(self) -> bool:
         """Whether the whole problem is the same on all of them."""
         roots = [STAYS * times ** (0.5 if self.flops else 0) for times in self.times]
         return all(1 / STAYS <= each <= STAYS for each in self.of_work) and all(
@@ -109,7 +109,7 @@ class WorkFormulas:
         exprs = scope.formulas([flops, amount_of({**amounts}, "bytes")], free)
         return Formulas(exprs, [scope.symbol(name) for name in free], self.case.seed)
 
-    def at(self, ranks: int, sizes: Mapping[str, float]) -> tuple[float, float]:
+    def evaluate(self, ranks: int, sizes: Mapping[str, float]) -> tuple[float, float]:
         """Flops and bytes; nan where there are none."""
         import numpy
 
@@ -121,7 +121,7 @@ class WorkFormulas:
         """From one rank on, where the product of some sizes shrinks as the ranks become more; a name that stands there
         twice counts twice."""
         found = {
-            ranks: self.at(ranks, {name: self.values[name] * ranks ** (-1 / len(sizes)) for name in sizes})
+            ranks: self.evaluate(ranks, {name: self.values[name] * ranks ** (-1 / len(sizes)) for name in sizes})
             for ranks in RANK_COUNTS
         }
         known = {ranks: pair for ranks, pair in found.items() if not any(map(isnan, pair))}
@@ -136,7 +136,7 @@ class WorkFormulas:
     def _power(self, names: Sequence[str]) -> int:
         """By which power of all of them together the work of one rank grows, for large values; 0 where it has none."""
         less, more = (
-            self.at(1, {name: self.values[name] * larger for name in names}) for larger in (LARGER, 2 * LARGER)
+            self.evaluate(1, {name: self.values[name] * larger for name in names}) for larger in (LARGER, 2 * LARGER)
         )
         place = 0 if less[0] else 1
         return round(log2(more[place] / less[place])) if less[place] > 0 and more[place] > 0 else 0
@@ -146,7 +146,7 @@ class WorkFormulas:
         of the highest power first."""
         grown_with = [name for name, value in self.values.items() if value > 0 and self._power([name]) > 0]
         products = [self.product_of([name]) for name in grown_with]
-        kept = [names for names in products if self.growth(names).stays]
+        kept = [names for names in products if self.growth(names).is_constant]
         return sorted(kept, key=len, reverse=True)
 
 

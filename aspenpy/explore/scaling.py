@@ -38,7 +38,7 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.models.model import count_warning
 from aspenpy.record import Record
 from aspenpy.sweeps.declarations import rank_counts
-from aspenpy.sweeps.points import Floats, Formulas, capped_points
+from aspenpy.sweeps.points import Floats, Formulas, warn_of_cap
 from aspenpy.tables.numbers import count_of
 from aspenpy.tables.result import Result
 
@@ -164,7 +164,7 @@ class Scaling(Result):
         scope, free = self.prediction.scope, (self.parameter, *self.problem)
         return Formulas(scope.formulas(exprs, free), [scope.symbol(name) for name in free], self.prediction.seed)
 
-    def _at(self, formulas: Formulas, ranks: Sequence[int], growth: Sequence[float] = ()) -> Floats:
+    def _evaluate_at(self, formulas: Formulas, ranks: Sequence[int], growth: Sequence[float] = ()) -> Floats:
         """The values on so many ranks, all at once: a row for each formula. The problem may be so many times as large
         on each. Raises AspenError for the first number of ranks that has none."""
         import numpy
@@ -172,7 +172,7 @@ class Scaling(Result):
         rows = [
             (each, *self.sizes_at(each, larger)) for each, larger in zip(ranks, growth or repeat(1.0), strict=False)
         ]
-        with self.prediction.scope.locating():
+        with self.prediction.scope.locate_failures():
             try:
                 return formulas(numpy.array(rows, dtype=float))
             except TooMuchWork:  # none of the numbers is to blame
@@ -182,13 +182,13 @@ class Scaling(Result):
                     try:
                         formulas(numpy.array([[each, *sizes]], dtype=float))
                     except EvaluationError:
-                        with self._there(int(each), sizes).scope.locating():
+                        with self._predict_at(int(each), sizes).scope.locate_failures():
                             raise
                 raise
 
     def _times(self, ranks: Sequence[int], growth: Sequence[float] = ()) -> Floats:
         """Seconds on so many ranks."""
-        times: Floats = self._at(self._runtime, ranks, growth)[0]
+        times: Floats = self._evaluate_at(self._runtime, ranks, growth)[0]
         return times
 
     def sizes_at(self, ranks: int, growth: float = 1.0) -> list[float]:
@@ -212,7 +212,7 @@ class Scaling(Result):
         rows = numpy.array([(each, *self.sizes_at(each)) for each in ranks], dtype=float)
         return [each for each, time in zip(ranks, self._runtime(rows, missing=True)[0], strict=True) if time == time]
 
-    def _there(self, ranks: int, sizes: Sequence[float]) -> Prediction:
+    def _predict_at(self, ranks: int, sizes: Sequence[float]) -> Prediction:
         """The run on so many ranks."""
         problem = dict(zip(self.problem, sizes, strict=True))
         return Prediction(self.prediction.case.with_set({**problem, self.parameter: ranks}))
@@ -232,7 +232,10 @@ class Scaling(Result):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings of the models, and what goes with the values once, with the numbers of ranks that it is so on."""
         of_values = (*self.prediction.wasted, *self.prediction.cap_warnings)
-        refused, declared = self._refused(), self.prediction.application.parameters[self.parameter].node.name_span
+        refused, declared = (
+            self._warn_of_refusals(),
+            self.prediction.application.parameters[self.parameter].node.name_span,
+        )
         base = [
             item
             for item in self.prediction.diagnostics
@@ -242,18 +245,18 @@ class Scaling(Result):
             base.append(_warn_of_growing(self.prediction.application, self.parameter, self.grown))
         found: dict[str, list[tuple[int, Diagnostic]]] = {}
         for ranks in self.ranks:
-            for item in self._there(ranks, self.sizes_at(ranks)).wasted:
+            for item in self._predict_at(ranks, self.sizes_at(ranks)).wasted:
                 found.setdefault(f"{item.code} {item.span}", []).append((ranks, item))
-        return (*base, *refused, *(self._once(told) for told in found.values()), *self._cap_warnings())
+        return (*base, *refused, *(self._merge_warnings(told) for told in found.values()), *self._cap_warnings())
 
-    def _refused(self) -> list[Diagnostic]:
+    def _warn_of_refusals(self) -> list[Diagnostic]:
         """A warning where the program refuses some of the numbers of ranks."""
         if self._own_rule is None:
             return []
         parameter, rule = self.prediction.application.parameters[self.parameter], self._own_rule
         warnings = [(ranks, count_warning(parameter, rule, ranks)) for ranks in self.ranks]
         refused = [(ranks, item) for ranks, item in warnings if item is not None]
-        return [self._once(refused)] if refused else []
+        return [self._merge_warnings(refused)] if refused else []
 
     def _cap_warnings(self) -> list[Diagnostic]:
         """A warning where a power cap makes the run longer on some of the numbers of ranks."""
@@ -261,9 +264,9 @@ class Scaling(Result):
         rows = [(each, *self.sizes_at(each)) for each in self.ranks]
         labels = [count_of(each, "rank") for each in self.ranks]
         symbols = [self.prediction.scope.symbol(name) for name in names]
-        return capped_points(self.prediction, symbols, rows, labels, names)
+        return warn_of_cap(self.prediction, symbols, rows, labels, names)
 
-    def _once(self, told: list[tuple[int, Diagnostic]]) -> Diagnostic:
+    def _merge_warnings(self, told: list[tuple[int, Diagnostic]]) -> Diagnostic:
         (first, item), (last, _) = told[0], told[-1]
         if len(self.ranks) == 1:
             return item
@@ -280,7 +283,7 @@ class Scaling(Result):
 
     def _points(self, ranks: Sequence[int], growths: Sequence[float | None]) -> tuple[ScalingPoint, ...]:
         """Points at some numbers of ranks, from one evaluation."""
-        columns = self._at(self._parts.formulas, [self.ranks[0], *ranks]).T.tolist()
+        columns = self._evaluate_at(self._parts.formulas, [self.ranks[0], *ranks]).T.tolist()
         first = columns[0][0]
         return tuple(
             self._point(each, first, column, growth)
@@ -350,7 +353,7 @@ class Scaling(Result):
         if not accepted:
             return None
         counts = self._candidates() if not self.counts else self._nearest_candidates(accepted)
-        if len(counts) > self._at_once:  # between the points next to the fastest of them
+        if len(counts) > self._batch_size:  # between the points next to the fastest of them
             here = min(range(len(self.ranks)), key=lambda place: self.points[place].time)
             low, high = self.ranks[max(here - 1, 0)], self.ranks[min(here + 1, len(self.ranks) - 1)]
             counts = [ranks for ranks in counts if low <= ranks <= high] or counts
@@ -364,14 +367,14 @@ class Scaling(Result):
     def _fastest_of(self, counts: Sequence[int]) -> int:
         """The one that takes the least time, the fewest of equals: all of them at once, or, where they are more than
         that, some, then those around the fastest of these."""
-        while len(counts) > self._at_once:
-            stride = -(-len(counts) // self._at_once)
+        while len(counts) > self._batch_size:
+            stride = -(-len(counts) // self._batch_size)
             best = int(self._times(counts[::stride]).argmin()) * stride
             counts = counts[max(0, best - stride + 1) : best + stride]
         return counts[int(self._times(counts).argmin())]
 
     @cached_property
-    def _at_once(self) -> int:
+    def _batch_size(self) -> int:
         """Numbers of ranks that a search looks at together: fewer of models whose loops are added pass by pass."""
         before = self._runtime.operations
         self._times(self.ranks[-1:])
@@ -391,7 +394,7 @@ class Scaling(Result):
         return list(accepted) if few else nearest_of(accepted, self._candidates())
 
     @property
-    def turns(self) -> bool:
+    def gets_slower(self) -> bool:
         """Whether there is a number of ranks from which on more of them take longer."""
         best = self.fastest
         return best is not None and best.ranks < self.ranks[-1] and self.points[-1].time > best.time

@@ -86,7 +86,7 @@ class Space:
             found = numpy.empty((len(quantities), len(points)))
             for number, (prediction, formulas) in enumerate(compiled):
                 rows = numpy.flatnonzero(numbers == number) if len(compiled) > 1 else slice(None)
-                with prediction.scope.locating():
+                with prediction.scope.locate_failures():
                     try:
                         found[:, rows] = formulas(points[rows][:, places], missing=missing)
                     except TooMuchWork:  # none of the points is to blame
@@ -95,7 +95,7 @@ class Space:
                         row, error = _first_failing(formulas, points[rows][:, places])
                         named = zip(self.parameters, row, strict=True)
                         where = ", ".join(f"{item.name} = {item.in_words(value)}" for item, value in named)
-                        with prediction.scope.locating(f"at {where}" if where else ""):
+                        with prediction.scope.locate_failures(f"at {where}" if where else ""):
                             raise error from None
             return found
 

@@ -205,13 +205,13 @@ def _guarded_table_rule(name: str) -> Rule:
     """A function whose NumPy rule marks missing values as NaN; floating-point errors inside of it are ignored."""
     rule = _table_rule(name)
 
-    def applied(run: Runner, payload: Any, *operands: Any) -> Any:
+    def apply_guarded(run: Runner, payload: Any, *operands: Any) -> Any:
         with numpy.errstate(all="ignore"):
             value = rule(run, payload, *operands)
         run.refuse(numpy.isnan(value), DOMAIN)
         return value
 
-    return applied
+    return apply_guarded
 
 
 RULES: dict[str, Rule] = {

@@ -306,11 +306,13 @@ def lru_slopes(graph: Any, distance: Any, ways: Any, lines: Any) -> Any:
     it is (D - A + 1) (P(D) - P(D + 1)) / (B - A): P is the incomplete beta function I_x(D - A + 1, A) with x = 1 - A/B,
     and x^a (1 - x)^b / (a Beta(a, b)) = I_x(a, b) - I_x(a + 1, b) (DLMF 8.17.20)."""
 
-    def at(distance: Any, ways: Any) -> Any:
+    def hits_at(distance: Any, ways: Any) -> Any:
         return graph.apply("lru_hits", distance, ways, lines)
 
-    step = at(distance + 1, ways) - at(distance, ways)
-    more = graph.if_else(graph.compare(">=", lines, ways + 1), at(distance, ways + 1) - at(distance, ways), graph.ZERO)
+    step = hits_at(distance + 1, ways) - hits_at(distance, ways)
+    more = graph.if_else(
+        graph.compare(">=", lines, ways + 1), hits_at(distance, ways + 1) - hits_at(distance, ways), graph.ZERO
+    )
     by_lines = -(distance - ways + 1) * step / (lines - ways)
     return step, more, graph.if_else(graph.compare(">", lines, ways), by_lines, graph.ZERO)
 
@@ -331,17 +333,17 @@ def room_slopes(graph: Any, ways: Any, own: Any, *loads: Any) -> Any:
     """By a load x, the array's own or another: x lines on average mean one more line in x - floor(x) of the sets, so
     the share changes by what that line displaces. By a chance: the share with the load minus that without it."""
 
-    def at(*arguments: Any) -> Any:
+    def lines_at(*arguments: Any) -> Any:
         return graph.apply("lines_with_room", ways, *arguments)
 
     floor = graph.apply("floor", own)
-    low, high = at(floor, *loads), at(floor + 1, *loads)
-    by_own = ((floor + 1) * high - floor * low - at(own, *loads)) / own
+    low, high = lines_at(floor, *loads), lines_at(floor + 1, *loads)
+    by_own = ((floor + 1) * high - floor * low - lines_at(own, *loads)) / own
     slopes = [graph.ZERO, graph.if_else(graph.compare(">", own, graph.ZERO), by_own, graph.ZERO)]
     for place in range(0, len(loads), 2):
         before, after, chance = loads[:place], loads[place + 2 :], loads[place + 1]
         floor = graph.apply("floor", loads[place])
-        low, high = (at(own, *before, value, graph.ONE, *after) for value in (floor, floor + 1))
-        there = at(own, *before, loads[place], graph.ONE, *after)
-        slopes += [chance * (high - low), there - at(own, *before, *after)]
+        low, high = (lines_at(own, *before, value, graph.ONE, *after) for value in (floor, floor + 1))
+        there = lines_at(own, *before, loads[place], graph.ONE, *after)
+        slopes += [chance * (high - low), there - lines_at(own, *before, *after)]
     return tuple(slopes)

@@ -251,7 +251,7 @@ class Visits(NamedTuple):
     outside: Any
     counts: Any
 
-    def only(self, chosen: Any) -> Visits:
+    def select(self, chosen: Any) -> Visits:
         """The visits that are chosen, by a mask of truth values."""
         given = (self.places, self.left, self.found, *self.outside)
         places, left, found, *outside = (numpy.broadcast_to(part, chosen.shape)[chosen] for part in given)
@@ -300,7 +300,7 @@ def shares_by_use(
         kept = (in_use <= limit) & visits.counts
         if not kept.any():
             return [], []
-        visits, in_use = visits.only(kept), in_use[kept]
+        visits, in_use = visits.select(kept), in_use[kept]
     used, times = numpy.unique(in_use, return_counts=True)
     return used.tolist(), (times.cumsum() / counted).tolist()
 

@@ -196,7 +196,7 @@ class CallEvaluator(WalkTask):
             size = v.multiply(sizes[0], sizes[1])
         elif sizes:
             size = sizes[-1]
-        size = None if size is None or v.counters(size) else self._in_sizes(size)
+        size = None if size is None or v.counters(size) else self._substitute_arguments(size)
         owner = self.stack.inlined[-1] if self.stack.inlined else self.frame.function.key if self.frame.function else ""
         key = f"heap@{owner}@{node.span.start if node.span else id(node)}" + "".join(
             f"@{place}" for place in self.stack.sites
@@ -256,7 +256,7 @@ class CallEvaluator(WalkTask):
         self.out.append(Nest(self.names.make_counter("run"), (times,), inside))
         return value
 
-    def _in_sizes(self, value: Value | None) -> Value | None:
+    def _substitute_arguments(self, value: Value | None) -> Value | None:
         """A value with the function's arguments replaced by what its callers pass; None where it becomes too long."""
         try:
             return None if value is None else v.substitute(value, self.frame.given)
@@ -273,8 +273,10 @@ class CallEvaluator(WalkTask):
 
         def outside(value: Known) -> Known:
             if isinstance(value, PointerTarget):
-                return value.replace(array=rename_array(value.array, given), offset=self._in_sizes(value.offset))
-            return value if isinstance(value, Real) else self._in_sizes(value)
+                return value.replace(
+                    array=rename_array(value.array, given), offset=self._substitute_arguments(value.offset)
+                )
+            return value if isinstance(value, Real) else self._substitute_arguments(value)
 
         memory, offsets = Contents(), dict[DataKey, Value]()
         for place, value in self.scope.memory.items():

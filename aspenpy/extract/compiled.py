@@ -370,12 +370,12 @@ def _law_of_rows(nest: Nest, rows: Sequence[tuple[int, Fraction]], steady: Fract
 
 
 def _line(passes: Value, slope: Fraction, start: Fraction) -> Value:
-    return v.add(v.scale(passes, _rounded(slope)), v.scale(ONE, _rounded(start)))
+    return v.add(v.scale(passes, _round_cycles(slope)), v.scale(ONE, _round_cycles(start)))
 
 
 def _constant(cycles: Fraction) -> Value:
-    return v.scale(ONE, _rounded(cycles))
+    return v.scale(ONE, _round_cycles(cycles))
 
 
-def _rounded(cycles: Fraction) -> Fraction:
+def _round_cycles(cycles: Fraction) -> Fraction:
     return Fraction(round(cycles * 1000), 1000)

@@ -141,10 +141,10 @@ class CountedUnit:
     def count(self, lines: Mapping[int, float]) -> RunCounts:
         """Counts of statements and functions from those of the lines."""
 
-        def at(span: Span | None) -> float | None:
+        def count_at(span: Span | None) -> float | None:
             return None if span is None else lines.get(self.layout.find_line(span.start))
 
-        counter = ExecutionCounter(at)
+        counter = ExecutionCounter(count_at)
         entered: dict[str, float] = {}
         for written, expanded in self.pairs:
             count = counter.count_function(expanded)
@@ -153,7 +153,7 @@ class CountedUnit:
         ran: dict[Span, ExecutionCount] = {}
         for mine, other in {pair for functions in self.pairs for pair in _pair_spans(*functions)}:
             if (found := counter.found.get(other)) is not None:
-                ran[mine] = found.plus(ran.get(mine))
+                ran[mine] = found.add(ran.get(mine))
         executed = {
             written.span: sum(lines.get(line, 0.0) for line in self._list_lines(expanded))
             for written, expanded in self.pairs
@@ -174,7 +174,7 @@ def merge_counts(parts: Iterable[RunCounts]) -> RunCounts:
     executed: dict[Span, float] = {}
     for part in parts:
         for span, count in part.ran.items():
-            ran[span] = count.plus(ran.get(span))
+            ran[span] = count.add(ran.get(span))
         for key, number in part.entered.items():
             entered[key] = entered.get(key, 0.0) + number
         for span, number in part.executed.items():

@@ -59,11 +59,11 @@ class ProgramCommand(Record):
     def fill_in(self, values: Mapping[str, float], built: Sequence[str]) -> list[str]:
         """The command at some sizes, with what was built in place of the program."""
 
-        def given(word: str) -> str:
+        def fill_word(word: str) -> str:
             return _PLACE.sub(lambda match: _plain(values[match[1]]) if match[1] in values else match[0], word)
 
         before, behind = self.words[: self.program], self.words[self.program + 1 :]
-        return [*map(given, before), *built, *map(given, behind)]
+        return [*map(fill_word, before), *built, *map(fill_word, behind)]
 
 
 def parse_command(text: str) -> ProgramCommand:

@@ -29,7 +29,7 @@ class ExecutionCount(Record):
     entered: float
     passes: tuple[float, ...]
 
-    def plus(self, other: ExecutionCount | None) -> ExecutionCount:
+    def add(self, other: ExecutionCount | None) -> ExecutionCount:
         """Counts of both together, as of code that is compiled twice."""
         if other is None or len(other.passes) != len(self.passes):
             return self

@@ -149,7 +149,7 @@ class Memory(WalkTask):
         known."""
         for call in changed.calls - KNOWN:
             stored = self.facts.effects.get(call)
-            if stored is None or names & stored or _called_by(stored) - KNOWN:
+            if stored is None or names & stored or _called_functions(stored) - KNOWN:
                 return True
         return False
 
@@ -206,7 +206,7 @@ class Memory(WalkTask):
         stored, unknown_calls = self._stored_names(names, calls), False
         for call in calls - KNOWN:
             inside = self.facts.effects.get(call)
-            unknown_calls = unknown_calls or inside is None or bool(_called_by(inside) - KNOWN)
+            unknown_calls = unknown_calls or inside is None or bool(_called_functions(inside) - KNOWN)
         if unknown_calls:
             self.forget()
         self.scope.memory = self.scope.memory.filter(lambda place, value: not self._is_touched(place, value, stored))
@@ -233,7 +233,7 @@ class Memory(WalkTask):
         return " ".join(self.names.unknowns.get(symbol, ("", None))[0] for symbol in some)
 
 
-def _called_by(effects: Iterable[str]) -> set[str]:
+def _called_functions(effects: Iterable[str]) -> set[str]:
     """Names of the library functions that a function calls."""
     return {name.removeprefix("call ") for name in effects if name.startswith("call ")}
 

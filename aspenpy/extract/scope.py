@@ -160,7 +160,7 @@ class KnownValues:
     def merge(self, other: KnownValues, either: Callable[[Known, Known], Known] = lambda one, two: None) -> None:
         """Keeps what two branches have in common; `either` decides about values that differ."""
 
-        def chosen(one: Known, two: Known) -> Known:
+        def choose_value(one: Known, two: Known) -> Known:
             found = self.find_input(one, two)
             return either(one, two) if found is None else found
 
@@ -169,11 +169,11 @@ class KnownValues:
             if left is right or is_equal(left, right):
                 continue
             both = isinstance(left, Real) and isinstance(right, Real)
-            self.values[name] = join_paths([left, right]) if both else chosen(left, right)  # type: ignore[list-item]
+            self.values[name] = join_paths([left, right]) if both else choose_value(left, right)  # type: ignore[list-item]
         kept = Contents()
         for place in dict.fromkeys((*self.memory.places(), *other.memory.places())):
             left, right = self.memory.get(place), other.memory.get(place)
-            found = left if is_equal(left, right) else chosen(left, right)
+            found = left if is_equal(left, right) else choose_value(left, right)
             if found is not None:
                 kept[place] = found
         self.memory = kept

@@ -294,36 +294,36 @@ class Body(Naming):
         return self.writer.threads
 
     def _write_requirements(self, amounts: BlockAmounts, parts: tuple[Value, ...], simd: str) -> list[str]:
-        def shared(value: Value) -> str:
+        def share_of(value: Value) -> str:
             return self.write_formula(v.ratio(value, _multiply_parts(parts)) if parts else value)
 
         lines = []
         for done in amounts.operations:
             if done.name == CYCLES:
-                lines.append(f"chain [{shared(done.amount)}] as window, {done.precision}")
+                lines.append(f"chain [{share_of(done.amount)}] as window, {done.precision}")
             elif done.name == "integer":
-                lines += [f"intops [{shared(done.amount)}]"] if self.writer.options.integers else []
+                lines += [f"intops [{share_of(done.amount)}]"] if self.writer.options.integers else []
             elif done.name.startswith("call "):
                 each = self.names.find_library_flops(done.name[5:])
                 trait = f" as {done.precision}" if done.precision else ""
-                lines.append(f"flops [{shared(v.multiply(done.amount, each))}]{trait}  // {done.name}")
+                lines.append(f"flops [{share_of(v.multiply(done.amount, each))}]{trait}  // {done.name}")
             else:
                 wide = "" if "simd" in done.precision else simd
-                lines.append(f"flops [{shared(done.amount)}] as {done.name}, {done.precision}{wide}")
+                lines.append(f"flops [{share_of(done.amount)}] as {done.name}, {done.precision}{wide}")
         for chain in amounts.chains if self.writer.options.chains else ():
             if chain.classes == COUNTED and self.writer.options.in_vectors:
                 continue
             for name in dict.fromkeys(chain.classes):
                 times = chain.classes.count(name)
-                lines.append(f"chain [{shared(v.scale(chain.passes, times))}] as {name}")
+                lines.append(f"chain [{share_of(v.scale(chain.passes, times))}] as {name}")
         if self.writer.is_brief:
-            return lines + self._write_bytes(amounts, shared)
+            return lines + self._write_bytes(amounts, share_of)
         for access in amounts.accesses:
             if access.pattern is None or not access.pattern.anywhere:
                 self.writer.add_reach(self.names.find_canonical(access.array, self.writer.same), access.reach)
         for request in group_requests(amounts.accesses, amounts.depth):
             array = self.name_array(request.array)
-            way = f"{request.kind}s [{shared(request.words)}] of size [{request.size}]"
+            way = f"{request.kind}s [{share_of(request.words)}] of size [{request.size}]"
             way += f" {'from' if request.kind == 'load' else 'to'} {array}"
             trait = self._write_pattern(request, _arguments_of_part(request, parts))
             if v.number(request.reuse) != 1:

@@ -59,7 +59,7 @@ def _argument(argument: Expr | str | flow.Counted) -> str:
     return argument if isinstance(argument, str) else formula(argument)
 
 
-def _deeper(node: flow.Flow) -> Iterator[Line]:
+def _indent_body(node: flow.Flow) -> Iterator[Line]:
     return ((depth + 1, text) for depth, text in describe_flow(node))
 
 
@@ -85,28 +85,28 @@ def _sequence(node: flow.Sequence) -> Iterator[Line]:
 def _repeat(node: flow.Repeat) -> Iterator[Line]:
     counter = f" {node.counter.payload[0]}" if node.named else ""
     yield 0, heading(node, f"{node.mode}{counter} [{formula(node.count)}]")
-    yield from _deeper(node.body)
+    yield from _indent_body(node.body)
 
 
 def _choice(node: flow.Choice) -> Iterator[Line]:
     for condition, branch in node.branches:
         yield 0, f"if ({formula(condition)})"
-        yield from _deeper(branch)
+        yield from _indent_body(branch)
     if node.otherwise is not flow.NOTHING:
         yield 0, "else"
-        yield from _deeper(node.otherwise)
+        yield from _indent_body(node.otherwise)
 
 
 def _expectation(node: flow.Expectation) -> Iterator[Line]:
     for chance, case in node.cases:
         yield 0, f"with probability {formula(chance)}"
-        yield from _deeper(case)
+        yield from _indent_body(case)
 
 
 def _parallel(node: flow.Parallel) -> Iterator[Line]:
     yield 0, heading(node, "par")
     for branch in node.branches:
-        yield from _deeper(branch)
+        yield from _indent_body(branch)
 
 
 def _call(node: flow.Call) -> Iterator[Line]:

@@ -163,7 +163,7 @@ def _seconds(tree: CostTree) -> Callable[[flow.Flow, flow.Kernel], Expr]:
 
     def seconds(node: flow.Flow, around: flow.Kernel) -> Expr:
         if isinstance(node, flow.Block):
-            return price_block(node, tree.residence.within(around), hierarchy, tree.origins).time
+            return price_block(node, tree.residence.target_of(around), hierarchy, tree.origins).time
         return timer.time(node)
 
     return seconds

@@ -49,7 +49,7 @@ class ExpressionBuilder:
         start = first.start if isinstance(first, _PLACED) else first.span[1]
         return Span(self.source, start, last.end if isinstance(last, _PLACED) else last.span[2])
 
-    def _whole(self, children: Children) -> Span:
+    def _span_of_all(self, children: Children) -> Span:
         """From the first symbol of a rule to the last one that is there."""
         for last in reversed(children):
             if last is not None:
@@ -57,10 +57,10 @@ class ExpressionBuilder:
         raise AssertionError("a rule that matched nothing")
 
     def _make_piece(self, value: Any, children: Children) -> RuleValue:
-        _, start, end = self._whole(children)
+        _, start, end = self._span_of_all(children)
         return RuleValue(value, start, end)
 
-    def _at(self, token: Any) -> Span:
+    def _span_of(self, token: Any) -> Span:
         return Span(self.source, token.start, token.end)
 
     # -- conditions ------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class ExpressionBuilder:
         function, _, pieces, closing = children
         arguments = values_of(pieces)
         span = self._span(function, closing)
-        node = nodes.Apply(function.value, arguments, span, self._at(function))
+        node = nodes.Apply(function.value, arguments, span, self._span_of(function))
         return self._require_depth(node, arguments)
 
     def indexed(self, children: Children) -> Any:
@@ -181,22 +181,22 @@ class Builder(ExpressionBuilder):
         _, name, _, *members, _ = children
         first_kernel = next(place for place, member in enumerate(members) if type(member) is nodes.Kernel)
         declarations, kernels = tuple(members[:first_kernel]), tuple(members[first_kernel:])
-        return nodes.Application(name.value, declarations, kernels, self._whole(children), self._at(name))
+        return nodes.Application(name.value, declarations, kernels, self._span_of_all(children), self._span_of(name))
 
     def machine(self, children: Children) -> nodes.Machine:
         components = tuple(child for child in children if type(child) is nodes.Component)
         declarations = tuple(child for child in children if type(child) is not nodes.Component)
         _refuse_per_rank(declarations, "a machine model")
-        return nodes.Machine(declarations, components, self._whole(children))
+        return nodes.Machine(declarations, components, self._span_of_all(children))
 
     # -- declarations ----------------------------------------------------------------------------
 
     def parameter(self, children: Children) -> nodes.Parameter:
         _, name, _, value, *limits, per_rank, counts = children
         low, high = limits[1::2] or (None, None)
-        span, per = self._whole(children), per_rank is not None
+        span, per = self._span_of_all(children), per_rank is not None
         return nodes.Parameter(
-            name.value, value, low, high, per_rank=per, counts=counts, span=span, name_span=self._at(name)
+            name.value, value, low, high, per_rank=per, counts=counts, span=span, name_span=self._span_of(name)
         )
 
     parameter_in_range = parameter
@@ -206,18 +206,18 @@ class Builder(ExpressionBuilder):
         argument = brackets[1] if brackets and brackets[0] is not None else None
         if rule.value not in RULES:
             hint = suggest_nearest(rule.value, RULES) or f"there are {', '.join(RULES)}"
-            fail("unknown-counts", f"unknown rule of numbers `{rule.value}`", self._at(rule), hint=hint)
+            fail("unknown-counts", f"unknown rule of numbers `{rule.value}`", self._span_of(rule), hint=hint)
         if (argument is None) == (rule.value in ARGUMENTS):
             wanted = ARGUMENTS.get(rule.value)
             message = f"`{rule.value}` takes {'no argument' if wanted is None else 'an argument, ' + wanted}"
             example = rule.value if wanted is None else f"{rule.value}(2)"
-            fail("unknown-counts", message, self._whole(children), hint=f"write `with {example}`")
-        return nodes.CountRule(rule.value, argument, self._whole(children))
+            fail("unknown-counts", message, self._span_of_all(children), hint=f"write `with {example}`")
+        return nodes.CountRule(rule.value, argument, self._span_of_all(children))
 
     def parameter_in_enum(self, children: Children) -> nodes.Parameter:
         _, name, _, value, _, enum = children
         return nodes.Parameter(
-            name.value, value, member_of=enum.value, span=self._whole(children), name_span=self._at(name)
+            name.value, value, member_of=enum.value, span=self._span_of_all(children), name_span=self._span_of(name)
         )
 
     def parameter_array(self, children: Children) -> nodes.Parameter:
@@ -237,23 +237,25 @@ class Builder(ExpressionBuilder):
         if _array_rank(value) != rank:
             message, hint = _RANKS[rank]
             fail("array-rank", message.format(name.value), value.span, hint=hint)
-        return nodes.Parameter(name.value, value, rank=rank, span=self._whole(children), name_span=self._at(name))
+        return nodes.Parameter(
+            name.value, value, rank=rank, span=self._span_of_all(children), name_span=self._span_of(name)
+        )
 
     def _warn_of_older_form(self, message: str, token: Any, hint: str) -> None:
-        self.warnings.append(warning("older-spelling", message, self._at(token), hint=hint))
+        self.warnings.append(warning("older-spelling", message, self._span_of(token), hint=hint))
 
     def array(self, children: Children) -> nodes.Array:
-        return nodes.Array(tuple(children[1:-1:2]) if children[1] else (), self._whole(children))
+        return nodes.Array(tuple(children[1:-1:2]) if children[1] else (), self._span_of_all(children))
 
     def table(self, children: Children) -> nodes.Array:
-        return nodes.Array(tuple(children[1:-1:2]), self._whole(children))
+        return nodes.Array(tuple(children[1:-1:2]), self._span_of_all(children))
 
     row = table
 
     def enum(self, children: Children) -> nodes.Enum:
         _, name, _, *members, _ = children
         words = tuple(member.value for member in members[::2])
-        return nodes.Enum(name.value, words, self._whole(children), self._at(name))
+        return nodes.Enum(name.value, words, self._span_of_all(children), self._span_of(name))
 
     def data_sized(self, children: Children) -> nodes.Data:
         _, name, _, size, _, _, memory = children
@@ -264,13 +266,13 @@ class Builder(ExpressionBuilder):
         return self._data(children, name, None, shape.value, values_of(factors), memory)
 
     def _data(self, children: Children, name: Any, size: Any, shape: Any, factors: Any, memory: Any) -> nodes.Data:
-        memory_span = None if memory is None else self._at(memory)
-        spans = self._whole(children), self._at(name), memory_span
+        memory_span = None if memory is None else self._span_of(memory)
+        spans = self._span_of_all(children), self._span_of(name), memory_span
         return nodes.Data(name.value, size, shape, factors, value_of(memory), *spans)
 
     def imported(self, children: Children) -> nodes.Import:
         _, name, _, path, overrides = children
-        spans = self._whole(children), self._at(name), self._at(path)
+        spans = self._span_of_all(children), self._span_of(name), self._span_of(path)
         return nodes.Import(name.value, read_string(path.value), values_of(overrides), *spans)
 
     def overrides(self, children: Children) -> RuleValue:
@@ -280,15 +282,15 @@ class Builder(ExpressionBuilder):
 
     def override(self, children: Children) -> nodes.Override:
         name, _, value = children
-        return nodes.Override(name.value, value, self._span(name, value), self._at(name))
+        return nodes.Override(name.value, value, self._span(name, value), self._span_of(name))
 
     def mixture(self, children: Children) -> nodes.Mixture:
         _, name, _, *parts, _ = children
-        return nodes.Mixture(name.value, tuple(parts[::2]), self._whole(children), self._at(name))
+        return nodes.Mixture(name.value, tuple(parts[::2]), self._span_of_all(children), self._span_of(name))
 
     def mixed(self, children: Children) -> nodes.Mixed:
         name, _, amount, _ = children
-        return nodes.Mixed(name.value, amount, self._whole(children), self._at(name))
+        return nodes.Mixed(name.value, amount, self._span_of_all(children), self._span_of(name))
 
     # -- kernels and statements ------------------------------------------------------------------
 
@@ -297,7 +299,9 @@ class Builder(ExpressionBuilder):
         count = sum(isinstance(member, nodes.Declaration) for member in members)
         declarations, body = tuple(members[:count]), tuple(members[count:])
         _refuse_per_rank(declarations, "a kernel")
-        return nodes.Kernel(name.value, values_of(formals), declarations, body, self._whole(children), self._at(name))
+        return nodes.Kernel(
+            name.value, values_of(formals), declarations, body, self._span_of_all(children), self._span_of(name)
+        )
 
     def formals(self, children: Children) -> RuleValue:
         return self._make_piece(tuple(children[1:-1:2]) if children[1] else (), children)
@@ -320,7 +324,7 @@ class Builder(ExpressionBuilder):
     def execute(self, children: Children) -> nodes.Execute:
         _, _, parallelism, _, parts, label, _, *requirements, _ = children
         width, counter, size, schedule = parts or (None, None, None, None)
-        span = self._whole(children)
+        span = self._span_of_all(children)
         return nodes.Execute(
             parallelism, value_of(label), tuple(requirements), span, width, value_of(counter), size, value_of(schedule)
         )
@@ -339,30 +343,30 @@ class Builder(ExpressionBuilder):
             value_of(direction),
             value_of(target),
             values_of(traits),
-            self._whole(children),
-            self._at(resource),
-            None if target is None else self._at(target),
+            self._span_of_all(children),
+            self._span_of(resource),
+            None if target is None else self._span_of(target),
         )
 
     def trait(self, children: Children) -> nodes.Trait:
         name, _, *arguments, _ = children
-        return nodes.Trait(name.value, tuple(arguments[::2]) if arguments[0] else (), self._whole(children))
+        return nodes.Trait(name.value, tuple(arguments[::2]) if arguments[0] else (), self._span_of_all(children))
 
     def counted(self, children: Children) -> nodes.Counted:
         name, _, low, _, high = children
-        return nodes.Counted(name.value, low, high, self._whole(children))
+        return nodes.Counted(name.value, low, high, self._span_of_all(children))
 
     def text(self, children: Children) -> nodes.Text:
         (token,) = children
-        return nodes.Text(read_string(token.value), self._at(token))
+        return nodes.Text(read_string(token.value), self._span_of(token))
 
     def call(self, children: Children) -> nodes.Call:
         _, kernel, _, arguments, _ = children
-        return nodes.Call(kernel.name, values_of(arguments), self._whole(children), kernel.span)
+        return nodes.Call(kernel.name, values_of(arguments), self._span_of_all(children), kernel.span)
 
     def sample(self, children: Children) -> nodes.Sample:
         _, name, _, distribution, _, arguments, _ = children
-        spans = self._whole(children), self._at(distribution)
+        spans = self._span_of_all(children), self._span_of(distribution)
         return nodes.Sample(name.value, distribution.value, values_of(arguments), *spans)
 
     def group(self, children: Children) -> nodes.Group:
@@ -376,7 +380,7 @@ class Builder(ExpressionBuilder):
     def choice(self, children: Children) -> nodes.If:
         _, _, condition, _, body, *others, otherwise = children
         branches = ((condition, body.value), *(other.value for other in others))
-        return nodes.If(branches, value_of(otherwise), self._whole(children))
+        return nodes.If(branches, value_of(otherwise), self._span_of_all(children))
 
     def else_if(self, children: Children) -> RuleValue:
         _, _, _, condition, _, body = children
@@ -387,48 +391,48 @@ class Builder(ExpressionBuilder):
 
     def switch(self, children: Children) -> nodes.Switch:
         _, _, subject, _, _, *cases, otherwise, _ = children
-        return nodes.Switch(subject, tuple(cases), value_of(otherwise), self._whole(children))
+        return nodes.Switch(subject, tuple(cases), value_of(otherwise), self._span_of_all(children))
 
     def probability(self, children: Children) -> nodes.Probability:
         _, _, *cases, otherwise, _ = children
-        return nodes.Probability(tuple(cases), value_of(otherwise), self._whole(children))
+        return nodes.Probability(tuple(cases), value_of(otherwise), self._span_of_all(children))
 
     def case(self, children: Children) -> nodes.Case:
         _, value, _, body = children
-        return nodes.Case(value, body.value, self._whole(children))
+        return nodes.Case(value, body.value, self._span_of_all(children))
 
     # -- machines --------------------------------------------------------------------------------
 
     def component(self, children: Children) -> nodes.Component:
         type_name, name, _, base, _, *items, _ = children
-        spans = self._whole(children), self._at(type_name), self._at(name), base and self._at(base)
+        spans = self._span_of_all(children), self._span_of(type_name), self._span_of(name), base and self._span_of(base)
         return nodes.Component(type_name.value, name.value, tuple(items), value_of(base), *spans)
 
     def part(self, children: Children) -> nodes.Part:
         type_name, _, quantity, _, name, _, replaced = children
-        spans = self._whole(children), self._at(name), replaced and self._at(replaced)
+        spans = self._span_of_all(children), self._span_of(name), replaced and self._span_of(replaced)
         return nodes.Part(type_name.value, quantity, name.value, value_of(replaced), *spans)
 
     def property(self, children: Children) -> nodes.Property:
         _, name, _, value, _ = children
-        return nodes.Property(name.value, value, self._whole(children), self._at(name))
+        return nodes.Property(name.value, value, self._span_of_all(children), self._span_of(name))
 
     def resource(self, children: Children) -> nodes.Resource:
         _, name, _, argument, _, _, time, _, traits = children
-        spans = self._whole(children), self._at(name)
+        spans = self._span_of_all(children), self._span_of(name)
         return nodes.Resource(name.value, argument.value, time, values_of(traits), *spans)
 
     def resource_trait(self, children: Children) -> nodes.ResourceTrait:
         name, _, argument, _, _, time, _ = children
-        return nodes.ResourceTrait(name.value, value_of(argument), time, self._whole(children))
+        return nodes.ResourceTrait(name.value, value_of(argument), time, self._span_of_all(children))
 
     def conflict(self, children: Children) -> nodes.Conflict:
         _, first, _, second = children
-        return nodes.Conflict(first.value, second.value, self._whole(children))
+        return nodes.Conflict(first.value, second.value, self._span_of_all(children))
 
     def power(self, children: Children) -> nodes.PowerDraw:
         kind, _, _, watts, _ = children
-        return nodes.PowerDraw(kind.value, watts, self._whole(children))
+        return nodes.PowerDraw(kind.value, watts, self._span_of_all(children))
 
 
 def _refuse_per_rank(declarations: Iterable[Any], where: str) -> None:

@@ -46,7 +46,7 @@ class Diagnostic(Record):
     parents: tuple[str, ...] = ()
     severity: Severity = "error"
 
-    def within(self, circumstance: str) -> Diagnostic:
+    def with_circumstance(self, circumstance: str) -> Diagnostic:
         """The same diagnostic, told with one more circumstance around it."""
         return self.replace(parents=(*self.parents, circumstance))
 

@@ -44,10 +44,10 @@ def _load_or_parse(source: Source, reader: Reader | None, warnings: list[Diagnos
         return _parse(source, "file", reader, warnings)
     tree = load_tree(file, source, reader)
     if tree is None:
-        told: list[Diagnostic] = []
-        tree = _parse(source, "file", reader, told)
-        warnings += told
-        if not told:
+        found: list[Diagnostic] = []
+        tree = _parse(source, "file", reader, found)
+        warnings += found
+        if not found:
             save_tree(file, source, tree)
     return tree
 

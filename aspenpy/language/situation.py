@@ -39,7 +39,7 @@ class Situation:
     def place(self, token: Token) -> Span:
         return Span(self.source, token.start, token.end)
 
-    def after(self, *types: str) -> bool:
+    def is_after(self, *types: str) -> bool:
         """Whether what was read last, and is not complete yet, are symbols of these types; `*` is any."""
         return len(self.values) >= len(types) and all(
             wanted in ("*", _terminal_of(value))
@@ -48,16 +48,16 @@ class Situation:
 
     def after_one_of(self, words: frozenset[str], *types: str) -> bool:
         """Whether what was read last are one of these words and symbols of these types."""
-        return any(self.after(word, *types) for word in words)
+        return any(self.is_after(word, *types) for word in words)
 
-    def inside(self, *types: str) -> bool:
+    def is_inside(self, *types: str) -> bool:
         """Whether the innermost bracket and the words before it are of these types."""
         if self.opening is None:
             return False
         place = next(i for i, value in enumerate(self.values) if value is self.opening.token)
         return _terminals_of(self.values[: place + 1])[-len(types) :] == list(types)
 
-    def wants(self, *terminals: str) -> bool:
+    def allows(self, *terminals: str) -> bool:
         """Whether all of these could stand here."""
         return self.expected.issuperset(terminals)
 
@@ -68,17 +68,17 @@ class Situation:
     @property
     def value_wanted(self) -> bool:
         """Whether an expression is due."""
-        return self.wants("NUMBER", "NAME", "LPAR")
+        return self.allows("NUMBER", "NAME", "LPAR")
 
     @property
     def value_complete(self) -> bool:
         """Whether an expression has been read that could end here."""
-        return self.wants("PLUS") or (bool(self.values) and isinstance(self.values[-1], nodes.Expression))
+        return self.allows("PLUS") or (bool(self.values) and isinstance(self.values[-1], nodes.Expression))
 
     @property
     def statement_wanted(self) -> bool:
         """Whether a statement could stand here."""
-        return self.wants(*keywords_that_begin(STATEMENT))
+        return self.allows(*keywords_that_begin(STATEMENT))
 
     @property
     def in_braces(self) -> bool:
@@ -92,7 +92,7 @@ class Situation:
 
     # -- the token and its neighbours ------------------------------------------------------------
 
-    def behind(self, *types: str) -> bool:
+    def is_behind(self, *types: str) -> bool:
         """Whether the token before it is of one of these types."""
         return self.previous is not None and self.previous.type in types
 
@@ -112,7 +112,7 @@ class Situation:
         source, start, end = self.span.resolve()
         return source.text.startswith(text, start) or source.text.endswith(text, 0, end)
 
-    def followed_by(self, text: str) -> bool:
+    def is_followed_by(self, text: str) -> bool:
         """Whether these characters come next."""
         source, _, end = self.span.resolve()
         return source.text[end : end + 80].lstrip().startswith(text)

@@ -180,10 +180,10 @@ def word_for_all(terminals: frozenset[str]) -> str:
     left = set(terminals) - CONSTANTS - VARIANTS
     if not left.isdisjoint({"PLUS", "STAR"}):
         left = left - CONTINUATIONS or {"PLUS"}
-    told: list[str] = []
+    words: list[str] = []
     for group, word in GROUPS:
         if group <= left:
             left -= group
-            told.append(word)
-    told += sorted(word_for(terminal) for terminal in left)
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} or {told[-1]}"
+            words.append(word)
+    words += sorted(word_for(terminal) for terminal in left)
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

@@ -219,11 +219,13 @@ def process_overhead(prediction: Prediction) -> Overhead:
     """Overhead of a process that runs the predicted case once."""
     places = [*prediction.machine.first_places(prediction.socket)]
 
-    def stated(kind: str, name: str) -> float:
+    def stated_value(kind: str, name: str) -> float:
         components = (place.component for place in places if place.component.type == kind)
         found = next((value for part in components if (value := part.value(name)) is not None), None)
         return 0.0 if found is None else float(value_of(found, prediction.machine.definitions))
 
-    page = stated("core", "page") or float(PAGE.payload)
+    page = stated_value("core", "page") or float(PAGE.payload)
     touched = float(Footprint(prediction.case).total)
-    return Overhead(stated("socket", "process_start_latency"), touched / page * stated("memory", "page_fault_latency"))
+    return Overhead(
+        stated_value("socket", "process_start_latency"), touched / page * stated_value("memory", "page_fault_latency")
+    )

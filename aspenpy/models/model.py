@@ -187,10 +187,10 @@ def range_warning(parameter: Parameter, value: Any, low: Any, high: Any) -> Diag
     if low > high:
         message = f"the range of `{name}` is empty: {lowest} is above {highest}"
         return warning("empty-range", message, node.name_span)
-    told = _amount(value, unit)
-    if told in (lowest, highest):  # it is outside by less than the digits of an amount show
-        told = f"{format_number(value)} {unit}".rstrip()
-    message = f"`{name}` is {told}, outside its range {lowest} .. {highest}"
+    written = _amount(value, unit)
+    if written in (lowest, highest):  # it is outside by less than the digits of an amount show
+        written = f"{format_number(value)} {unit}".rstrip()
+    message = f"`{name}` is {written}, outside its range {lowest} .. {highest}"
     return warning("outside-range", message, node.name_span)
 
 

@@ -92,7 +92,7 @@ def require_units(model: Application | Machine, written: list[Written]) -> None:
     errors = _find_contradictions(_exchange_values(model.node, changed))
     if errors:
         names = " and ".join(f"`{item.name}`" for item in written)
-        raise AspenError(errors[0].within(f"with {names} as set"))  # one setting contradicts every use of it
+        raise AspenError(errors[0].with_circumstance(f"with {names} as set"))  # one setting contradicts every use of it
     for item in written:
         _require_plain(model.node, item)
 

@@ -207,6 +207,6 @@ class PageExpressions:
             hint = "leave out of --free what it depends on"
             fail("not-compiled", f"the formulas of {self.prediction.where} cannot run in a page: {error}", hint=hint)
 
-    def written(self, expr: Expr, length: int) -> str:
+    def write_formula(self, expr: Expr, length: int) -> str:
         """The formula in the inputs, cut to so many characters."""
         return shorten_text(self.prediction.scope.formulas([expr], self.names)[0], length)

@@ -14,7 +14,7 @@ from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.energy.totals import EnergyTotals, energy_totals
 from aspenpy.answers.explanation import AskedBy, TimeOf, by_requirement
 from aspenpy.answers.peaks import LARGE, Peak, peaks
-from aspenpy.answers.roofline import Roofline, taking_part
+from aspenpy.answers.roofline import Roofline, count_participants
 from aspenpy.answers.roofline_points import Asked, roofline_totals
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.cost import Bound, Inclusive
@@ -62,7 +62,7 @@ def roofs(numbers: PageExpressions) -> list[Roof]:
         for ceiling in ceilings:
             one = caches.get(ceiling.path) or _slope(numbers, known[ceiling.resources[0], ceiling.traits, ceiling.path])
             place = next(place for place in machine.places(socket) if place.path == ceiling.path)
-            parts = [full for _, full in taking_part(prediction.tree, place, ceiling.resources[0])]
+            parts = [full for _, full in count_participants(prediction.tree, place, ceiling.resources[0])]
             used = graph.mul(one, longest(parts or [place.count]))
             if place.path in caches:
                 within = used = used if within is None else graph.apply("min", within, used)
@@ -131,7 +131,7 @@ def _energy(numbers: PageExpressions) -> tuple[EnergyTotals | None, str]:
 
 
 def _describe_value(numbers: PageExpressions, expr: Expr) -> Facts:
-    return {"value": numbers.add(expr), "formula": numbers.written(expr, LONGEST_FORMULA)}
+    return {"value": numbers.add(expr), "formula": numbers.write_formula(expr, LONGEST_FORMULA)}
 
 
 def _place(place: SourceLine | None) -> Facts | None:
@@ -173,7 +173,7 @@ def _kernels(numbers: PageExpressions, energy: EnergyTotals | None) -> Iterator[
             "calls": numbers.add(totals.get(Calls(name), graph.ZERO)),
             "inclusive": numbers.add(totals.get(Inclusive(name), graph.ZERO)),
             "exclusive": numbers.add(exclusive),
-            "formula": numbers.written(exclusive, LONGEST_PART),
+            "formula": numbers.write_formula(exclusive, LONGEST_PART),
             "energy": None if energy is None else numbers.add(sum_terms(joules.get(name, {}).values())),
             "bounds": [[resource, numbers.add(expr)] for resource, expr in bounds.items()],
             **_point(numbers, asked, name),
@@ -198,7 +198,7 @@ def _steps(numbers: PageExpressions) -> dict[str, list[Facts]]:
     tree = numbers.prediction.tree
     totals = Totaller(OfBlocks(partial(by_requirement, tree))).kernel(tree.entry)
     steps: dict[str, list[Facts]] = {}
-    for kernel, block, cost in list(tree.in_order())[:MOST_STEPS]:
+    for kernel, block, cost in list(tree.list_costs())[:MOST_STEPS]:
         exprs = graph.substitute([totals[AskedBy(cost)], totals[TimeOf(cost)]], {tree.entry.context: graph.ZERO})
         amount, time = (numbers.add(expr) for expr in exprs)
         steps.setdefault(kernel.name, []).append({**_step(block, cost), "amount": amount, "time": time})

@@ -183,7 +183,7 @@ def _units(needed: set[str]) -> dict[str, tuple[float, str]]:
 
 def _input(item: SliderInput) -> dict[str, Any]:
     place: SourceLine | None = item.place
-    told = None if place is None else {"where": place.where, "line": place.line}
+    position = None if place is None else {"where": place.where, "line": place.line}
     numbers = {"value": item.value, "low": item.low, "high": item.high, "log": item.log, "whole": item.whole}
     return {
         "name": item.name,
@@ -191,6 +191,6 @@ def _input(item: SliderInput) -> dict[str, Any]:
         "unit": item.unit,
         "per_rank": item.per_rank,
         **numbers,
-        "place": told,
+        "place": position,
         "choices": item.choices,
     }

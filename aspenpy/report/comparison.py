@@ -44,9 +44,9 @@ def report_comparison(comparison: Comparison, sweep: Crossovers | None = None) -
             make_table(UNPROVEN, sweep.unproven, "unproven", media=JSON),
         ]
     predictions = [one.prediction for one in comparison.contenders]
-    told = (item.diagnostics if sweep is None else item.tree.warnings for item in predictions)
+    of_predictions = (item.diagnostics if sweep is None else item.tree.warnings for item in predictions)
     capped = () if sweep is None else sweep.cap_warnings
-    warnings = drop_repeats([*comparison.warnings, *(item for found in told for item in found), *capped])
+    warnings = drop_repeats([*comparison.warnings, *(item for found in of_predictions for item in found), *capped])
     if capped or (sweep is None and any(item.cap_warnings for item in predictions)):
         parts.append(Paragraph(_note_uncapped_order(comparison)))
     headline = f"{comparison.case.application.name}: {comparison.case.kernel} is fastest on {comparison.fastest}"
@@ -68,7 +68,7 @@ def _times_table(comparison: Comparison) -> Table:
     moved = any(comparison.transfers.values())
     contenders = comparison.contenders
 
-    def relative(item: Any) -> float | None:
+    def relative_time(item: Any) -> float | None:
         return comparison.times[item.label] / best if best else None
 
     heads = (
@@ -86,7 +86,7 @@ def _times_table(comparison: Comparison) -> Table:
             quantity=True,
             media=ALL if moved else DATA,
         ),
-        Column("times the fastest", "ratio", get=relative, media=TEXT),
+        Column("times the fastest", "ratio", get=relative_time, media=TEXT),
         Column(BOUND_BY, get=_bound_text, media=TEXT),
     )
     places = [place for place, item in enumerate(contenders) if item.label == comparison.fastest]
@@ -123,11 +123,11 @@ def _stretches_table(sweep: Crossovers) -> Table:
 def _crossover_tables(sweep: Crossovers) -> tuple[Table, Table]:
     """With the time that both take; where one of them jumps, with the times of the two on either side."""
 
-    def both(item: Crossover, x: Real) -> dict[str, float]:
+    def both_times(item: Crossover, x: Real) -> dict[str, float]:
         return {who: float(sweep.time(who, x)) for who in (item.first, item.second)}
 
     def times_in_words(item: Crossover, x: Real) -> str:
-        times = [seconds(time) for time in both(item, x).values()]
+        times = [seconds(time) for time in both_times(item, x).values()]
         return times[0] if sweep.meets(item) else " and ".join(times)
 
     before = Column("times before", get=lambda item: times_in_words(item, item.before))
@@ -139,8 +139,8 @@ def _crossover_tables(sweep: Crossovers) -> tuple[Table, Table]:
     heads = (
         *names,
         *make_columns("before behind"),
-        Column("times before", unit="s", get=lambda item: both(item, item.before)),
-        Column("times behind", unit="s", get=lambda item: both(item, item.behind)),
+        Column("times before", unit="s", get=lambda item: both_times(item, item.before)),
+        Column("times behind", unit="s", get=lambda item: both_times(item, item.behind)),
     )
     return (
         make_table(shown, sweep.crossovers, title="crossovers", media=TEXT),

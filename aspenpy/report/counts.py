@@ -101,7 +101,7 @@ def _totals_table(counts: Counts) -> Table:
 def _table_of_all(counts: Counts) -> Table:
     """Every resource in the kernels' own blocks, which add up to what is asked for in all."""
 
-    def of(name: str) -> Column:
+    def make_column(name: str) -> Column:
         unit = unit_of_resource(name)
         return Column(
             name, "amount", get=lambda kernel: Amount(kernel.exclusive[name], unit) if kernel.exclusive[name] else None
@@ -110,7 +110,7 @@ def _table_of_all(counts: Counts) -> Table:
     heads = (
         Column("kernel", get="name"),
         Column("calls", "count"),
-        *map(of, counts.amounts),
+        *map(make_column, counts.amounts),
         Column("flop/B", "ratio", get=lambda kernel: intensity(kernel.exclusive)),
     )
     return make_table(heads, _kernels_that_ran(counts), title="in their own blocks", media=TEXT)

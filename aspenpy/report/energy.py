@@ -242,7 +242,7 @@ def _describe_verdict(verdict: Verdict) -> str:
 def _kernels_table(energy: Energy) -> Table:
     """With several components, a column for each."""
 
-    def of(name: str) -> Column:
+    def make_column(name: str) -> Column:
         return Column(name, unit="J", get=lambda kernel: _energy_of(kernel, name), media=TEXT)
 
     several = len(energy.kernels) > 1 and len(energy.components) > 1
@@ -259,7 +259,7 @@ def _kernels_table(energy: Energy) -> Table:
             get=lambda it: {name: Amount(_energy_of(it, name), "J") for name in energy.components},
             media=JSON,
         ),
-        *(map(of, energy.components) if several else ()),
+        *(map(make_column, energy.components) if several else ()),
     )
     most = max(range(len(energy.kernels)), key=lambda place: energy.kernels[place].energy)
     return make_table(heads, energy.kernels, "kernels", marked=frozenset([most]), media=("text", "json"))

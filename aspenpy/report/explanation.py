@@ -74,8 +74,8 @@ def _draw_node(prediction: Evaluation) -> Iterator[Table]:
         cores = min(placed.cores, ranks * placed.cores_of_rank)
         width = min(WIDEST_BAR, round(placed.cores))
         full = round(width * cores / placed.cores)
-        told = f"{count_of(ranks, 'rank')} on {cores:g} of {placed.cores:g} cores" if ranks else "idle"
-        rows.append((f"socket {number}", f"{'#' * full}{'.' * (width - full)}  {told}"))
+        occupied = f"{count_of(ranks, 'rank')} on {cores:g} of {placed.cores:g} cores" if ranks else "idle"
+        rows.append((f"socket {number}", f"{'#' * full}{'.' * (width - full)}  {occupied}"))
     which = "" if placed.nodes == 1 else f", the fullest of {placed.nodes:,} nodes"
     yield make_facts([("ranks", str(placed)), *rows], title=f"placement{which}")
 
@@ -373,8 +373,8 @@ def _block_facts(block: EcmBlock) -> list[tuple[str, str]]:
         ("T_OL", f"{one_digit(block.overlapping)}: the core computes, beside all else"),
     ]
     for term in block.terms:
-        told = "adds up with the other serial levels" if term.serial else "overlaps"
-        rows.append((term.symbol, f"{one_digit(term.cycles)}: {term.component}, {told}"))
+        effect = "adds up with the other serial levels" if term.serial else "overlaps"
+        rows.append((term.symbol, f"{one_digit(term.cycles)}: {term.component}, {effect}"))
     if block.cores is not None:
         rows.append(("memory", f"saturated by {_whole_cores(block.cores)} of {format_count(block.available)} cores"))
     return rows

@@ -126,7 +126,7 @@ class _Reader:
 
     def __init__(self, words: list[_Word]) -> None:
         self.words = words
-        self.told = [word for word in words if word.kind != "COMMENT"]
+        self.tokens = [word for word in words if word.kind != "COMMENT"]
         self.position = -1
         self.blocks: list[str] = [STATEMENTS]
         self.depth = 0
@@ -147,10 +147,10 @@ class _Reader:
         self._follow(word)
         return PLAIN.get(word.kind, Punctuation)
 
-    def _at(self, offset: int) -> _Word:
+    def _word_at(self, offset: int) -> _Word:
         """The word so far from this one, comments left out."""
         place = self.position + offset
-        return self.told[place] if 0 <= place < len(self.told) else _Word("", "", 0)
+        return self.tokens[place] if 0 <= place < len(self.tokens) else _Word("", "", 0)
 
     def _follow(self, word: _Word) -> None:
         if word.kind in ("LPAR", "LSQB"):
@@ -158,7 +158,7 @@ class _Reader:
         elif word.kind in ("RPAR", "RSQB"):
             self.depth -= 1
         elif word.kind == "LBRACE":
-            component = self._at(-1).kind == "NAME" and self._at(-2).kind in ("NAME", "LIKE")
+            component = self._word_at(-1).kind == "NAME" and self._word_at(-2).kind in ("NAME", "LIKE")
             self.blocks.append(PARTS if component else _find_keyword(self.header).holds)
             self._begin()
         elif word.kind == "RBRACE":
@@ -179,7 +179,7 @@ class _Reader:
         return Keyword.Declaration if _find_keyword(word.text).declares else Keyword
 
     def _name(self, word: _Word) -> Any:
-        before, after = self._at(-1), self._at(1)
+        before, after = self._word_at(-1), self._word_at(1)
         if self.traits == self.depth and (before.kind == "COMMA" or before.text in ("as", "with")):
             return self._type_in_list(after)
         if before.text == "from" and after.kind == "LPAR" and word.text in FUNCTIONS:
@@ -188,7 +188,7 @@ class _Reader:
             return NAMES[named]
         if before.kind == "DOT":
             return Name.Function if self.header == "call" and self.depth == 0 else Name
-        if self.depth == 0 and (found := self._in_block(before, after)) is not None:
+        if self.depth == 0 and (found := self._token_in_block(before, after)) is not None:
             return found
         if after.kind == "LPAR" and word.text in FUNCTIONS:
             return Name.Builtin
@@ -198,9 +198,9 @@ class _Reader:
         """A trait, the shape of data, or a parameter of an imported model."""
         if after.kind == "EQUAL":
             return Name.Variable
-        return Name.Class if self._at(-3).text == "data" else Name.Decorator
+        return Name.Class if self._word_at(-3).text == "data" else Name.Decorator
 
-    def _in_block(self, before: _Word, after: _Word) -> Any:
+    def _token_in_block(self, before: _Word, after: _Word) -> Any:
         """Outside of brackets: a resource, or the type or the name of a component; None if it is none of them."""
         block = self.blocks[-1]
         if block == REQUIREMENTS:
@@ -212,7 +212,7 @@ class _Reader:
         if block == PARTS:
             self.typed = not self.typed
             return Keyword.Type if self.typed else Name.Class
-        if after.kind == "NAME" and self._at(2).kind in ("LBRACE", "LIKE"):
+        if after.kind == "NAME" and self._word_at(2).kind in ("LBRACE", "LIKE"):
             return Keyword.Type
         return Name.Class if before.kind == "NAME" and after.kind in ("LBRACE", "LIKE") else None
 

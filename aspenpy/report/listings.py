@@ -158,7 +158,7 @@ def report_library(kind: Kind, listed: Sources) -> Report:
     heads = COLUMNS + MACHINES if kind == "machines" else COLUMNS
     nothing = () if listed else (Paragraph("There is none like that in the library."),)
     models = make_table(heads, listed.items())
-    return Report("", {}, (models, *nothing), array=rows_as_objects(models.within("json")))
+    return Report("", {}, (models, *nothing), array=rows_as_objects(models.select_columns("json")))
 
 
 def summary(source: Source) -> str:

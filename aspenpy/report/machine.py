@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aspenpy.answers.network import Network, has_network
-from aspenpy.answers.peaks import Peak, peaks, together, value_of
+from aspenpy.answers.peaks import Peak, combined_rate, peaks, value_of
 from aspenpy.answers.side_by_side import LARGE, Pair, SideBySide
 from aspenpy.cost.assumed import YEAR
 from aspenpy.expr import graph
@@ -68,10 +68,10 @@ def report_machine(machine: Machine, summary: str | None = None) -> Report:
         "sockets": list(machine.sockets),
         "tree": _branch_as_data(machine, tree_of(machine)),
         "peaks": {
-            "sp_flops": together(found, "flops", "sp"),
-            "dp_flops": together(found, "flops", "dp"),
-            "memory_bandwidth": together(found, "loads"),
-            "resources": rows_as_objects(make_table(_peak_columns(found), found).within("json")),
+            "sp_flops": combined_rate(found, "flops", "sp"),
+            "dp_flops": combined_rate(found, "flops", "dp"),
+            "memory_bandwidth": combined_rate(found, "loads"),
+            "resources": rows_as_objects(make_table(_peak_columns(found), found).select_columns("json")),
         },
         "network": network and networks.figures_object(network),
     }

@@ -37,7 +37,7 @@ class Words:
     def amount(self, goal: Goal, value: float) -> str:
         return format_quantity(value, self.unit(goal), 6)
 
-    def at(self, point: dict[str, float | str]) -> str:
+    def describe_point(self, point: dict[str, float | str]) -> str:
         return ", ".join(f"{name} = {self.value(name, value)}" for name, value in point.items())
 
     def value(self, name: str, value: float | str) -> str:
@@ -138,7 +138,7 @@ def _bindings_table(result: Optimum, words: Words) -> Table:
         Column("binds", get="constraint.text"),
         Column(f"{name} by bound", get=slope),
         amount("1 % looser", "looser"),
-        Column("at", words.at, wrapped=True, get="point"),
+        Column("at", words.describe_point, wrapped=True, get="point"),
         Column("next bound", get=bound),
         amount("then", "next_value"),
         amount("without", "without"),
@@ -199,7 +199,7 @@ def _name_points(axes: Any, front: Front, words: Words) -> None:
     count = min(many, MOST_NAMED)
     for place in sorted({round(number * (many - 1) / max(1, count - 1)) for number in range(count)}):
         choice = front.choices[place]
-        text = words.at({name: value for name, value in choice.point.items() if name not in left_out})
+        text = words.describe_point({name: value for name, value in choice.point.items() if name not in left_out})
         is_last = place == many - 1  # whose name would run out of the frame
         beside: dict[str, Any] = {"textcoords": "offset points", "color": GREY}
         shift, side = ((-5, -13), "right") if is_last else ((5, 4), "left")
@@ -225,6 +225,6 @@ def draw_front(front: Front, space: Space, subject: str) -> Any:
             axes.set(**{f"{name}scale": "log"})
         axes.margins(0.12)
         label_axis(getattr(axes, f"{name}axis"), unit)
-    alike = words.at(_common_values(front))
+    alike = words.describe_point(_common_values(front))
     set_title(axes, f"{subject}, {alike}" if alike else subject)
     return figure

@@ -138,11 +138,11 @@ def group_by_level(roofline: Roofline) -> Table:
     """The intensity at each level of what says how it touches its data."""
     placed = [point for point in roofline.points if point.levels]
 
-    def at(name: str) -> Column:
+    def make_column(name: str) -> Column:
         return Column(name, "ratio", get=lambda point: {it.level: it.intensity for it in point.levels}.get(name))
 
     names = dict.fromkeys(level.level for point in placed for level in point.levels)
-    heads = (Column("kernel", get=indent_point), *map(at, names))
+    heads = (Column("kernel", get=indent_point), *map(make_column, names))
     return make_table(heads, placed, marked=_rows_of_applications(placed), title="flop/B at each level", media=TEXT)
 
 

@@ -97,7 +97,7 @@ def draw_roofline(roofline: Roofline) -> Any:
     width, up = LEFT + WIDTH + room + legend, BELOW + UP + ABOVE
     figure = Figure(figsize=(width, up))
     axes = figure.add_axes((LEFT / width, BELOW / up, WIDTH / width, UP / up))
-    seen = window(roofs, points)
+    seen = visible_range(roofs, points)
     axes.set(xscale="log", yscale="log", xlim=seen[:2], ylim=seen[2:])
     axes.set_xlabel("operational intensity (flop/B)")
     set_title(axes, heading(roofline))
@@ -177,7 +177,7 @@ def shown_levels(point: RooflinePoint) -> list[LevelPoint]:
     return [level for level in point.levels if level.intensity]
 
 
-def window(roofs: Roofs, points: Iterable[RooflinePoint]) -> VisibleRange:
+def visible_range(roofs: Roofs, points: Iterable[RooflinePoint]) -> VisibleRange:
     """Axis limits that contain all points, with a margin."""
     bandwidths = roofs.bandwidths
     ridges = [ceiling.rate / memory.rate for ceiling in roofs.compute for memory in bandwidths] or [1.0]
@@ -350,7 +350,7 @@ def script(roofline: Roofline, path: str) -> str:
     """The text of the file `path`; it draws an SVG beside the folder it is run in, under the same name."""
     points = shown_points(roofline)
     roofs = roofs_of(roofline)
-    seen = window(roofs, points)
+    seen = visible_range(roofs, points)
     lines = levels(roofs.compute)
     fastest = max((memory.rate for memory in roofs.bandwidths), default=None)
     picture = quote(Path(path).with_suffix(".svg").name)

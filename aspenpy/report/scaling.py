@@ -45,7 +45,7 @@ def report_scaling(scaling: Scaling) -> Report:
         "optimal_ranks": None if scaling.fastest is None else scaling.fastest.ranks,
         "optimal_time": None if scaling.fastest is None else scaling.fastest.time,
         "accepted": [str(each) for each in scaling.counts],
-        "turns": scaling.turns,
+        "turns": scaling.gets_slower,
         "dominant_calls": list(scaling.calls),
     }
     parts = (make_facts(_list_facts(scaling)), _points_table(scaling))
@@ -71,13 +71,13 @@ def _list_facts(scaling: Scaling) -> list[tuple[str, str]]:
     if scaling.counts:
         rows.append(("accepted", " that are ".join(each.describe() for each in scaling.counts)))
     if scaling.mode == "strong":
-        more = "; more of them take longer" if scaling.turns else ""
-        told = (
+        more = "; more of them take longer" if scaling.gets_slower else ""
+        fastest_run = (
             "none of them is accepted"
             if fastest is None
             else f"{count_of(fastest.ranks, 'rank')}, {seconds(fastest.time)}"
         )
-        rows.append(("fastest", f"{told}{more}"))
+        rows.append(("fastest", f"{fastest_run}{more}"))
     if scaling.calls:
         rows.append(("calls", f"{', '.join(scaling.calls)}: the longest first, on {count_of(last, 'rank')}"))
     return rows
@@ -183,8 +183,8 @@ def draw_scaling(scaling: Scaling) -> Any:
     fastest = scaling.fastest
     if scaling.mode == "strong" and fastest is not None:
         above.plot([fastest.ranks], [fastest.time], "o", color=BLACK, markersize=7, zorder=5)
-        told = {"textcoords": "offset points", "ha": "right", "va": "bottom", "color": INK}
-        above.annotate(f"fastest, on {format_count(fastest.ranks)}", (fastest.ranks, fastest.time), (-4, 7), **told)
+        style = {"textcoords": "offset points", "ha": "right", "va": "bottom", "color": INK}
+        above.annotate(f"fastest, on {format_count(fastest.ranks)}", (fastest.ranks, fastest.time), (-4, 7), **style)
     shares = (
         ("efficiency", STYLES[0], [100 * point.efficiency for point in points]),
         ("communication", STYLES[1], [100 * point.share for point in points]),

@@ -246,7 +246,7 @@ register_report(ReuseDistances, report_reuse)
 def _describe_sample(found: ReuseDistances) -> tuple[Paragraph, ...]:
     if found.rate is None:
         return ()
-    return (Paragraph(f"estimated from {100 * found.rate:g} % of the lines; {found.error_told()}"),)
+    return (Paragraph(f"estimated from {100 * found.rate:g} % of the lines; {found.error_in_words()}"),)
 
 
 def _summary_row(part: ReuseDistances) -> tuple[object, ...]:

@@ -32,14 +32,14 @@ OBJECTIVES = get_args(Objective)
 DIMENSION_OF = {"energy": JOULES, "power": WATTS, "time": SECONDS, "money": DIMENSIONLESS}
 
 DECIDE_OPTIONS = (
-    BUDGET.here(": energy=1000J, power=5kW, time=2s, money=20000 (decide)"),
+    BUDGET.adapt(": energy=1000J, power=5kW, time=2s, money=20000 (decide)"),
     option(
         "--price",
         "N",
         "decide: what a node costs, in any currency, for a budget of money (default: as the machine's `cost` states)",
         type=float,
     ),
-    MINIMISE.here(f": {', '.join(OBJECTIVES)} (default: runtime) (decide)"),
+    MINIMISE.adapt(f": {', '.join(OBJECTIVES)} (default: runtime) (decide)"),
     option(
         "--groups",
         "N",
@@ -48,7 +48,7 @@ DECIDE_OPTIONS = (
         default=2,
     ),
     option("--runs", "NAME=N,...", "decide, of several applications: how often each runs (default: once)"),
-    OUTPUT.here(": a report of all steps, .html, .md or .json, instead of what is shown"),
+    OUTPUT.adapt(": a report of all steps, .html, .md or .json, instead of what is shown"),
     option(
         "--uncertain",
         "NAME=S,...",
@@ -228,7 +228,7 @@ COUNTER_OPTIONS = (
     ),
     option("--where", "CONDITION", "of --counters: runs to use, such as 'threads <= 18' (default: all)"),
     option("--use", "NAME,...", "of --counters: columns to use (default: all that may be counters)"),
-    COLUMN.here(" (of --counters)"),
+    COLUMN.adapt(" (of --counters)"),
     option(
         "--fuzziness",
         "M",
@@ -236,7 +236,7 @@ COUNTER_OPTIONS = (
         type=float,
         default=FUZZINESS,
     ),
-    PRECISION.here(", that is narrow enough (of --counters)"),
+    PRECISION.adapt(", that is narrow enough (of --counters)"),
 )
 
 

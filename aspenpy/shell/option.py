@@ -22,7 +22,7 @@ class Option(Record):
     detail: str = ""
     former: tuple[str, ...] = ()
 
-    def here(self, detail: str = "", *, former: str = "", **more: Any) -> Option:
+    def adapt(self, detail: str = "", *, former: str = "", **more: Any) -> Option:
         """The option in one command, with what is particular to it there."""
         return Option(self.names, {**self.more, **more}, detail, tuple(former.split()) or self.former)
 

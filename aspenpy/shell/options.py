@@ -31,17 +31,17 @@ OUTSIDE = flag("--allow-outside", "lets a model include and import files from ou
 
 def machine(*, required: bool, why: str = "") -> Option:
     """The one machine of a command; `machines` are those of a command that takes several."""
-    return MACHINE.here(why, required=required)
+    return MACHINE.adapt(why, required=required)
 
 
 def machines(*, required: bool, why: str = "") -> Option:
-    return MACHINE.here(f"{SEVERAL}{why}", required=required, dest="machines")
+    return MACHINE.adapt(f"{SEVERAL}{why}", required=required, dest="machines")
 
 
 # -- what to run, and how --------------------------------------------------------------------------
 
 SOCKET = option("--socket", "S", "the kind of socket to run on, where the machine has several")
-SOCKETS = SOCKET.here("; by commas, one for each machine, or several of a single machine", dest="sockets")
+SOCKETS = SOCKET.adapt("; by commas, one for each machine, or several of a single machine", dest="sockets")
 KERNEL = option("--kernel", "K", "the kernel to run (default: main)")
 SET = repeatable_option(
     "--set",
@@ -99,14 +99,14 @@ SAMPLES = option("--samples", "N", "the number of random draws", type=positive)
 
 def formats(*more: str, of: str = "", default: str | None = "table") -> Option:
     """The formats of results, and `more` that only one command has."""
-    return choice("--format", (*FORMATS, *more), "how results are written (default: table)", default=default).here(of)
+    return choice("--format", (*FORMATS, *more), "how results are written (default: table)", default=default).adapt(of)
 
 
 ALL_FORMATS = formats()
 SUFFIXES = {form.suffix.lstrip("."): form.name for form in FORMATS.values() if form.suffix}
 PICTURE = option("--picture", "FILE", "also draws a picture, an .svg, .png or .pdf file")
 OUTPUT = option("-o --output", "FILE", "the file to write")
-TABLES = OUTPUT.here(
+TABLES = OUTPUT.adapt(
     f": the results, in the format of --format or of its name ({', '.join(f'.{suffix}' for suffix in SUFFIXES)}) "
     "(default: they are shown)",
     dest="results",

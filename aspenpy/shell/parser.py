@@ -49,9 +49,9 @@ class Parser(ArgumentParser):
         """An option that does not exist comes before one that is missing: it may have been meant."""
         if message.startswith(_MISSING) and (strange := self._unknown_option()):
             message = _UNKNOWN + strange
-        raise CommandError(f"{self._plainly(message)}; `{self.prog} --help` says what it takes")
+        raise CommandError(f"{self._reword(message)}; `{self.prog} --help` says what it takes")
 
-    def _plainly(self, message: str) -> str:
+    def _reword(self, message: str) -> str:
         """The message of argparse in plain words, with what was probably meant."""
         if missing := message.removeprefix(_MISSING).removesuffix(message):
             names = [self._with_value(name) for name in missing.split(", ")]

@@ -30,7 +30,7 @@ LAW = choice(
     "how energy is counted: `responding` to clocks, cores and traffic, where the machine states it; else `aeem`, the "
     "dissertation's equations 3.2 to 3.9; or the energy `roofline` (default: auto)",
     default="auto",
-).here(former="--model")
+).adapt(former="--model")
 
 # -- programs and measurements ---------------------------------------------------------------------
 
@@ -73,10 +73,10 @@ LEARNT = option("--model", "FILE", "a model that `aspenpy empirical` has learnt 
 def runs(least: int, most: int, former: tuple[str, str] = ("", "")) -> tuple[Option, Option]:
     """How often something is run at least and at most."""
     return (
-        option("--least-runs", "N", "runs at least").here(
+        option("--least-runs", "N", "runs at least").adapt(
             f" (default: {least})", type=positive, default=least, former=former[0]
         ),
-        option("--most-runs", "N", "runs at most").here(
+        option("--most-runs", "N", "runs at most").adapt(
             f" (default: {most})", type=positive, default=most, former=former[1]
         ),
     )

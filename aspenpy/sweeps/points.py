@@ -140,16 +140,16 @@ class Points(Lanes):
             last = node
             needed = needed_args(node)
             if node.kind == "if_else" and not self._is_nan(node.args[0], lane):
-                needed = node.args[1:2] if self._at(node.args[0], lane) else node.args[2:]
+                needed = node.args[1:2] if self._value_at(node.args[0], lane) else node.args[2:]
             node = next((arg for arg in needed if self._is_nan(arg, lane)), node)
         return node
 
-    def _at(self, node: Expr, lane: int) -> Any:
+    def _value_at(self, node: Expr, lane: int) -> Any:
         value = self.known.get(node)
         return value[lane] if isinstance(value, numpy.ndarray) and value.ndim == 1 else value
 
     def _is_nan(self, node: Expr, lane: int) -> bool:
-        value = self._at(node, lane)
+        value = self._value_at(node, lane)
         return isinstance(value, float) and value != value
 
     def values(self, expr: Expr) -> Floats:
@@ -247,7 +247,7 @@ def python_number(value: Any) -> int | float:
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
-def capped_points(
+def warn_of_cap(
     prediction: Prediction,
     symbols: Sequence[Expr],
     rows: Sequence[Sequence[float]],
@@ -260,7 +260,7 @@ def capped_points(
     if prediction.stated_cap is None or not rows:
         return []
     try:
-        with prediction.scope.locating():
+        with prediction.scope.locate_failures():
             formulas = prediction.scope.formulas([waiting_of_run(prediction.tree), prediction.tree.runtime], free)
             prepared = Formulas(formulas, symbols, prediction.seed)
             waited, runtime = prepared(numpy.array(rows, dtype=float), missing=True)

@@ -122,7 +122,7 @@ def failure_at(study: Study, number: int, reason: int) -> AspenError:
     where = "at " + ", ".join(f"{name} = {value}" for name, value in study.point(number).items())
     error = study.failure(number)
     diagnostics = error.diagnostics if error else (Diagnostic("no-value", f"{REASONS[reason]}, in floating point"),)
-    return AspenError(*(item.within(where) for item in diagnostics))
+    return AspenError(*(item.with_circumstance(where) for item in diagnostics))
 
 
 def available_cores() -> int:

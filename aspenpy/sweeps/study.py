@@ -21,7 +21,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.models.model import parameters_with_range, range_warning
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.record import Record
-from aspenpy.sweeps.points import capped_points, python_number
+from aspenpy.sweeps.points import python_number, warn_of_cap
 
 MOST_LOOKED_AT = 33  # points of a case at which its power cap is looked at
 
@@ -122,19 +122,19 @@ class Study:
     # -- formulas --------------------------------------------------------------------------------
 
     @cached_property
-    def _lowered(self) -> tuple[tuple[Prediction, tuple[Expr, ...]], ...]:
+    def _lowered_cases(self) -> tuple[tuple[Prediction, tuple[Expr, ...]], ...]:
         axes = dict(zip(self.columns, self.inputs, strict=True))
         return tuple(_lower_metrics(case.with_set(axes), tuple(self.metrics), self.inputs) for case in self.cases)
 
     @property
     def predictions(self) -> tuple[Prediction, ...]:
         """A prediction per case, with the axes as undefined symbols."""
-        return tuple(prediction for prediction, _ in self._lowered)
+        return tuple(prediction for prediction, _ in self._lowered_cases)
 
     @property
     def formulas(self) -> tuple[tuple[Expr, ...], ...]:
         """The metrics of each case as formulas in the symbols of the axes."""
-        return tuple(formulas for _, formulas in self._lowered)
+        return tuple(formulas for _, formulas in self._lowered_cases)
 
     # -- points ----------------------------------------------------------------------------------
 
@@ -220,7 +220,7 @@ class Study:
         points = [self.point(place) for place in looked_at]
         rows = [[float(point[name]) for name in self.columns] for point in points]
         labels = [", ".join(f"{name} = {point[name]:.6g}" for name in self.columns) for point in points]
-        return capped_points(prediction, self.inputs, rows, labels)
+        return warn_of_cap(prediction, self.inputs, rows, labels)
 
     def _outside_ranges(self, prediction: Prediction) -> list[Diagnostic]:
         warnings = []

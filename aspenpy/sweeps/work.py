@@ -99,12 +99,12 @@ class PointSheet:
         reasons; None where all is fine."""
         shape = tuple(len(range(*part.indices(size))) for part, size in zip(slices, self.shape, strict=True))
         try:
-            self._fastly(slices, shape, results)
+            self._evaluate_unchecked(slices, shape, results)
         except Doubt:
-            return self._carefully(slices, shape, results)
+            return self._evaluate_checked(slices, shape, results)
         return None
 
-    def _fastly(self, slices: Slices, shape: tuple[int, ...], results: Sequence[Floats]) -> None:
+    def _evaluate_unchecked(self, slices: Slices, shape: tuple[int, ...], results: Sequence[Floats]) -> None:
         known = _cut_to_block(self._shared, slices)
         if known.reasons:
             raise Doubt
@@ -122,7 +122,7 @@ class PointSheet:
             if not numpy.isfinite(result).all():
                 raise Doubt
 
-    def _carefully(self, slices: Slices, shape: tuple[int, ...], results: Sequence[Floats]) -> Reasons | None:
+    def _evaluate_checked(self, slices: Slices, shape: tuple[int, ...], results: Sequence[Floats]) -> Reasons | None:
         """A point has a reason where any of the roots has one; the others keep their values there."""
         known = _cut_to_block(self._shared if self.kernel is None else ComputedArrays(self._inputs), slices)
         Careful(self.program).compute(self._order if self.kernel is None else self._everything, known)

@@ -87,7 +87,7 @@ def build_dataframe(source: Report | Table) -> Any:
 
 def _stack_columns(source: Report | Table) -> list[list[Any]]:
     """The columns of the main table, each below its header, with those of units."""
-    table = source.within("csv") if isinstance(source, Table) else next(iter(source.tables("csv")), None)
+    table = source.select_columns("csv") if isinstance(source, Table) else next(iter(source.tables("csv")), None)
     if table is None:
         fail("no-table", "this result has no table of its own", hint="`to_json` has all of it")
     columns = enumerate(table.columns)

@@ -88,7 +88,7 @@ class Table(Record):
     def has_headers(self) -> bool:
         return any(column.header for column in self.columns)
 
-    def within(self, medium: str) -> Table:
+    def select_columns(self, medium: str) -> Table:
         """The table with only the columns that the medium shows."""
         kept = [place for place, column in enumerate(self.columns) if medium in column.media]
         if medium == "text" and self.sparse:
@@ -181,14 +181,14 @@ class Report(Record):
     @property
     def page(self) -> Page:
         """The report as people read it: no empty tables, no columns for programs alone."""
-        shown = [part.within("text") if isinstance(part, Table) else part for part in self.parts]
+        shown = [part.select_columns("text") if isinstance(part, Table) else part for part in self.parts]
         kept = [part for part in shown if not isinstance(part, Table) or ("text" in part.media and part.rows)]
         return (*((Title(self.headline),) if self.headline else ()), *kept)
 
     def tables(self, medium: str) -> list[Table]:
         """Tables that the medium shows, with their columns for it."""
         chosen = [part for part in self.parts if isinstance(part, Table) and medium in part.media]
-        return [part.within(medium) for part in chosen]
+        return [part.select_columns(medium) for part in chosen]
 
 
 __all__ = ["Amount", "Column", "Format", "Grid", "Page", "Paragraph", "Part", "Plot", "Report", "Table", "Title"]

@@ -93,7 +93,7 @@ class ReuseDistances(Result):
         with the variance n r (1 - r), and that number over r is the estimate. 0 without sampling."""
         return 0.0 if self.rate is None else sqrt(distance * (1 - self.rate) / self.rate)
 
-    def error_told(self) -> str:
+    def error_in_words(self) -> str:
         """Of a sample, the standard error of a distance in words."""
         return f"standard error of a distance d: sqrt({self.distance_error(1) ** 2:.3g} d) lines"
 
@@ -117,7 +117,7 @@ class ReuseDistances(Result):
         if self.part:
             remarks.append(("addresses", f"{self.part.name}, from {self.part.low:#x} up to {self.part.high:#x}"))
         if self.rate is not None:
-            remarks.append(("sample", f"{self.rate:g} of the lines; {self.error_told()}"))
+            remarks.append(("sample", f"{self.rate:g} of the lines; {self.error_in_words()}"))
         distances, counts = self.bin_counts(bins)
         return format_histogram(remarks, distances.tolist(), counts.tolist(), self.cold)
 

@@ -274,7 +274,7 @@ def test_a_price_of_nodes_is_a_budget_of_money() -> None:
     found = Decided(case, Budget(money=20_000), options=options)
     choices = found.choices[0]
     assert choices.cost.max() == 16 * 5000
-    kept = choices.within(Budget(money=20_000))
+    kept = choices.find_affordable(Budget(money=20_000))
     assert {choices.choice(int(row)).nodes for row in numpy.flatnonzero(kept)} == {1, 2, 3, 4}
     assert found.decisions[0].choice.cost == 5000 * found.decisions[0].choice.nodes
     with pytest.raises(AspenError, match="states no cost") as raised:

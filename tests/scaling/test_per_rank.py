@@ -35,15 +35,15 @@ def test_work_of_all_ranks_by_hand() -> None:
     assert sizes_per_rank(parse(cube(True))) == ("edge",)
     assert work.product_of(["edge"]) == ("edge", "edge", "edge")
     for ranks, edge in ((1, 40), (8, 20), (64, 10)):
-        flops, moved = work.at(ranks, {"edge": edge})
+        flops, moved = work.evaluate(ranks, {"edge": edge})
         assert flops == 5 * 64_000 * 1000
         assert moved == 5 * 8 * ranks * (edge + 1) ** 3
     grown = work.growth(("edge",) * 3)
     assert grown.flops == pytest.approx((1, 1, 1))
     assert grown.bytes == pytest.approx((1, 8 * 21**3 / 41**3, 64 * 11**3 / 41**3))
-    assert grown.stays
+    assert grown.is_constant
     assert work.growth(["edge"]).flops == pytest.approx((1, 8 / 8**3, 64 / 64**3))
-    assert not work.growth(["edge"]).stays
+    assert not work.growth(["edge"]).is_constant
     assert work.growth().flops == pytest.approx((1, 8, 64))
     assert work.sizes_that_keep_it() == [("edge",) * 3, ("steps",)]
 

@@ -94,7 +94,7 @@ def test_the_fastest_number_of_ranks() -> None:
     best = min(range(1, 1025), key=time)
     assert best == 512  # 1.95 us of work and 9 rounds; twice as many ranks save 0.98 us and cost 1
     assert (found.fastest.ranks, found.fastest.time) == (best, pytest.approx(time(best), rel=1e-12))
-    assert found.turns
+    assert found.gets_slower
 
 
 def test_the_fastest_beyond_those_looked_at_one_by_one() -> None:
@@ -103,7 +103,7 @@ def test_the_fastest_beyond_those_looked_at_one_by_one() -> None:
     assert best == 16384  # 1.83 us and 14 rounds; 32,768: 0.92 us and 15, 0.08 us more
     assert found.fastest.ranks == best
     small = scale(*models(), doublings(1, 64))
-    assert (small.fastest.ranks, small.turns) == (64, False)
+    assert (small.fastest.ranks, small.gets_slower) == (64, False)
 
 
 def test_weak_scaling() -> None:

@@ -40,8 +40,8 @@ MODIFIER = {
     BUILDER: (
         ("direction, target, traits = children", "direction, target, _, _, repeated, _, traits = children"),
         (
-            "            None if target is None else self._at(target),\n        )\n",
-            "            None if target is None else self._at(target),\n            repeated,\n        )\n",
+            "            None if target is None else self._span_of(target),\n        )\n",
+            "            None if target is None else self._span_of(target),\n            repeated,\n        )\n",
         ),
     ),
     PRINTER: (
@@ -86,7 +86,8 @@ DECLARED = {
         (
             "    def mixed(self",
             "    def quota(self, children: Children) -> nodes.Quota:\n        _, name, _, *parts, _ = children\n"
-            "        return nodes.Quota(name.value, tuple(parts[::2]), self._whole(children), self._at(name))\n\n"
+            "        amounts, span = tuple(parts[::2]), self._span_of_all(children)\n"
+            "        return nodes.Quota(name.value, amounts, span, self._span_of(name))\n\n"
             "    def mixed(self",
         ),
     ),

@@ -16,7 +16,7 @@ from aspenpy.answers.uneven_sweeps import warn_of_parts_of_sweeps
 from aspenpy.cost.accesses import histogram_reader
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.caches.reading import SENSELESS, TraitReader, read_access
-from aspenpy.cost.compute import nobody_offers, price_on_lanes
+from aspenpy.cost.compute import describe_missing_offer, price_on_lanes
 from aspenpy.cost.mapper import all_definitions
 from aspenpy.cost.memory import Hierarchy
 from aspenpy.cost.operations import unknown_trait
@@ -301,7 +301,7 @@ def _check_unoffered_resources(machine: Machine, kernels: list[flow.Kernel], soc
     """Requirements that no part of the machine serves, whichever of the sockets is chosen."""
     targets = [target_of(machine, socket, asked=_list_requirements(kernels)) for socket in sockets]
     return [
-        nobody_offers(item, targets[0])
+        describe_missing_offer(item, targets[0])
         for item in _list_requirements(kernels)
         if not any(item.resource in where.offers for where in targets)
     ]
@@ -358,7 +358,7 @@ def _check_patterns(
             hierarchy = Hierarchy(machine, socket, application, kernel, all_definitions(application, machine, kernel))
             for block in blocks_in(kernel.body) if hierarchy.levels else ():
                 with collect_errors(warnings):
-                    hierarchy.traffic(block, where.instances(block), where.serving)
+                    hierarchy.traffic(block, where.instances(block), where.find_offer)
     return list(dict.fromkeys(warnings))
 
 

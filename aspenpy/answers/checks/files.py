@@ -132,11 +132,11 @@ def syntax_errors(source: Source, reader: Reader) -> list[Diagnostic]:
 def _place_in_source(source: Source, mistake: Diagnostic) -> Diagnostic:
     """The diagnostic in the text as it was written."""
 
-    def moved(span: Span | None) -> Span | None:
+    def move_span(span: Span | None) -> Span | None:
         return None if span is None else Span(source, span.start, span.end)
 
-    related = tuple(Related(moved(item.span), item.label) for item in mistake.related)
-    return mistake.replace(span=moved(mistake.span), related=related)
+    related = tuple(Related(move_span(item.span), item.label) for item in mistake.related)
+    return mistake.replace(span=move_span(mistake.span), related=related)
 
 
 def _line_bounds(text: str, place: int) -> tuple[int, int]:

@@ -97,13 +97,13 @@ class _Component:
     def warnings(self) -> Iterator[Diagnostic]:
         yield from self._outside()
         yield from self._uneven()
-        yield from self._ways()
+        yield from self._warn_sets()
         yield from self._warn_channels()
 
     def span(self, name: str) -> Span | None:
         return self.component.properties[name].span
 
-    def called(self, name: str) -> str:
+    def name_property(self, name: str) -> str:
         return f"the {name} of {self.component.type} `{self.component.name}`"
 
     def _outside(self) -> Iterator[Diagnostic]:
@@ -111,31 +111,35 @@ class _Component:
             limits = RANGES.get((self.component.type, name))
             if limits is None or limits.low <= value <= limits.high:
                 continue
-            told = format_quantity(value, limits.unit)
+            shown = format_quantity(value, limits.unit)
             if value <= 0 and limits.low > 0:
-                yield warning("not-positive", f"{self.called(name)} is {told}", self.span(name), hint=limits.below)
+                yield warning(
+                    "not-positive", f"{self.name_property(name)} is {shown}", self.span(name), hint=limits.below
+                )
             elif value < limits.low:
-                yield warning("implausibly-small", f"{self.called(name)} is {told}", self.span(name), hint=limits.below)
+                yield warning(
+                    "implausibly-small", f"{self.name_property(name)} is {shown}", self.span(name), hint=limits.below
+                )
             else:
                 forgotten = ": is the unit missing?" if limits.unit == "s" else ""
                 hint = f"no known hardware has more than {format_quantity(limits.high, limits.unit)}{forgotten}"
-                yield warning("implausibly-large", f"{self.called(name)} is {told}", self.span(name), hint=hint)
+                yield warning("implausibly-large", f"{self.name_property(name)} is {shown}", self.span(name), hint=hint)
 
     def _uneven(self) -> Iterator[Diagnostic]:
         for (kind, name), unit in POWERS_OF_TWO.items():
             value = self.values.get(name)
             if kind == self.component.type and value is not None and value > 0 and not _is_power_of_two(value):
-                message = f"{self.called(name)} is {format_quantity(value, unit)}, which is not a power of two"
+                message = f"{self.name_property(name)} is {format_quantity(value, unit)}, which is not a power of two"
                 yield warning(
                     "no-power-of-two", message, self.span(name), hint="lines are selected by bits of the address"
                 )
 
-    def _ways(self) -> Iterator[Diagnostic]:
+    def _warn_sets(self) -> Iterator[Diagnostic]:
         """A cache consists of sets of so many lines."""
         numbers = [self.values.get(name, 0) for name in ("capacity", "cacheline", "associativity")]
         capacity, line, ways = numbers
         if self.component.type == "cache" and min(numbers) > 0 and capacity % (line * ways):
-            message = f"{self.called('capacity')} is not a whole number of sets of {_format_number(ways)} lines"
+            message = f"{self.name_property('capacity')} is not a whole number of sets of {_format_number(ways)} lines"
             yield warning(
                 "uneven-sets", message, self.span("capacity"), hint=f"a set takes {_format_number(line * ways)} B"
             )
@@ -147,7 +151,7 @@ class _Component:
         bandwidth, channels, each = (self.values[name] for name in names)
         if bandwidth > channels * each * (1 + TOLERANCE):
             message = (
-                f"{self.called('bandwidth')} is {format_quantity(bandwidth, 'B/s')}, and its "
+                f"{self.name_property('bandwidth')} is {format_quantity(bandwidth, 'B/s')}, and its "
                 f"{_format_number(channels)} "
                 f"channels of {format_quantity(each, 'B/s')} carry {format_quantity(channels * each, 'B/s')}"
             )
@@ -193,10 +197,10 @@ def _warn_out_of_order(order: HierarchyOrder, levels: list[tuple[_Component, Any
         if first > last * (1 + TOLERANCE):
             unit = RANGES[outer.component.type, order.property].unit
             per_core = " a core" if order.shared else ""
-            told = f"{format_quantity(outside, unit)} against {format_quantity(inside, unit)}{per_core}"
+            amounts = f"{format_quantity(outside, unit)} against {format_quantity(inside, unit)}{per_core}"
             message = (
                 f"{outer.component.type} `{outer.component.name}` {order.worse} {inner.component.type} "
-                f"`{inner.component.name}` inside it: {told}"
+                f"`{inner.component.name}` inside it: {amounts}"
             )
             yield warning(order.code, message, outer.span(order.property), hint=order.hint)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from aspenpy.cost.value_mistakes import locating
+from aspenpy.cost.value_mistakes import locate_failures
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import CircularDefinition, evaluate, needed_nodes, order_definitions
 from aspenpy.expr.graph import Expr
@@ -31,7 +31,7 @@ def certain_errors(expr: Expr, origins: Origins) -> list[Diagnostic]:
     if graph.free_symbols(expr):
         return []
     found: list[Diagnostic] = []
-    with collect_errors(found), locating(origins):
+    with collect_errors(found), locate_failures(origins):
         evaluate(expr, {})
     return found
 

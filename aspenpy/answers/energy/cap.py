@@ -119,7 +119,7 @@ class _Powers:
 
     def at(self, clock: float) -> float:
         """Watts of the kernel that draws most."""
-        with self.scope.locating():
+        with self.scope.locate_failures():
             found = [
                 tuple(float(evaluate(expr, {self.symbol: clock}, self.seed)) for expr in pair) for pair in self.pairs
             ]

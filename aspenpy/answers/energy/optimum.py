@@ -79,7 +79,7 @@ def optimum(
         fail("no-effect", f"the {metric} does not depend on `{parameter}`")
 
     def at(expr: Expr, x: Real) -> Real:
-        with prediction.scope.locating():
+        with prediction.scope.locate_failures():
             value: Real = evaluate(expr, {symbol: x}, prediction.seed)
         return value
 

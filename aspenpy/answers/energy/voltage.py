@@ -39,7 +39,7 @@ def voltage_of(prediction: Prediction, clock: float | None = None) -> Voltage | 
     curve = one_of(where.central.component, CURVE, CURVES, "assumed")
     formula = prediction.scope.formulas([stated], [parameter])[0]
     symbol = prediction.scope.symbol(parameter)
-    with prediction.scope.locating():
+    with prediction.scope.locate_failures():
         value, floor = (
             float(evaluate(formula, {symbol: each}, prediction.seed)) for each in (clock, min(lowest, clock))
         )

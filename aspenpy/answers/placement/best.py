@@ -120,11 +120,11 @@ class _Chooser:
             again = {name for other in later for name in other.kernels}
             data = {name for other in later for name in other.data}
             kept: dict[Any, _Route] = {}
-            if self.tried + sum(self._ways(step, route) for route in routes) > MOST_TRIED:
+            if self.tried + sum(self._count_ways(step, route) for route in routes) > MOST_TRIED:
                 return None
             for route in routes:
                 for sockets in self._choices(step, route):
-                    reached = self._after(step, route, sockets, data)
+                    reached = self._try_extension(step, route, sockets, data)
                     if reached is None:
                         continue
                     key = (
@@ -136,7 +136,7 @@ class _Chooser:
             routes = list(kept.values())
         return routes
 
-    def _ways(self, step: _Step, route: _Route) -> int:
+    def _count_ways(self, step: _Step, route: _Route) -> int:
         ways = 1
         for name in self._open(step, route):
             ways *= len(self.options[name])
@@ -151,7 +151,7 @@ class _Chooser:
         for sockets in product(*(self.options[name] for name in names)):
             yield route.sockets | dict(zip(names, sockets, strict=True))
 
-    def _after(self, step: _Step, route: _Route, sockets: Sockets, data: set[str]) -> _Route | None:
+    def _try_extension(self, step: _Step, route: _Route, sockets: Sockets, data: set[str]) -> _Route | None:
         """The way that goes on with a step; None where there is none."""
         try:
             return self._extend_route(step, route, sockets, data)
@@ -162,7 +162,7 @@ class _Chooser:
     def _extend_route(self, step: _Step, route: _Route, sockets: Sockets, data: set[str]) -> _Route:
         self.tried += 1
         entry = self.question.entry
-        journey = self.question.quick(self.idle | sockets)
+        journey = self.question.walk_for_runtime(self.idle | sockets)
         totals, after = journey.walk(step.node, DataNames(entry, ()), route.state)
         own = {**dict(entry.computed), entry.context: graph.ZERO}
         times = graph.substitute([totals.get(key, graph.ZERO) for key in IN_WHOLE], own)
@@ -211,7 +211,7 @@ class _Chooser:
         """Seconds of the run with its kernels on these sockets; infinite where they cannot run so."""
         self.tried += 1
         try:
-            totals = self.question.quick(self.idle | sockets).run(self.question.entry)
+            totals = self.question.walk_for_runtime(self.idle | sockets).run(self.question.entry)
             return sum(float(value) for value in self._values([totals.get(key, graph.ZERO) for key in IN_WHOLE]))
         except AspenError as error:
             self._note_error(error)
@@ -294,6 +294,6 @@ def place(
     question = PlacementProblem(case_of(app, machine, options), data)
     if best:
         return best_placement(question, sockets or {})
-    placement = question.placed(sockets or {})
+    placement = question.place_kernels(sockets or {})
     _ = placement.runtime
     return placement

@@ -126,12 +126,12 @@ class Journey:
     def kernel(self, scene: DataNames, state: State) -> Found:
         """One execution of a kernel, in its formal symbols."""
         sockets = tuple(self.sockets[name] for name in self.below[scene.kernel])
-        return self._once((scene, sockets, frozenset(state.items())), lambda: self._ran(scene, state))
+        return self._compute_once((scene, sockets, frozenset(state.items())), lambda: self._walk_kernel(scene, state))
 
-    def _ran(self, scene: DataNames, state: State) -> Found:
+    def _walk_kernel(self, scene: DataNames, state: State) -> Found:
         return self._put_in_bindings(*self.walk(scene.kernel.body, scene, state), dict(scene.kernel.computed))
 
-    def _once(self, key: Any, compute: Callable[[], Found]) -> Found:
+    def _compute_once(self, key: Any, compute: Callable[[], Found]) -> Found:
         if key not in self.done:
             self.done[key] = compute()
         return self.done[key]
@@ -157,9 +157,9 @@ class Journey:
         socket, name = self.sockets[scene.kernel.name], scene.kernel.name
         cost = self.trees[socket].blocks[node]
         own = {RUNTIME: cost.time, Exclusive(name): cost.time, On(socket): cost.time}
-        parts, after = [own, self._busy(cost, socket) if self._is_wanted(BusyOn) else {}], dict(state)
+        parts, after = [own, self._busy_seconds(cost, socket) if self._is_wanted(BusyOn) else {}], dict(state)
         for data, (writes, asked) in _data_touched_by(node, scene).items():
-            where = self._where(data, state)
+            where = self._location_of(data, state)
             after[data], moves = touch_location(where, self.memories.of_socket[socket], writes)
             if after[data] == self._initial_memory(data) and data not in state:
                 del after[data]
@@ -175,7 +175,7 @@ class Journey:
     def _drop_unwanted(self, totals: Totals) -> Totals:
         return {key: worth for key, worth in totals.items() if self._is_wanted(type(key))}
 
-    def _busy(self, cost: BlockCost, socket: str) -> Totals:
+    def _busy_seconds(self, cost: BlockCost, socket: str) -> Totals:
         """Seconds in which the components are in use."""
         parts: list[Totals] = [
             {BusyOn(device_of(item.offer.place if item.offer else None, socket), item.requirement.resource): item.time}
@@ -186,7 +186,7 @@ class Journey:
             parts.append({BusyOn(device_of(cost.launch.place, socket), LAUNCH): cost.launch.time})
         return add_totals(parts)
 
-    def _where(self, data: str, state: State) -> Location:
+    def _location_of(self, data: str, state: State) -> Location:
         return state[data] if data in state else self._initial_memory(data)
 
     def _initial_memory(self, data: str) -> int:
@@ -290,7 +290,10 @@ class Journey:
 
     def _fork_state(self, condition: Expr, holds: State, fails: State) -> State:
         names = dict.fromkeys((*holds, *fails))
-        return {name: fork_location(condition, self._where(name, holds), self._where(name, fails)) for name in names}
+        return {
+            name: fork_location(condition, self._location_of(name, holds), self._location_of(name, fails))
+            for name in names
+        }
 
     def _expectation(self, node: flow.Expectation, scene: DataNames, state: State) -> Found:
         parts, after = [], state
@@ -303,7 +306,7 @@ class Journey:
 
     def _refuse_chance(self, node: flow.Expectation, number: int, there: State, after: State) -> None:
         for data in dict.fromkeys((*there, *after)) if number else ():
-            if self._where(data, there) != self._where(data, after):
+            if self._location_of(data, there) != self._location_of(data, after):
                 message = f"chance decides where `{data}` is after this"
                 hint = f"place all its cases on one socket that has the data at first: --data {data}=SOCKET"
                 fail("unsettled-data", message, node.span, hint=hint)
@@ -314,14 +317,14 @@ class Journey:
         for branch in node.branches:
             totals, state = self.walk(branch, scene, state)
             branches.append(totals)
-        return (self.overlap.at_once(branches) if self.overlaps(node) else add_totals(branches)), state
+        return (self.overlap.overlap_branches(branches) if self.overlaps(node) else add_totals(branches)), state
 
     def _call(self, node: flow.Call, scene: DataNames, state: State) -> Found:
         arrays = tuple((formal, scene.data(actual)) for formal, actual in node.arrays)
         called = DataNames(node.kernel, arrays)
         here = {name: where for name, where in state.items() if name in _data_of_scene(called)}
         sockets = tuple(self.sockets[name] for name in self.below[node.kernel])
-        totals, after = self._once(
+        totals, after = self._compute_once(
             (node, called, sockets, frozenset(here.items())),
             lambda: self._put_in_bindings(*self.kernel(called, here), dict(node.arguments)),
         )

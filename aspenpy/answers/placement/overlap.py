@@ -64,21 +64,23 @@ class Overlap:
             for first, second in pairs
         )
 
-    def at_once(self, branches: Sequence[Totals]) -> Totals:
+    def overlap_branches(self, branches: Sequence[Totals]) -> Totals:
         """The totals of all, in which the runtime is that of the whole, transfers included."""
         together = add_totals(branches)
         parties = list(_group_branches(branches))
         if len(parties) == 1:
-            whole = self._as_one(branches)
+            whole = self._overlapped_time(branches)
         else:
-            times = [self._as_one(party) if len(party) > 1 else _in_turn(party[0]) for party in parties]
+            times = [
+                self._overlapped_time(party) if len(party) > 1 else _sequential_time(party[0]) for party in parties
+            ]
             links = of_kind(Crossed, together).values()
             common = [time for key, time in of_kind(BusyOn, together).items() if key.device is None]
             whole = graph.apply("max", *times, *links, *common)
         kept = {key: worth for key, worth in together.items() if key not in IN_WHOLE}
         return {RUNTIME: whole, **kept}
 
-    def _as_one(self, branches: Sequence[Totals]) -> Expr:
+    def _overlapped_time(self, branches: Sequence[Totals]) -> Expr:
         together = add_totals(branches)
         busy = {_join_names(key.device, key.resource): time for key, time in of_kind(BusyOn, together).items()}
         times = [group.time for group in conflict_groups(busy, self.conflicts)]
@@ -99,7 +101,7 @@ def _group_branches(branches: Sequence[Totals]) -> Iterator[list[Totals]]:
     return (party for _, party in parties)
 
 
-def _in_turn(branch: Totals) -> Expr:
+def _sequential_time(branch: Totals) -> Expr:
     return graph.add(branch.get(RUNTIME, graph.ZERO), branch.get(WAITING, graph.ZERO))
 
 

@@ -97,13 +97,13 @@ class PlacementProblem:
 
     def journey(self, sockets: Mapping[str, str]) -> Journey:
         """The run with every kernel on a socket."""
-        return Journey(self.trees, self.memories, sockets, self.begin, self.now)
+        return Journey(self.trees, self.memories, sockets, self.begin, self.present_value)
 
-    def quick(self, sockets: Mapping[str, str]) -> Journey:
+    def walk_for_runtime(self, sockets: Mapping[str, str]) -> Journey:
         """The same with only what the runtime needs, and what it has in common with others that were quick."""
-        return Journey(self.trees, self.memories, sockets, self.begin, self.now, self.timed, self._done)
+        return Journey(self.trees, self.memories, sockets, self.begin, self.present_value, self.timed, self._done)
 
-    def now(self, expr: Expr) -> float | None:
+    def present_value(self, expr: Expr) -> float | None:
         """The value of an expression; None where the arguments of its kernel or the counters of loops decide it."""
         scope = self.scope([expr])
         known = not graph.free_symbols(scope.formulas([expr])[0])
@@ -120,7 +120,7 @@ class PlacementProblem:
         """The kinds of totals that the runtime depends on."""
         return TIMED | OF_OVERLAP if self.overlapping else TIMED
 
-    def placed(self, chosen: Mapping[str, str]) -> Placement:
+    def place_kernels(self, chosen: Mapping[str, str]) -> Placement:
         """The answer with some kernels on chosen sockets, and those that they call."""
         sockets = assign_sockets(self.application, self.machine, self.entry, chosen, self._is_indifferent)
         return Placement(self, sockets)
@@ -134,7 +134,7 @@ class PlacementProblem:
             for item in cost.requirements
         )
 
-    def alone(self, socket: str) -> Placement:
+    def place_all_on(self, socket: str) -> Placement:
         """The answer with all kernels on one socket."""
         return Placement(self, {kernel.name: socket for kernel in self.tree.kernels})
 
@@ -235,7 +235,7 @@ class Placement(Result):
         times: dict[str, float | Diagnostic] = {}
         for socket in self.machine.sockets:
             try:
-                times[socket] = self.question.alone(socket).runtime
+                times[socket] = self.question.place_all_on(socket).runtime
             except AspenError as error:
                 times[socket] = error.diagnostics[0]
         return times

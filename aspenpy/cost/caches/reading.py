@@ -10,7 +10,7 @@ from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, StridedLoop, gath
 from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine, Distances, Pattern, Scattered, Stencil
 from aspenpy.cost.trait_names import ADDITIONS, SHARED, WITH_ARGUMENTS
-from aspenpy.cost.value_mistakes import whole
+from aspenpy.cost.value_mistakes import require_whole
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import is_certainly_at_most
@@ -224,7 +224,7 @@ class _Request(Record):
     def step(self, stride: Expr, trips: Sequence[Expr]) -> Expr:
         """The bytes that a loop goes on by, whichever way it runs. Sizes and trips are not negative."""
         hint = "a loop moves on by whole bytes; choose sizes that divide each other"
-        self.checks.append(whole(stride, self.trait.span, hint))
+        self.checks.append(require_whole(stride, self.trait.span, hint))
         positive = {self.word, *trips}
         terms = multiply_out(stride).terms.items()
         if all(factor >= 0 and all(base in positive for base, _ in powers) for powers, factor in terms):
@@ -257,7 +257,7 @@ def _sweep_in_blocks(request: _Request) -> Affine:
     (size,) = request.arguments(1, 1, "blocked(bytes)")
     hint = "give the bytes of a block, as in `blocked(4096)`"
     request.require(size, request.word, request.trait, "a block of `blocked` holds at least one word", hint)
-    request.checks.append(whole(size, request.trait.span, DIVIDING))
+    request.checks.append(require_whole(size, request.trait.span, DIVIDING))
     words = size / request.word
     blocks = request.accesses / (words * request.times)
     loops = (StridedLoop(request.word, words), StridedLoop(graph.ZERO, request.times), StridedLoop(size, blocks))
@@ -316,7 +316,7 @@ def _stencil(request: _Request) -> Stencil:
         hint = "give the points that are computed along each axis, as in `stencil(5, nx, ny)`"
         message = "the grid of a stencil has at least one point along each axis"
         request.require(extent, graph.ONE, request.trait, message, hint)
-        request.checks.append(whole(extent, request.trait.span, DIVIDING))
+        request.checks.append(require_whole(extent, request.trait.span, DIVIDING))
     radius, star, hollow = known[asked]
     around = () if request.reuse is None else (StridedLoop(graph.ZERO, request.times),)
     return Stencil(tuple(extents), radius, star, request.word, hollow, around)

@@ -224,9 +224,9 @@ def predict_stages(model: Cos, sheet: MeasurementSheet) -> dict[str, tuple[Stage
     rows = list(zip(*(read_numbers(part, name) for name in names), core, whole, strict=True))
     made: dict[str, tuple[Stage, ...]] = {}
     for *values, computing, runtime in rows[:: -(-len(rows) // MOST_TRACES)]:
-        told = [f"{value:g} threads" if not unit else format_quantity(value, unit)
+        settings = [f"{value:g} threads" if not unit else format_quantity(value, unit)
                 for value, unit in zip(values, units, strict=True)]  # fmt: skip
-        made[", ".join(told)] = (Stage("compute", 0.0, computing), Stage("stall", computing, runtime))
+        made[", ".join(settings)] = (Stage("compute", 0.0, computing), Stage("stall", computing, runtime))
     return made
 
 

@@ -214,7 +214,9 @@ def load_at_cell(name: str, cell: Cell, load: Load) -> Machine:
     except AspenError as error:
         circumstance = cell.parents[0] if cell.span is None else f"for the measurement at {cell.span}"
         diagnostics = [
-            diagnostic.replace(span=cell.span) if diagnostic.span is None else diagnostic.within(circumstance)
+            diagnostic.replace(span=cell.span)
+            if diagnostic.span is None
+            else diagnostic.with_circumstance(circumstance)
             for diagnostic in error.diagnostics
         ]
         raise AspenError(*diagnostics) from None

@@ -142,7 +142,7 @@ class Responses:
                     self.formulas[formula_key(item)] = self._build_formula(item)
                 except AspenError as error:
                     raise AspenError(
-                        *(found.within(f"for {describe_place(item)}") for found in error.diagnostics)
+                        *(found.with_circumstance(f"for {describe_place(item)}") for found in error.diagnostics)
                     ) from None
 
     def _build_formula(self, item: Measurement) -> tuple[Scope, Expr]:
@@ -309,7 +309,7 @@ class Errors:
         if not abs(error) <= LARGEST_ERROR:
             message = f"the model is more than {LARGEST_ERROR:g} times what was measured"
             diagnostic = Diagnostic("too-large", message, item.span, hint="give what is fitted a narrower range")
-            raise AspenError(diagnostic.within(self._describe(values, item)))
+            raise AspenError(diagnostic.with_circumstance(self._describe(values, item)))
         return error
 
     def _predict(self, row: Row, values: Sequence[float]) -> float:
@@ -319,7 +319,7 @@ class Errors:
                 return float(curve.value(*values, *row.constants)[0])
         except EvaluationError:
             pass  # told by the formula as it was written
-        with curve.scope.locating(self._describe(values, row.measurement)):
+        with curve.scope.locate_failures(self._describe(values, row.measurement)):
             return float(curve.full_formula(*values, *row.inputs)[0])
 
     def _describe(self, values: Sequence[float], item: Measurement) -> str:

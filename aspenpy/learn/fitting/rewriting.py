@@ -118,7 +118,7 @@ def _require_values(source: Source, values: Mapping[str, float], allow_outside: 
         application = load_application(source, Reader(allow_outside=allow_outside))
     except AspenError as error:
         said = f"while reading the fitted model back as `{source.name}`"
-        raise AspenError(*(diagnostic.within(said) for diagnostic in error.diagnostics)) from None
+        raise AspenError(*(diagnostic.with_circumstance(said) for diagnostic in error.diagnostics)) from None
     for name, value in values.items():
         read = float(evaluate(application.parameters[name].value))
         if not math.isclose(read, value, rel_tol=1e-14):

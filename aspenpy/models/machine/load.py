@@ -131,14 +131,14 @@ def contradictions(node: nodes.Machine) -> list[Diagnostic]:
 def _check_time(item: nodes.Resource, names: Inference) -> list[Diagnostic]:
     """Contradictions to a resource's time being in seconds; of an amount with several possible dimensions, only where
     each contradicts."""
-    told: list[list[Diagnostic]] = []
+    contradictions: list[list[Diagnostic]] = []
     for amount in OPEN_AMOUNTS.get(item.name) or (RESOURCE_DIMENSIONS.get(item.name),):
         noted = Contradictions()
         inner = Inference(names.definitions, {**names.known, item.argument: amount}, noted)
         if amount is None or noted.infer(item.time, inner) != amount:  # `flops(n) [n]` is a second for each flop
             inner.check(item.time, SECONDS, f"the time of `{item.name}`")
-        told.append(noted.diagnostics)
-    return told[0] if all(told) else []
+        contradictions.append(noted.diagnostics)
+    return contradictions[0] if all(contradictions) else []
 
 
 def _check_component(

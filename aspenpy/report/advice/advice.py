@@ -159,8 +159,8 @@ def _describe_bound(advice: Advice) -> Words:
 def _describe_significant(advice: Advice) -> Words:
     said: list[Any] = ["What changes the runtime most: "]
     singles = advice.runtime_effects.singles
-    told = [effect for effect in singles[:3] if effect is singles[0] or effect.sensitivity >= TELLING]
-    for place, effect in enumerate(told):
+    strongest = [effect for effect in singles[:3] if effect is singles[0] or effect.sensitivity >= TELLING]
+    for place, effect in enumerate(strongest):
         said += [", " if place else "", COMPONENTS[effect.parameters[0]].title, " ("]
         said += [Link(f"{seconds(effect.least)} to {seconds(effect.most)}", "matters"), ")"]
     return (*said, ".")

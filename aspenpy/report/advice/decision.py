@@ -294,12 +294,12 @@ def _group_notes(grouped: Grouped) -> list[str]:
     runs = ", ".join(f"{item.runs:g} of {item.name}" for item in grouped.workloads)
     objective = grouped.objective
 
-    def told(cluster: Cluster) -> str:
+    def format_outcome(cluster: Cluster) -> str:
         return format_quantity(cluster.outcome.value_of(objective), UNIT_OF[objective], 4)
 
     first = "no one kind of nodes serves all within the budget"
     if grouped.common is not None:
-        first = f"{told(grouped.common)} with one kind of nodes"
+        first = f"{format_outcome(grouped.common)} with one kind of nodes"
     spaces = {item.name: each.space for item, each in zip(grouped.workloads, grouped.choices, strict=True)}
     problems = [
         f"{name}: {problem_note([space.stated], space.problem)}"
@@ -308,7 +308,8 @@ def _group_notes(grouped: Grouped) -> list[str]:
     ]
     return [
         f"The {objective} of all runs ({runs}) on at most {format_count(grouped.nodes)} nodes: {first}, "
-        f"{told(grouped.best)} with groups. Groups work at the same time; runs in a group one after the other.",
+        f"{format_outcome(grouped.best)} with groups. Groups work at the same time; "
+        "runs in a group one after the other.",
         *problems,
     ]
 

@@ -79,7 +79,7 @@ def parts(space: DesignSpace) -> tuple[Part, ...]:
         notes.append(f"Not significant, so not varied (all: --vary all): {_describe_left_out(space)}.")
     notes += [*cap_note(space), *_note_missing_patterns(space), *_note_extrapolated(space)]
     if not space.wanted or space.left_out:
-        notes += _note_unturned(space)
+        notes += _note_unvaried(space)
     if space.machine.absent:
         notes.append(f"Not stated by the machine, so not varied: {', '.join(space.machine.absent)}.")
     return (*found, *map(Paragraph, notes))
@@ -90,15 +90,15 @@ UNCORE = "uncore_clock"
 
 def assumed_ranges(space: DesignSpace) -> list[str]:
     """A sentence that lists the assumed ranges."""
-    told = [
+    listed = [
         f"{item.component} {_end_of_range(item, 'low')} to {_end_of_range(item, 'high')}"
         for item in space.ranges
         if item.source == "vendor" and not item.variable.case
     ]
-    return [f"Assumed ranges, which --vary NAME=LOW..HIGH replaces: {', '.join(told)}."] if told else []
+    return [f"Assumed ranges, which --vary NAME=LOW..HIGH replaces: {', '.join(listed)}."] if listed else []
 
 
-def _note_unturned(space: DesignSpace) -> list[str]:
+def _note_unvaried(space: DesignSpace) -> list[str]:
     """Components that nobody turns on a machine that is there, where they are not varied."""
     varied = {item.component for item in space.ranges} | {item.component for item in space.left_out}
     fixed = [it.component for it in space.machine.parameters if not may_be_changed(it) and it.component not in varied]
@@ -116,8 +116,8 @@ def _describe_left_out(space: DesignSpace) -> str:
         for item in space.left_out
     ]
     of = "runtime and energy" if space.powerless is None else "the runtime"
-    told = ", ".join(f"{name} {'/'.join(values)}" for name, values in shares)
-    return f"{told} of what all components together change of {of}"
+    listed = ", ".join(f"{name} {'/'.join(values)}" for name, values in shares)
+    return f"{listed} of what all components together change of {of}"
 
 
 OF_PATTERNS = ("l1_capacity", "l2_capacity", "l3_capacity", "prefetch", "memory_latency")
@@ -160,15 +160,15 @@ def _note_extrapolated(space: DesignSpace) -> list[str]:
         name: value_of(name, value)
         for found in space.near_optimal
         for name, value in found.configuration.values.items()
-        if name in ranges and _better(name, value, ranges[name].variable.base)
+        if name in ranges and _is_better(name, value, ranges[name].variable.base)
     }
     if not beyond:
         return []
-    told = ", ".join(f"{name} {value}" for name, value in beyond.items())
-    return [f"Extrapolated beyond what the machine states: {told}; --vary gives another range."]
+    listed = ", ".join(f"{name} {value}" for name, value in beyond.items())
+    return [f"Extrapolated beyond what the machine states: {listed}; --vary gives another range."]
 
 
-def _better(component: str, value: float, base: float) -> bool:
+def _is_better(component: str, value: float, base: float) -> bool:
     """Than what the machine has: more, but less of a latency."""
     return value < base * (1 - 1e-9) if component.endswith("latency") else value > base * (1 + 1e-9)
 
@@ -275,7 +275,7 @@ def _data_tables(space: DesignSpace) -> list[Part]:
         (effects.metric, effect) for effects in _all_effects(space) for effect in (*effects.singles, *effects.pairs)
     ]
 
-    def of(name: str) -> Column:
+    def make_column(name: str) -> Column:
         return Column(name, get=lambda row: getattr(row[1], name))
 
     heads = (
@@ -283,7 +283,7 @@ def _data_tables(space: DesignSpace) -> list[Part]:
         Column("components", get=lambda row: list(row[1].parameters), media=JSON),
         Column("component", get=lambda row: row[1].parameters[0], media=CSV),
         Column("and", get=lambda row: dict(enumerate(row[1].parameters)).get(1), media=CSV),
-        *map(of, ("least", "most", "sensitivity", "normalised", "beyond")),
+        *map(make_column, ("least", "most", "sensitivity", "normalised", "beyond")),
     )
     return [make_table(heads, rows, "effects", media=DATA)]
 
@@ -291,7 +291,7 @@ def _data_tables(space: DesignSpace) -> list[Part]:
 # -- as a picture ----------------------------------------------------------------------------------
 
 
-def heat(effects: Effects) -> tuple[tuple[str, ...], list[list[float]]]:
+def heat_map(effects: Effects) -> tuple[tuple[str, ...], list[list[float]]]:
     """Components, the strongest first, and the normalised sensitivity of each pair; of one alone on the diagonal."""
     names = tuple(effect.parameters[0] for effect in effects.singles)
     known: dict[frozenset[str], Effect] = {
@@ -310,7 +310,7 @@ def draw(space: DesignSpace) -> Any:
     figure = Figure(figsize=(len(found) * size, size), layout="constrained")
     panels = figure.subplots(1, len(found), squeeze=False)[0]
     for axes, effects in zip(panels, found, strict=True):
-        names, values = heat(effects)
+        names, values = heat_map(effects)
         axes.imshow(values, cmap=MAP, vmin=0, vmax=1)
         axes.set_xticks(range(len(names)), map(drop_middle, names), rotation=90)
         axes.set_yticks(range(len(names)), map(drop_middle, names))

@@ -92,7 +92,7 @@ def group_by_nodes(scaled: Scaled) -> Part:
     nodes = [number for number in items[0].nodes if number & (number - 1) == 0] if items else []
     at = [dict(zip(item.nodes, item.points, strict=True)) for item in items]
 
-    def told(place: int) -> Column:
+    def make_column(place: int) -> Column:
         item = items[place]
         header = f"{item.mode} {item.settings}".strip()
 
@@ -102,7 +102,7 @@ def group_by_nodes(scaled: Scaled) -> Part:
 
         return Column(header, align="right", get=cell)
 
-    heads = (Column("nodes", "count", get=lambda number: number), *map(told, range(len(items))))
+    heads = (Column("nodes", "count", get=lambda number: number), *map(make_column, range(len(items))))
     return make_table(heads, nodes, title="time and efficiency by nodes", media=TEXT)
 
 

@@ -101,12 +101,14 @@ def _largest_component(found: Significant, metric: str) -> str | None:
 
 def _metric_tables(found: Significant, metric: MetricName) -> list[Part]:
     """Tables of the runtime, or of the energy."""
-    told = next((item for item in found.evidences if item.metric == metric), None)
+    evidence = next((item for item in found.evidences if item.metric == metric), None)
     model = {item.component: item for item in found.by_model if item.metric == metric and item.share >= LEAST}
-    counted = {item.component: item for item in (() if told is None else told.significances) if item.share >= LEAST}
+    counted = {
+        item.component: item for item in (() if evidence is None else evidence.significances) if item.share >= LEAST
+    }
     names = sorted({*model, *counted}, key=lambda name: -max(_share_of(counted, name), _share_of(model, name)))
     heads = [Column("component")]
-    if told is not None:
+    if evidence is not None:
         heads += [
             Column("counters", "share"),
             Column("95 %" if found.options.target.confidence == 0.95 else "interval"),
@@ -116,38 +118,38 @@ def _metric_tables(found: Significant, metric: MetricName) -> list[Part]:
     for name in names:
         here, there = counted.get(name), model.get(name)
         row: list[str | float | None] = [title_of(name) if name else UNKNOWN]
-        if told is not None:
+        if evidence is not None:
             row += [None, None] if here is None else [here.share, _format_interval(here)]
         rows.append((*row, None if there is None else there.share))
     parts: list[Part] = [Table(tuple(heads), tuple(rows), title=metric, media=TEXT)] if rows else []
-    return parts if told is None else [*parts, *_counter_tables(told)]
+    return parts if evidence is None else [*parts, *_counter_tables(evidence)]
 
 
 def _format_interval(item: Significance) -> str | None:
     return None if item.low is None or item.high is None else f"{format_share(item.low)} .. {format_share(item.high)}"
 
 
-def _counter_tables(told: CounterEvidence) -> list[Part]:
+def _counter_tables(evidence: CounterEvidence) -> list[Part]:
     heads = (
-        Column(f"counter of {told.metric}", get="name"),
+        Column(f"counter of {evidence.metric}", get="name"),
         Column("known for", get=lambda item: ", ".join(item.known) or "nothing", wrapped=True),
         Column("share", "share", get=lambda item: item.share or None),
         Column("belongs to", get=_describe_membership, wrapped=True),
     )
-    listed = make_table(heads, told.counters, media=TEXT)
-    chosen = next((item for item in told.numbers if item.chosen), None)
+    listed = make_table(heads, evidence.counters, media=TEXT)
+    chosen = next((item for item in evidence.numbers if item.chosen), None)
     clusters = "each counter is one" if chosen is None else (
-        f"{chosen.count} of 2 to {told.numbers[-1].count}: partition coefficient {chosen.partition:.2f}, "
+        f"{chosen.count} of 2 to {evidence.numbers[-1].count}: partition coefficient {chosen.partition:.2f}, "
         f"Xie-Beni {chosen.xie_beni:.3f}"
     )  # fmt: skip
-    samples = told.samples
+    samples = evidence.samples
     known = (
         "each ran once"
         if samples.widest is None
         else f"half the interval of a mean is {format_share(samples.widest)} at most"
     )
     rows = [
-        ("regression", f"significant counters explain {format_share(told.r_squared)} of the variance"),
+        ("regression", f"significant counters explain {format_share(evidence.r_squared)} of the variance"),
         ("clusters", clusters),
         (
             "samples",
@@ -208,10 +210,10 @@ def _disagreement_sentences(found: Significant) -> list[Words]:
 def _evidence_blocks(found: Significant, each: CounterEvidence) -> list[Block]:
     names = {"counters": each.significances, "model": tuple(it for it in found.by_model if it.metric == each.metric)}
     counters, model = ({item.component: item for item in items} for items in names.values())
-    told = sorted({*counters, *model}, key=lambda name: -max(_share_of(counters, name), _share_of(model, name)))
+    components = sorted({*counters, *model}, key=lambda name: -max(_share_of(counters, name), _share_of(model, name)))
     rows = [
         _component_cells(name, counters.get(name), model.get(name))
-        for name in told
+        for name in components
         if name in counters or _share_of(model, name) >= SIGNIFICANT
     ]
     heads = ("component", "counters", "between", "model")

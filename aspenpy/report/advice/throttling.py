@@ -63,20 +63,24 @@ def _format_value(component: str, value: float) -> str:
 
 
 def parts(throttled: Throttled) -> tuple[Any, ...]:
-    def told(item: Restriction, header: str, said: Callable[[int], str]) -> Column:
+    def make_column(item: Restriction, header: str, said: Callable[[int], str]) -> Column:
         """Empty where so little is left that there is no value."""
         return Column(header, align="right", get=lambda row: said(row) if row < len(item.parts) else None)
 
-    def lost(item: Restriction) -> tuple[Column, ...]:
-        value = told(item, item.component, lambda row: _format_value(item.component, item.values[row]))
-        runtime = told(item, "runtime", lambda row: format_ratio(item.losses[row]))
+    def make_columns(item: Restriction) -> tuple[Column, ...]:
+        value = make_column(item, item.component, lambda row: _format_value(item.component, item.values[row]))
+        runtime = make_column(item, "runtime", lambda row: format_ratio(item.losses[row]))
         if not item.energies:
             return (value, runtime)
-        return (value, runtime, told(item, "energy", lambda row: format_ratio(item.energies[row] / item.energies[0])))
+        return (
+            value,
+            runtime,
+            make_column(item, "energy", lambda row: format_ratio(item.energies[row] / item.energies[0])),
+        )
 
     heads = [Column("left", "share", get=lambda row: throttled.parts[row])]
     for item in throttled.restrictions:
-        heads += lost(item)
+        heads += make_columns(item)
     rows = range(len(throttled.parts))
     return (
         make_table(heads, rows, title="runtime and energy, in times of those with nothing restricted", media=TEXT),
@@ -88,16 +92,16 @@ def parts(throttled: Throttled) -> tuple[Any, ...]:
 def _data_table(throttled: Throttled) -> Any:
     rows = [(item, place) for item in throttled.restrictions for place in range(len(item.parts))]
 
-    def of(name: str, plural: str) -> Column:
+    def make_column(name: str, plural: str) -> Column:
         return Column(name, get=lambda row: dict(enumerate(getattr(row[0], plural))).get(row[1]))
 
     heads = (
         Column("component", get=lambda row: row[0].component),
-        of("left", "parts"),
-        of("value", "values"),
-        of("runtime", "runtimes").replace(unit="s"),
-        of("energy", "energies").replace(unit="J"),
-        of("loss", "losses"),
+        make_column("left", "parts"),
+        make_column("value", "values"),
+        make_column("runtime", "runtimes").replace(unit="s"),
+        make_column("energy", "energies").replace(unit="J"),
+        make_column("loss", "losses"),
     )
     return make_table(heads, rows, "restrictions", media=(*JSON, *CSV))
 

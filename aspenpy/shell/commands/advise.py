@@ -90,7 +90,7 @@ OPTIONS = (
     ),
     machine(required=True),
     *SETTINGS,
-    VARY.here(
+    VARY.adapt(
         ": hardware components such as clock, cores, memory_clock; NAME=LOW..HIGH or NAME=1,2,4 gives a range; "
         "topology and memory_kind are parts of the library, such as topology=torus,star (default: those that are "
         "significant; `all`: all that the machine states, without parts)"
@@ -120,7 +120,7 @@ OPTIONS = (
     PROBLEM,
     LAW,
     ALL_FORMATS,
-    PICTURE.here(": sensitivities of pairs, scaling, the Pareto front, or throttling"),
+    PICTURE.adapt(": sensitivities of pairs, scaling, the Pareto front, or throttling"),
     SEED,
 )
 

@@ -28,11 +28,11 @@ from aspenpy.shell.study_options import OVER, TRANSFER
         *VALUES,
         PAR,
         *RANKS,
-        OVER.here(
+        OVER.adapt(
             "; here one interval: where the fastest changes in it, with :whole behind it of whole values, exactly"
         ),
         TRANSFER,
-        PICTURE.here(", with --over: the runtimes"),
+        PICTURE.adapt(", with --over: the runtimes"),
         OUTSIDE,
         *RESULTS,
         SEED,

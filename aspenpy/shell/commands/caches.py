@@ -41,7 +41,7 @@ RANGE = re.compile(rf"([A-Za-z_]\w*)=({ADDRESS})-({ADDRESS})", re.ASCII)
     "Compute reuse-distance histograms from an address trace",
     options=(
         option("trace", "TRACE", "an address trace, also compressed by gzip; - is standard input"),
-        OUTPUT.here(': a CSV file for a model\'s `rdd("FILE")`'),
+        OUTPUT.adapt(': a CSV file for a model\'s `rdd("FILE")`'),
         option("--line", "BYTES", "the size of a cache line (default: 64)", type=int, default=64),
         choice("--trace-format", ("lackey", "binary", "dinero"), "of the trace (default: what it looks like)"),
         option("--kinds", "KINDS", "which references take part (default: loads,stores)"),
@@ -55,7 +55,7 @@ RANGE = re.compile(rf"([A-Za-z_]\w*)=({ADDRESS})-({ADDRESS})", re.ASCII)
         option("--sampling-rate", "RATE", "looks at a part of the lines only, such as 0.01", type=float),
         choice("--bins", ("exact", "log"), "rows of the CSV file (default: exact)", default="exact"),
         ALL_FORMATS,
-        PICTURE.here(": the histograms"),
+        PICTURE.adapt(": the histograms"),
     ),
     examples=(
         (
@@ -154,7 +154,7 @@ def _split_words(text: str | None) -> list[str] | None:
         *RANKS,
         OUTSIDE,
         *RESULTS,
-        PICTURE.here(": the bytes of each level"),
+        PICTURE.adapt(": the bytes of each level"),
         SEED,
         flag("--simulate", "makes all references one by one in caches with sets and ways (wants a C compiler)"),
     ),

@@ -25,9 +25,9 @@ from aspenpy.tables.table import CSV, Findings, Paragraph, Report, Table, make_c
     options=(
         option("files", "FILE", "a model, or a folder: all its files *.aspen, those in folders below too", nargs="+"),
         machine(required=False, why=", which the applications are to run on"),
-        SOCKET.here(" (default: any of them)"),
-        SET.here("; of the runs on --machine"),
-        STRICT.here(", with status 1"),
+        SOCKET.adapt(" (default: any of them)"),
+        SET.adapt("; of the runs on --machine"),
+        STRICT.adapt(", with status 1"),
         *RESULTS,
         OUTSIDE,
     ),

@@ -143,14 +143,14 @@ OPTIONS = (
     option("--train", "WHERE", "rows to learn from, such as 'threads in (4, 6)' (default: all that are not tested)"),
     option("--test", "WHERE", "rows to predict (default: those not learnt from)"),
     option("--leave-out", "COLUMN", "leaves out each value of a column in turn and predicts it from the others"),
-    LEARNT.here(" (predict, report)"),
-    OUTPUT.here(": the model, in JSON (fit)"),
+    LEARNT.adapt(" (predict, report)"),
+    OUTPUT.adapt(": the model, in JSON (fit)"),
     option(
         "--parameters",
         "FILE",
         "fit, report: writes what was learnt as parameters of the Aspen language, a file that models include",
     ),
-    flag("--record-model", "fit of a record store: writes into it which model was learnt from which runs").here(
+    flag("--record-model", "fit of a record store: writes into it which model was learnt from which runs").adapt(
         former="--record"
     ),
     option("--predictors", "NAME,...", "acee, bandwidth: columns, or formulas of them such as cycles/runtime"),
@@ -169,7 +169,7 @@ OPTIONS = (
     ),
     flag("--choose", "bandwidth: also says which application, or algorithm, is the fastest at each memory clock"),
     option("--processors", "N,...", "with --machine: how many share the work (default: 1,2,4,8,16)", type=_read_counts),
-    PICTURE.here(": predictions, errors and residuals, or the trace"),
+    PICTURE.adapt(": predictions, errors and residuals, or the trace"),
     ALL_FORMATS,
     SEED,
 )

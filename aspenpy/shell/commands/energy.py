@@ -58,15 +58,15 @@ OPTIONS = (
         "W",
         "power cap of each socket, such as 150W: it waits to stay below, or lowers its clock with --throttle",
     ),
-    BUDGET.here(": energy=1000J; does the run stay within it?"),
+    BUDGET.adapt(": energy=1000J; does the run stay within it?"),
     option("--power-cap", "W", "a power, such as 20MW: does every kernel stay below it?"),
     flag("--throttle", "lowers the clock of the cores until the cap holds"),
     repeatable_option("--least", "NAME=LOW..HIGH", "the value of a parameter at which the energy is least"),
-    TRANSFER.here(", where the machine has several kinds"),
-    option("--measured", "FILE", "compares with measurements of this run: a record store, or a table").here(
+    TRANSFER.adapt(", where the machine has several kinds"),
+    option("--measured", "FILE", "compares with measurements of this run: a record store, or a table").adapt(
         former="--record"
     ),
-    PICTURE.here(": power over time"),
+    PICTURE.adapt(": power over time"),
     *RESULTS,
     SEED,
 )
@@ -101,7 +101,7 @@ def run_energy(arguments: Arguments) -> int:
     if arguments.power_cap:
         verdicts.append(below_cap(energy, quantity_of(arguments.power_cap, WATTS, "--power-cap")))
     hardware = hardware_peaks(energy.prediction) if energy.options.law == "aeem" else ()
-    best = _least(energy, arguments.least)
+    best = _least_energy(energy, arguments.least)
     warnings = [*prediction.diagnostics, *(_warn_of_ends(best, case) if best is not None else ())]
     voltage = _voltage(energy, best) if cap is not None or best is not None else None
     report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap, warnings=warnings, voltage=voltage)
@@ -123,7 +123,7 @@ def _joules(texts: list[str]) -> float:
     return joules
 
 
-def _least(energy: Energy, texts: list[str]) -> MetricOptimum | None:
+def _least_energy(energy: Energy, texts: list[str]) -> MetricOptimum | None:
     if not texts:
         return None
     text, *more = texts

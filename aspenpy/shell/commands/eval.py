@@ -27,10 +27,10 @@ OPTIONS = (
     MODEL,
     machine(required=True),
     *SETTINGS,
-    METRIC.here("; only these are shown, several by commas", metavar="NAME,..."),
+    METRIC.adapt("; only these are shown, several by commas", metavar="NAME,..."),
     *RESULTS,
     SEED,
-    SAMPLES.here(": also their mean, deviation and quantiles"),
+    SAMPLES.adapt(": also their mean, deviation and quantiles"),
 )
 
 

@@ -73,7 +73,7 @@ def run_explain(arguments: Arguments) -> int:
         flag("--graph", "also shows each kernel with its callers and callees"),
         formats("speedscope"),
         TABLES,
-        PICTURE.here(": the call graph"),
+        PICTURE.adapt(": the call graph"),
         SEED,
     ),
     examples=(
@@ -109,7 +109,7 @@ def run_profile(arguments: Arguments) -> int:
         machine(required=True),
         *SETTINGS,
         *RESULTS,
-        PICTURE.here(": the roofline"),
+        PICTURE.adapt(": the roofline"),
         option("--gnuplot", "FILE", "also writes it as a script for gnuplot"),
         SEED,
     ),

@@ -30,8 +30,8 @@ OPTIONS = (
     MODEL,
     machine(required=False, why="; without one only amounts can be asked for"),
     *SETTINGS,
-    FREE.here("; for all others their values are put in"),
-    METRIC.here(" (default: runtime)", former="--resource"),
+    FREE.adapt("; for all others their values are put in"),
+    METRIC.adapt(" (default: runtime)", former="--resource"),
     flag("--simplify", "lets SymPy simplify it; slow for a large formula"),
     OneOf(
         (
@@ -40,7 +40,7 @@ OPTIONS = (
             flag("--c", "as a function in C99", dest="form", action="store_const", const="c"),
         )
     ),
-    OUTPUT.here(": the formula (default: it is shown)"),
+    OUTPUT.adapt(": the formula (default: it is shown)"),
     SEED,
 )
 

@@ -59,8 +59,8 @@ OPTIONS = (
         "files of C or C++, a folder of them, or compile_commands.json, whose flags each file has",
         nargs="+",
     ),
-    OUTPUT.here(": the model (default: it is shown)"),
-    LEVEL.here(
+    OUTPUT.adapt(": the model (default: it is shown)"),
+    LEVEL.adapt(
         " (default: as the program is compiled, by --compile, compile_commands.json, or with -O2, where gcc and "
         "llvm-mca are installed; else source)"
     ),
@@ -86,10 +86,10 @@ OPTIONS = (
     option("--std", "NAME", "the standard, such as c99 or c++20"),
     flag("--chains", "adds chains of operations that wait for each other; not every machine has a resource for them"),
     flag("--integers", "adds operations on whole numbers as the resource intops"),
-    RUN.here("; how often its lines ran is filled in"),
-    OVER.here(", with --run: counts are fitted over these sizes; a NAME without braces in the command is a macro"),
-    LINK.here("; with --run"),
-    COMPILER.here("; with --run"),
+    RUN.adapt("; how often its lines ran is filled in"),
+    OVER.adapt(", with --run: counts are fitted over these sizes; a NAME without braces in the command is a macro"),
+    LINK.adapt("; with --run"),
+    COMPILER.adapt("; with --run"),
     choice(
         "--counts",
         ("gcov", "lackey"),
@@ -205,7 +205,7 @@ LOOP = r".L1:\n vaddsd %%xmm1, %%xmm0, %%xmm0\n jne .L1\n"
             required=True,
         ),
         option("--lines", "FIRST-LAST", "the lines of the loop (default: those between OSACA's marks)"),
-        OUTPUT.here(": the loop as an application, its flops by class, and its cycles as a chain"),
+        OUTPUT.adapt(": the loop as an application, its flops by class, and its cycles as a chain"),
         ALL_FORMATS,
     ),
     examples=(

@@ -41,15 +41,15 @@ OPTIONS = (
     ),
     machine(required=False, why="; where no column `machine` says which"),
     *SETTINGS,
-    VARY.here(
+    VARY.adapt(
         ": parameters to fit, of the application or the machine, with :whole behind those of whole values only "
         "(default: the application's that have a range and that the measurements determine)"
     ),
     COLUMN,
-    METRIC.here("; here the column to fit, such as `power [W]` (default: runtime and amounts)"),
+    METRIC.adapt("; here the column to fit, such as `power [W]` (default: runtime and amounts)"),
     CONFIDENCE,
-    OUTPUT.here(": the model with the fitted values in place, the application, or the machine where all are its"),
-    PICTURE.here(": the errors"),
+    OUTPUT.adapt(": the model with the fitted values in place, the application, or the machine where all are its"),
+    PICTURE.adapt(": the errors"),
     ALL_FORMATS,
     SEED,
 )

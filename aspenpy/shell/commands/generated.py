@@ -29,7 +29,7 @@ from aspenpy.tables.numbers import count_of, format_count
             "(default: comment)",
             default="comment",
         ),
-        OUTPUT.here(": the program (default: it is shown)"),
+        OUTPUT.adapt(": the program (default: it is shown)"),
         SEED,
     ),
     examples=(
@@ -69,13 +69,13 @@ def run_mpi(arguments: Arguments) -> int:
         machines(required=True, why=", up to four"),
         SOCKETS,
         *VALUES,
-        FREE.here(
+        FREE.adapt(
             ", each with a slider (default: the numbers that the runtime depends on, of the application and of each "
             "machine)"
         ),
         PAR,
         *RANKS,
-        OUTPUT.here(": the page (default: what_if.html)", default="what_if.html"),
+        OUTPUT.adapt(": the page (default: what_if.html)", default="what_if.html"),
         OUTSIDE,
         SEED,
     ),

@@ -73,7 +73,7 @@ def _read_filters(arguments: Arguments) -> Wanted:
     year, cores, memory = (_read_interval(name, getattr(arguments, name)) for name in ("year", "cores", "memory"))
     vendor = _read_vendor(arguments.vendor) if arguments.vendor is not None else None
 
-    def wanted(name: str, header: Header) -> bool:
+    def is_wanted(name: str, header: Header) -> bool:
         return (
             arguments.machine_kind in (None, header.kind)
             and (vendor is None or (header.vendor or "").lower() == vendor)
@@ -82,7 +82,7 @@ def _read_filters(arguments: Arguments) -> Wanted:
             and (memory is None or memory.holds(_sum_over_machine(name, "memory", "capacity")))
         )
 
-    return wanted
+    return is_wanted
 
 
 def _read_vendor(text: str) -> str:

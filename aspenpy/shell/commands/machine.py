@@ -39,7 +39,7 @@ def run_probe(arguments: Arguments, name: str) -> int:
     path = output_of(arguments, name)
     before = load_machine(path) if isinstance(path, Path) and path.exists() else None
     beside = None if arguments.compare is None else load_machine(arguments.compare or _find_in_library(arguments))
-    found = import_machine(name, arguments.files) if arguments.files else probed(name)
+    found = import_machine(name, arguments.files) if arguments.files else probe_with_progress(name)
     now = parse(found.text)
     assert isinstance(now, Machine)
     if before is not None and not arguments.replace:
@@ -59,7 +59,7 @@ def output_of(arguments: Arguments, name: str) -> Path | str:
     return path if path == STANDARD_OUTPUT else Path(path)
 
 
-def probed(name: str) -> Probe:
+def probe_with_progress(name: str) -> Probe:
     """Measures this host, with a progress bar on a terminal."""
     return probe(name, lambda done, total: report_activity("measuring this host", done / total))
 
@@ -91,9 +91,9 @@ DEFAULT_KIND: Kind = "cpu"
 OPTIONS = (
     choice("action", ("new", "probe", "check"), "new, probe or check", metavar="ACTION"),
     option("names", "NAME", "new, probe: the machine's name; check: files, folders or names", nargs="+"),
-    choice("--kind", KINDS, "the kind of machine").here(f" (new; default: {DEFAULT_KIND})"),
-    OUTPUT.here(": the machine (new, probe; default: NAME.aspen)"),
-    REPLACE.here(" (new, probe)"),
+    choice("--kind", KINDS, "the kind of machine").adapt(f" (new; default: {DEFAULT_KIND})"),
+    OUTPUT.adapt(": the machine (new, probe; default: NAME.aspen)"),
+    REPLACE.adapt(" (new, probe)"),
     repeatable_option(
         "--from",
         "FILE",
@@ -108,7 +108,7 @@ OPTIONS = (
         nargs="?",
         const=LIBRARY,
     ),
-    STRICT.here(", with status 1 (check)"),
+    STRICT.adapt(", with status 1 (check)"),
     formats(of=" (check, probe)", default=None),
     OUTSIDE,
 )

@@ -42,7 +42,7 @@ OPTIONS = (
         "--label", "NAME=VALUE", "says in each row what ran and where, such as threads=4; may be repeated"
     ),
     PRECISION,
-    CONFIDENCE.here(", by Student's t"),
+    CONFIDENCE.adapt(", by Student's t"),
     *runs(5, 50),
     flag("--trimmed", "leaves the shortest and the longest run out of the mean"),
     option(
@@ -50,8 +50,8 @@ OPTIONS = (
         "STORE",
         "adds the runs to a record store; columns, or --label application=... and input=..., name them",
     ),
-    LEARNT.here(", from these rows, to be noted with them (with --record)"),
-    OUTPUT.here(": the rows, in CSV"),
+    LEARNT.adapt(", from these rows, to be noted with them (with --record)"),
+    OUTPUT.adapt(": the rows, in CSV"),
     ALL_FORMATS,
 )
 

@@ -68,11 +68,11 @@ def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -
     options=(
         MODEL,
         machine(required=True),
-        RANK_COUNTS.here(required=True),
+        RANK_COUNTS.adapt(required=True),
         flag("--strong", "the problem stays as it is (default)"),
         flag("--weak", "the problem grows with the ranks"),
         option("--parameter", "NAME", "the model's number of ranks (default: ranks, or P)"),
-        PROBLEM.here(": n,n,n for n^3 (default: nx,ny,nz)"),
+        PROBLEM.adapt(": n,n,n for n^3 (default: nx,ny,nz)"),
         flag("--per-rank", "the problem's parameters are those of one rank, as those that a model declares `per rank`"),
         option(
             "--rank-counts",
@@ -83,7 +83,7 @@ def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -
         flag("--energy", "also the energy of all sockets that have work"),
         *SETTINGS,
         *RESULTS,
-        PICTURE.here(": efficiencies and times by ranks"),
+        PICTURE.adapt(": efficiencies and times by ranks"),
         SEED,
     ),
     examples=(
@@ -143,11 +143,11 @@ COLLECTIVE_SIZES = (8, 1000, 10**6)  # Bytes that collectives are shown for
     "Show a machine's network: topology, messages, collectives",
     options=(
         machine(required=True),
-        SOCKET.here(": its ranks exchange messages, over links inside of nodes too"),
-        RANK_COUNTS.here("; one of them: also what collectives among so many take"),
+        SOCKET.adapt(": its ranks exchange messages, over links inside of nodes too"),
+        RANK_COUNTS.adapt("; one of them: also what collectives among so many take"),
         SET,
         *RESULTS,
-        PICTURE.here(": time by size"),
+        PICTURE.adapt(": time by size"),
         OUTSIDE,
     ),
     examples=(

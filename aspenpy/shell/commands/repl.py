@@ -84,7 +84,7 @@ EXAMPLES: Examples = (
     ("what can be asked", "echo help | aspenpy repl stream --machine simple"),
 )
 
-OPTIONS = (MODEL, machine(required=True), *SETTINGS, FAIL_FAST.here(" in a script"), SEED)
+OPTIONS = (MODEL, machine(required=True), *SETTINGS, FAIL_FAST.adapt(" in a script"), SEED)
 
 
 @command(

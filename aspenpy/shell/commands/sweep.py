@@ -68,14 +68,14 @@ def _read_bytes(text: str) -> int:
 OPTIONS = (
     MODEL,
     machines(required=False, why="; several are an axis, as --over machine=A,B"),
-    OVER.here(
+    OVER.adapt(
         "; :lin, :log or :pow2, :whole and a number of points stand behind a range; NAME alone is the range that the "
         "model declares; app, machine, socket and kernel take lists of them; may be repeated"
     ),
     repeatable_option("--zip", "NAME,NAME", "these axes side by side, not all with all"),
-    SAMPLES.here(": points scattered over the axes instead of a grid"),
-    choice("--sampling", METHODS, "how --samples are drawn (default: sobol)", default="sobol").here(former="--method"),
-    METRIC.here(
+    SAMPLES.adapt(": points scattered over the axes instead of a grid"),
+    choice("--sampling", METHODS, "how --samples are drawn (default: sobol)", default="sobol").adapt(former="--method"),
+    METRIC.adapt(
         ", or a property summed over the machine; several by commas (default: runtime)",
         metavar="NAME,...",
         default="runtime",
@@ -85,11 +85,11 @@ OPTIONS = (
     option("--jobs", "N", "points computed at once, each on a core (default: all, for a large sweep)", type=int),
     option("--dask", "ADDRESS", "the workers of this Dask cluster compute: tcp://HOST:PORT"),
     option("--memory-limit", "SIZE", "the most memory that results may take (default: 1GiB)", type=_read_bytes),
-    OUTPUT.here(": all points, a row each in .csv, .json or .parquet, an array a metric in .npz, .nc or .zarr"),
+    OUTPUT.adapt(": all points, a row each in .csv, .json or .parquet, an array a metric in .npz, .nc or .zarr"),
     flag("--resume", "with -o: resumes an interrupted sweep"),
-    FAIL_FAST.here(", a point without a value"),
+    FAIL_FAST.adapt(", a point without a value"),
     flag("--yes", "allows any number of points"),
-    PICTURE.here(": the metrics over one or two axes"),
+    PICTURE.adapt(": the metrics over one or two axes"),
     formats(of=": the summary"),
     SEED,
 )

@@ -24,7 +24,7 @@ from aspenpy.models.library import load_application, parse
 from aspenpy.models.machine.model import Machine
 from aspenpy.report.measurements import draw
 from aspenpy.shell.commands.extract import list_sizes
-from aspenpy.shell.commands.machine import probed
+from aspenpy.shell.commands.machine import probe_with_progress
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import axes_of, machine_named, only_entry
 from aspenpy.shell.option import Arguments, Examples, command, flag, option
@@ -53,19 +53,19 @@ OPTIONS = (
         "a program in C or C++: files, a folder, or compile_commands.json; or an application model",
         nargs="+",
     ),
-    RUN.here(required=True),
-    OVER.here(": sizes, for commands with {NAME}; may be repeated"),
+    RUN.adapt(required=True),
+    OVER.adapt(": sizes, for commands with {NAME}; may be repeated"),
     machine(required=False, why=" (default: this host is measured first)"),
-    LEVEL.here(" (default: as the program was compiled, else o2)", former="--level"),
+    LEVEL.adapt(" (default: as the program was compiled, else o2)", former="--level"),
     *FLAGS,
     LINK,
     COMPILER,
-    STRICT.here(" of a parameter without a known value that changes the runtime, with status 2"),
+    STRICT.adapt(" of a parameter without a known value that changes the runtime, with status 2"),
     *SETTINGS,
     PRECISION,
     *runs(5, 20, ("--least", "--most")),
     flag("--cpu-time", "compares processor time, for programs of one thread on a host that others use"),
-    PICTURE.here(": predicted and measured times over the first axis"),
+    PICTURE.adapt(": predicted and measured times over the first axis"),
     *RESULTS,
     SEED,
 )
@@ -133,7 +133,7 @@ def _report_placeholders(case: Case, left: Sequence[Hole], refused: bool) -> Non
 
 
 def _host_machine() -> Machine:
-    found = parse(probed("host").text)
+    found = parse(probe_with_progress("host").text)
     assert isinstance(found, Machine)
     return found
 

@@ -37,7 +37,7 @@ METHODS = ("elasticity", "derivative", "normalised", "sobol", "morris")
 
 
 def vary(default: str) -> Option:
-    return VARY.here(
+    return VARY.adapt(
         ": NAME for its declared range; NAME=LOW..HIGH, with :whole, :real or :log behind it; NAME=1,2,4; "
         f"machine=A,B; socket=A,B ({default})"
     )
@@ -79,13 +79,13 @@ def add_machines(arguments: Arguments) -> list[str]:
         *VALUES,
         PAR,
         *RANKS,
-        METRIC.here(", or a property of the machine's parts (default: runtime)", default="runtime"),
+        METRIC.adapt(", or a property of the machine's parts (default: runtime)", default="runtime"),
         choice("--method", METHODS, "how effects are measured (default: elasticity)", default="elasticity"),
         vary("default: what the models declare a range for"),
-        SAMPLES.here(" of sobol (default: 1024, of more than 14 variables 512) or morris (default: 100)"),
+        SAMPLES.adapt(" of sobol (default: 1024, of more than 14 variables 512) or morris (default: 100)"),
         flag("--pairs", "with sobol: also second-order indices"),
         *RESULTS,
-        PICTURE.here(": the ranking"),
+        PICTURE.adapt(": the ranking"),
         SEED,
         OUTSIDE,
     ),
@@ -144,14 +144,14 @@ QUANTITIES = (
         *VALUES,
         PAR,
         *RANKS,
-        MINIMISE.here(QUANTITIES),
-        MAXIMISE.here(QUANTITIES),
+        MINIMISE.adapt(QUANTITIES),
+        MAXIMISE.adapt(QUANTITIES),
         repeatable_option(
             "--subject-to", "CONSTRAINTS", "comparisons by commas, units allowed: 'cost <= 1000, runtime <= 2 s'"
         ),
         vary("required"),
         *RESULTS,
-        PICTURE.here(": the Pareto front"),
+        PICTURE.adapt(": the Pareto front"),
         SEED,
         OUTSIDE,
     ),

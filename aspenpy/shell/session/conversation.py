@@ -141,7 +141,7 @@ class Conversation:
     @property
     def state(self) -> SessionState:
         """The choices and settings of the session."""
-        return self.history.now
+        return self.history.current
 
     @property
     def prediction(self) -> Prediction:

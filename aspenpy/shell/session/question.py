@@ -11,7 +11,7 @@ from aspenpy.answers.metrics import find_metric, metric_names, summable_properti
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Value, as_float
 from aspenpy.cost.placement_options import PlacementOptions
-from aspenpy.cost.value_mistakes import locating
+from aspenpy.cost.value_mistakes import locate_failures
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
@@ -86,7 +86,7 @@ _OPTION = re.compile("|".join(HINTS))
 def place_errors(span: Span) -> Iterator[None]:
     """Errors without a place get that one in the line, and their hints the words of a session."""
     try:
-        with locating({}, span):  # what a command did not locate itself
+        with locate_failures({}, span):  # what a command did not locate itself
             yield
     except AspenError as error:
         placed = (item.replace(span=item.span or span, hint=_reword_hint(item.hint)) for item in error.diagnostics)
@@ -119,14 +119,14 @@ class Question(Record):
         """The expression in these parameters; for all others their values are put in."""
         return self.prediction.scope.formulas([self.expr], free)[0]
 
-    def along(self, *names: str) -> Callable[..., Value]:
+    def as_function(self, *names: str) -> Callable[..., Value]:
         """The expression as a function of the values of parameters, by exact arithmetic; raises AspenError."""
         formula = self.formula(*names)
         symbols = [self.prediction.scope.symbol(name) for name in names]
 
         def value(*values: Value) -> Value:
             shown = ", ".join(f"`{name}` = {format_setting(x)}" for name, x in zip(names, values, strict=True))
-            with self.prediction.scope.locating(f"with {shown}" if names else ""):
+            with self.prediction.scope.locate_failures(f"with {shown}" if names else ""):
                 number: Value = evaluate(formula, dict(zip(symbols, values, strict=True)), self.prediction.seed)
             if isinstance(number, tuple):
                 as_float(number, f"`{self.text}`", self.span)

@@ -87,7 +87,7 @@ def _slope_by_differences(question: Question, name: str, here: Any, below: str, 
     """The slope between two neighbours, where the formula has no derivative that has a value."""
     whole = is_countable(name, question.prediction)
     step = 1 if whole else (abs(here) or 1) * SLOPE_STEP
-    value = question.along(name)
+    value = question.as_function(name)
     low, high = here - step, here + step
     slope = (value(high) - value(low)) / (high - low)
     ends = " to ".join(
@@ -199,7 +199,7 @@ def plot(session: Conversation, rest: Span) -> Answer:
 
 def _compute_heights(question: Question, along: Values) -> tuple[float, ...]:
     """A height for each value, not a number where there is none. Raises AspenError where there is none at all."""
-    value = question.along(along.name)
+    value = question.as_function(along.name)
     heights, failures = [], []
     for x in along.values:
         try:
@@ -229,7 +229,7 @@ def sweep(session: Conversation, rest: Span) -> Answer:
                 fail("too-large", f"a table of {size:,} rows is more than {MOST_ROWS:,}", where, hint=hint)
         return Answer(_summarise_metrics([item.text for item in questions], axes, where, session.state))
     points = list(product(*(item.values for item in axes)))
-    columns = [[_value_or_none(item, point) for point in points] for item in (q.along(*names) for q in questions)]
+    columns = [[_value_or_none(item, point) for point in points] for item in (q.as_function(*names) for q in questions)]
     units = [unit_of_parameter(name, session.state.application, session.state.required_machine) for name in names]
     return Answer(sweep_table([*zip(names, units, strict=True)], questions, points, columns))
 

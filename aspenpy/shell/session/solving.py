@@ -107,7 +107,7 @@ def evaluate_number(span: Span, state: SessionState) -> Value:
         refuse_line("a number or an expression", span, USAGE)
     found = read_literal(span) if span.text()[-1].isalpha() else None
     value: Value = (
-        read_question(span, state).along()() if found is None else int(found) if found.is_integer() else found
+        read_question(span, state).as_function()() if found is None else int(found) if found.is_integer() else found
     )
     try:
         float(value)
@@ -201,7 +201,7 @@ def _search_solutions(question: Question, target: Value, within: Range) -> Roots
     if low > high:
         fail("empty-range", "there is no whole number in the range", within.span)
     try:
-        return RootSearch(formula, symbol, question.along(within.name), target, within.whole).run(low, high)
+        return RootSearch(formula, symbol, question.as_function(within.name), target, within.whole).run(low, high)
     except AspenError as error:
         if error.diagnostics[0].code != "not-proven":
             raise
@@ -210,7 +210,7 @@ def _search_solutions(question: Question, target: Value, within: Range) -> Roots
 
 
 def _refuse_out_of_reach(question: Question, target: Value, within: Range) -> NoReturn:
-    value = question.along(within.name)
+    value = question.as_function(within.name)
     ends = " and ".join(_format_solution(value(end), question.unit) for end in (within.low, within.high))
     places = f"from {format_setting(within.low)} to {format_setting(within.high)}"
     message = f"no `{within.name}` {places} makes `{question.text}` {_format_solution(target, question.unit)}"

@@ -46,7 +46,7 @@ class SessionHistory(Record):
     undone: tuple[HistoryEntry, ...] = ()
 
     @property
-    def now(self) -> SessionState:
+    def current(self) -> SessionState:
         return self.past[-1].state
 
     def step(self, line: str, state: SessionState) -> SessionHistory:
