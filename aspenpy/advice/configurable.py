@@ -184,7 +184,7 @@ def _scale_properties(place: Place, properties: tuple[str, ...], factor: str) ->
         if item.name not in properties or item.value is None:
             return item
         value = item.value
-        if any(_names(value, name) for name in FOLLOWING if name != item.name):
+        if any(_reads_name(value, name) for name in FOLLOWING if name != item.name):
             return item
         return item.replace(value=parse_value(f"({to_aspen(value)})*{factor}"))
 
@@ -210,12 +210,12 @@ MADE: dict[Location, Callable[[Place], str]] = {
 """Parameters that are made for a location, by their names."""
 
 
-def _names(expression: nodes.Expression, name: str) -> bool:
+def _reads_name(expression: nodes.Expression, name: str) -> bool:
     """Whether an expression reads a name."""
     if isinstance(expression, nodes.Name):
         return expression.name == name
     return isinstance(expression, nodes.Chain) and any(
-        _names(part, name) for part in (expression.first, *(part for _, part in expression.rest))
+        _reads_name(part, name) for part in (expression.first, *(part for _, part in expression.rest))
     )
 
 

@@ -81,7 +81,7 @@ class Choices:
         self.nodes = self._count_stated_nodes()
         self.costs = options.price is not None or "cost" in summable_properties(self.space.prediction.machine)
         self.levels = [self._levels(place, options.levels) for place in range(len(self.space.ranges))]
-        self._with_more_nodes()
+        self._add_node_counts()
         size = int(numpy.prod([len(values) for values in self.levels]))
         if size > MOST_CHOICES:
             message = f"{size:,} combinations: at most {MOST_CHOICES:,} are tried"
@@ -118,7 +118,7 @@ class Choices:
         grid = item.grid(levels)
         return grid if item.kind == "choice" else numpy.unique(numpy.append(grid, item.base))
 
-    def _with_more_nodes(self) -> None:
+    def _add_node_counts(self) -> None:
         """All numbers of nodes that are looked at, where that leaves few enough combinations."""
         for place, item in enumerate(self.space.ranges):
             values = self.space.space.variables[place].values if item.component == "nodes" else self.levels[place]

@@ -96,7 +96,7 @@ class Significant(Result):
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings of the prediction, of too few runs, and notes of counters that were left out."""
-        return (*self.space.prediction.diagnostics, *self.notes, *map(_too_few, self._unsure))
+        return (*self.space.prediction.diagnostics, *self.notes, *map(_warn_of_few_runs, self._unsure))
 
     @property
     def _unsure(self) -> list[CounterEvidence]:
@@ -109,7 +109,7 @@ def _among(found: list[Significance], kind: str) -> dict[str, float]:
     return {item.component: item.share / total for item in found if item.evidence == kind} if total else {}
 
 
-def _too_few(found: CounterEvidence) -> Diagnostic:
+def _warn_of_few_runs(found: CounterEvidence) -> Diagnostic:
     """How many more runs an interval needs."""
     samples = found.samples
     if samples.widest is None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Unpack
 
 from aspenpy.answers.case import Case, CaseOptions, case_of
-from aspenpy.answers.data_warnings import sizes_below_zero
+from aspenpy.answers.data_warnings import warn_of_negative_sizes
 from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.inverse import Leap, RootSearch, Solution
 from aspenpy.answers.scope import Value, as_float, scope_of
@@ -95,7 +95,7 @@ class Counts(Result):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings of the model, and data of a size below zero."""
         scope = self.scope
-        negative = sizes_below_zero(self.application.data.values(), scope.definitions, scope.origins, self.seed)
+        negative = warn_of_negative_sizes(self.application.data.values(), scope.definitions, scope.origins, self.seed)
         return (*self.application.warnings, *negative)
 
     @cached_property

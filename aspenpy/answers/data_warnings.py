@@ -82,7 +82,7 @@ def _describe_repetition(need: flow.Requirement, volume: float, size: float) -> 
 # -- blocks that take no time: what serves their data states neither bandwidth nor latency --------
 
 
-def blocks_without_time(prediction: Evaluation, ran: Collection[flow.Block]) -> list[Diagnostic]:
+def warn_of_timeless_blocks(prediction: Evaluation, ran: Collection[flow.Block]) -> list[Diagnostic]:
     """A warning for each block which ran in no time although its loads and stores, with a pattern, ask for data."""
     found = []
     for block in ran:
@@ -106,7 +106,7 @@ def _warn_timeless(prediction: Evaluation, block: flow.Block) -> Diagnostic:
     return warning("no-time", message, block.span, hint=hint)
 
 
-def sizes_below_zero(
+def warn_of_negative_sizes(
     structures: Iterable[Data], definitions: Mapping[Expr, Expr], origins: Origins, seed: int
 ) -> list[Diagnostic]:
     """A warning for each of some data structures that has one."""
@@ -122,7 +122,7 @@ def sizes_below_zero(
     return warnings
 
 
-def exceeding_memory(prediction: Evaluation) -> list[Diagnostic]:
+def warn_of_full_memory(prediction: Evaluation) -> list[Diagnostic]:
     """A warning where the data structures that the kernel touches are larger than the memory they lie in. Which are
     touched is looked into only where some say where they lie, or all that are declared together would not fit."""
     if prediction.tree.residence.memories:
@@ -145,7 +145,7 @@ def _check_touched_bytes(prediction: Evaluation) -> list[Diagnostic]:
     try:
         from aspenpy.answers.footprint import Footprint
 
-        warnings = Footprint(prediction.case.changed(socket=prediction.socket)).exceeding()
+        warnings = Footprint(prediction.case.changed(socket=prediction.socket)).warn_of_overflow()
         return [
             item.replace(hint=item.hint or "`aspenpy memory` shows which kernels touch which data") for item in warnings
         ]

@@ -314,7 +314,7 @@ class Evaluation(Result):
     def _used(self) -> list[Expr]:
         return self.scope.used([self.tree.runtime])
 
-    def outside_ranges(self) -> list[Diagnostic]:
+    def warn_outside_ranges(self) -> list[Diagnostic]:
         """A warning for each parameter that the runtime depends on and whose value is outside its range."""
         try:
             used = self._used

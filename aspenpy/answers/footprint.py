@@ -185,9 +185,9 @@ class Footprint(Result):
                 message = f"the size of `{use.name}` is not declared, so it is not counted"
                 hint = f"declare it: data {use.name} [bytes]"
                 warnings.append(warning("unknown-size", message, touch.span, hint=hint))
-        return (*warnings, *self.exceeding())
+        return (*warnings, *self.warn_of_overflow())
 
-    def exceeding(self) -> list[Diagnostic]:
+    def warn_of_overflow(self) -> list[Diagnostic]:
         """A warning for each memory that is too small for its data, where these are declared to be placed in it."""
         declared = collect_placed_data(self.application)
         warnings = []

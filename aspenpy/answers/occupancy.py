@@ -25,7 +25,7 @@ IDLE_PART = Fraction(1, 10)  # of the core-seconds of a block; less is left idle
 MOST_BLOCKS = 1000
 
 
-def unlike_ranks(trees: Mapping[str, CostTree]) -> tuple[Diagnostic, ...]:
+def warn_of_unlike_ranks(trees: Mapping[str, CostTree]) -> tuple[Diagnostic, ...]:
     """A warning where a rank has a core of one machine or socket and a whole device of another; they are labelled."""
     placements = {label: tree.rank_placement for label, tree in trees.items()}
     having: dict[str, list[str]] = {}
@@ -71,7 +71,7 @@ class Width(Record):
     seconds: float
 
 
-def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) -> list[Diagnostic]:
+def warn_of_idle_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) -> list[Diagnostic]:
     """A warning where even the widest block of a run leaves cores of one accelerator idle, or of what each rank
     occupies, and where its instances take turns on cores that would rather have one each. One rank on a processor is a
     question like any other."""
@@ -106,7 +106,7 @@ def filling_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width]) ->
         return []  # a value that is missing is an error of its own where it is needed
 
 
-def unplaced_blocks(prediction: Evaluation, widths: Mapping[flow.Block, Width]) -> list[Diagnostic]:
+def warn_of_unplaced_blocks(prediction: Evaluation, widths: Mapping[flow.Block, Width]) -> list[Diagnostic]:
     """A warning where a block of several instances is spread over the whole machine while others are ranks, and takes
     a part of the time that matters."""
     tree = prediction.tree

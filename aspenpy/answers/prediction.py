@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Unpack
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.data_warnings import (
-    blocks_without_time,
-    exceeding_memory,
-    sizes_below_zero,
+    warn_of_full_memory,
+    warn_of_negative_sizes,
     warn_of_reuse_without_pattern,
+    warn_of_timeless_blocks,
 )
 from aspenpy.answers.evaluation import Evaluation, amount_of
-from aspenpy.answers.occupancy import filling_cores, instances_of_blocks, unplaced_blocks
+from aspenpy.answers.occupancy import instances_of_blocks, warn_of_idle_cores, warn_of_unplaced_blocks
 from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
@@ -48,12 +48,12 @@ class Prediction(Evaluation):
         cores that are idle or that instances take turns on, rates that are assumed and decide, collectives that are
         lower bounds and decide, a power cap that makes the run longer."""
         scope = self.scope
-        negative = sizes_below_zero(self.application.data.values(), scope.definitions, scope.origins, self.seed)
+        negative = warn_of_negative_sizes(self.application.data.values(), scope.definitions, scope.origins, self.seed)
         return (
             *self.tree.warnings,
-            *self.outside_ranges(),
+            *self.warn_outside_ranges(),
             *negative,
-            *exceeding_memory(self),
+            *warn_of_full_memory(self),
             *self._uneven_sweeps,
             *self._assumed_rates,
             *self._assumed_threads,
@@ -67,9 +67,9 @@ class Prediction(Evaluation):
         accesses = [cost.traffic.access for cost in self.tree.requirements if cost.traffic is not None]
         if not accesses:
             return []
-        from aspenpy.answers.uneven_sweeps import uneven_sweeps
+        from aspenpy.answers.uneven_sweeps import warn_of_uneven_sweeps
 
-        return uneven_sweeps(self, accesses)
+        return warn_of_uneven_sweeps(self, accesses)
 
     @property
     def _assumed_rates(self) -> Iterator[Diagnostic]:
@@ -127,10 +127,10 @@ class Prediction(Evaluation):
         pattern tells, blocks that take no time."""
         widths = instances_of_blocks(self)
         return (
-            *filling_cores(self, widths),
-            *unplaced_blocks(self, widths),
+            *warn_of_idle_cores(self, widths),
+            *warn_of_unplaced_blocks(self, widths),
             *warn_of_reuse_without_pattern(self, widths),
-            *blocks_without_time(self, widths),
+            *warn_of_timeless_blocks(self, widths),
         )
 
     @cached_property
@@ -209,7 +209,7 @@ def predict(app: Application | Case, machine: Machine | None = None, **options: 
     try:
         _require_time(prediction)
     except AspenError as error:
-        raise AspenError(*error.diagnostics, *prediction.outside_ranges()) from None
+        raise AspenError(*error.diagnostics, *prediction.warn_outside_ranges()) from None
     return prediction
 
 

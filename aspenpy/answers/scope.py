@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 
 from aspenpy.allowance import OPERATIONS, allowance
 from aspenpy.cost.mapper import all_definitions, all_origins
-from aspenpy.cost.value_mistakes import BoundMistake, ValueMistake, describe_bound_mistake, with_value
+from aspenpy.cost.value_mistakes import BoundMistake, ValueMistake, describe_bound_mistake, describe_mistake
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import (
     CircularDefinition,
@@ -381,7 +381,7 @@ class Scope:
     def _locate_error(self, error: EvaluationError) -> AspenError:
         """The error as a diagnostic at the place that it was written at."""
         if isinstance(error.payload, ValueMistake):
-            return AspenError(with_value(error.payload, self.definitions, self.display_name, DEFAULT_SEED))
+            return AspenError(describe_mistake(error.payload, self.definitions, self.display_name, DEFAULT_SEED))
         if isinstance(error.payload, BoundMistake):
             names = {self.symbol(name): name for name in self.names()}
             return AspenError(describe_bound_mistake(error.payload, self.definitions, names, DEFAULT_SEED))

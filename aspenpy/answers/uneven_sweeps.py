@@ -19,7 +19,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 SLACK = 1e-6  # the part of a sweep that rounding may make
 
 
-def uneven_sweeps(prediction: Evaluation, accesses: Iterable[Access]) -> list[Diagnostic]:
+def warn_of_uneven_sweeps(prediction: Evaluation, accesses: Iterable[Access]) -> list[Diagnostic]:
     """A warning for each access of which it is certain."""
     return warn_of_parts_of_sweeps(accesses, lambda ratio: prediction.scope.values([ratio], prediction.seed)[0])
 

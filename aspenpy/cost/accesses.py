@@ -50,7 +50,7 @@ class Accesses:
     ) -> dict[flow.Requirement, RequirementTraffic]:
         """Traffic between the levels of the requirements of a block that say how they touch their data."""
         kernel = self._kernels[block.requirements]
-        accesses = self._read(block, kernel, serving)
+        accesses = self._read_accesses(block, kernel, serving)
         if not accesses or not levels:
             return {}
         if all(access.loads_together for access in accesses):
@@ -67,7 +67,7 @@ class Accesses:
 
         return block_traffic(accesses, levels, last, page, buffer)
 
-    def _read(self, block: flow.Block, kernel: flow.Kernel, serving: Serving) -> list[Access]:
+    def _read_accesses(self, block: flow.Block, kernel: flow.Kernel, serving: Serving) -> list[Access]:
         """A trait that the machine, in what is `serving` a requirement, gives a rule for is the machine's."""
         accesses, reader = [], self._reader(kernel)
         waited_for = loads_waited_for(block.requirements).values()
@@ -93,7 +93,7 @@ class Accesses:
         if line not in self._histories:
 
             def touches(block: flow.Block, kernel: flow.Kernel) -> dict[str, Touched]:
-                return self._touched_in(block, line, lambda: self._read(block, kernel, serving))
+                return self._touched_in(block, line, lambda: self._read_accesses(block, kernel, serving))
 
             def size(name: str, kernel: flow.Kernel) -> Expr | None:
                 return self._reader(kernel).sizes.get(name)

@@ -11,8 +11,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from aspenpy.cost.kinds_of_cores import idle_kinds
-from aspenpy.cost.operations import unknown_trait
+from aspenpy.cost.kinds_of_cores import warn_of_idle_kinds
+from aspenpy.cost.operations import warn_of_unknown_trait
 from aspenpy.cost.prices import (
     LAUNCH,
     BlockCost,
@@ -118,7 +118,7 @@ class CostTree:
         """Warnings of loading either model, and of traits that say nothing on this machine, `MOST_TRAITS` of them."""
         costs = self.requirements
         ignored = (
-            unknown_trait(self.machine, cost.requirement, trait, [cost.offer.resource])
+            warn_of_unknown_trait(self.machine, cost.requirement, trait, [cost.offer.resource])
             for cost in costs
             for trait in cost.requirement.traits
             if cost.offer is not None and trait.name in cost.ignored
@@ -130,10 +130,10 @@ class CostTree:
             if need.amount.kind == "number" and need.amount.payload < 0
         ]
         own = [*self.application.warnings, *self.machine.warnings]
-        idle = idle_kinds(self.machine, self.socket, self.residence.where.others)
-        return tuple(drop_repeats([*own, *idle, *unknown, *negative, *self._unforeseeable()]))
+        idle = warn_of_idle_kinds(self.machine, self.socket, self.residence.where.others)
+        return tuple(drop_repeats([*own, *idle, *unknown, *negative, *self._warn_of_unknown_concurrency()]))
 
-    def _unforeseeable(self) -> Iterator[Diagnostic]:
+    def _warn_of_unknown_concurrency(self) -> Iterator[Diagnostic]:
         """Accesses of which the machine does not say how many a core has under way: none of them waits."""
         core = self.residence.where.core
         if core is None or core.component.value("outstanding") is not None:

@@ -145,7 +145,7 @@ def topology_in_numbers(machine: Machine, network: Interconnect, values: Mapping
     with locate_failures({}, stated.span if stated else network.component.name_span, describe_topology(made)):
         places = made.figures()["nodes"]
     if not _fits(made, places, nodes):
-        raise AspenError(_wrong_size(network, made, int(nodes)))
+        raise AspenError(_report_wrong_size(network, made, int(nodes)))
     return made
 
 
@@ -170,7 +170,7 @@ def _is_filled(made: Topology) -> bool:
     return made.kind in DIRECT and "nodes_per_router" not in dict(made.parameters)
 
 
-def _wrong_size(network: Interconnect, made: Topology, nodes: int) -> Diagnostic:
+def _report_wrong_size(network: Interconnect, made: Topology, nodes: int) -> Diagnostic:
     component = network.component
     has = int(made.figures()["nodes"])
     name = made.parameters[0][0]

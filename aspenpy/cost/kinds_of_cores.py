@@ -75,7 +75,7 @@ def machine_schedule(core: Place | None) -> Schedule | None:
     return None if stated == FIRST else "static" if stated == "static" else "dynamic"
 
 
-def idle_kinds(machine: Machine, socket: str | None, working: Sequence[Place]) -> list[Diagnostic]:
+def warn_of_idle_kinds(machine: Machine, socket: str | None, working: Sequence[Place]) -> list[Diagnostic]:
     """Warnings of kinds of cores that a socket has and that have no part in any work, beside those `working`."""
     first = machine.first_core(socket)
     found: list[Diagnostic] = []

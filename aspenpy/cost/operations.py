@@ -144,7 +144,7 @@ def read_operation(
     requirement: flow.Requirement, amount: Expr, component: Component, resource: Resource
 ) -> InterpretedRequirement:
     """How a component understands the traits of a requirement."""
-    known = in_known_words(requirement, component, resource) if requirement.resource == FLOPS else requirement
+    known = translate_traits(requirement, component, resource) if requirement.resource == FLOPS else requirement
     if isinstance(known, Diagnostic):
         return InterpretedRequirement(requirement, refused=known)
     kept = {trait.name for trait in known.traits}
@@ -227,7 +227,7 @@ def narrow_format(requirement: flow.Requirement, resource: Resource) -> str | No
     return next((name for name in names if name in NARROW and name not in resource.traits), None)
 
 
-def in_known_words(
+def translate_traits(
     requirement: flow.Requirement, component: Component, resource: Resource
 ) -> flow.Requirement | Diagnostic:
     """A requirement in the words that the resource of a core has rules for: `fp64` is `dp`, `fp32` is `sp`, a format
@@ -329,7 +329,7 @@ _ELSEWHERE = {
 """What other tools call a trait of `flops`, in lower case."""
 
 
-def unknown_trait(
+def warn_of_unknown_trait(
     machine: Machine, requirement: flow.Requirement, trait: flow.Trait, resources: Sequence[Resource]
 ) -> Diagnostic:
     """A warning of a trait that none of the resources knows: it changes nothing."""

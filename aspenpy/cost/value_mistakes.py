@@ -59,7 +59,9 @@ def locate_failures(origins: Origins, otherwise: Span | None = None, subject: st
 Definitions = Mapping[Expr, Expr]
 
 
-def with_value(mistake: ValueMistake, definitions: Definitions, name: Callable[[Expr], str], seed: int) -> Diagnostic:
+def describe_mistake(
+    mistake: ValueMistake, definitions: Definitions, name: Callable[[Expr], str], seed: int
+) -> Diagnostic:
     """The mistake with what its subject is worth, and the parameters that make it so."""
     subject = mistake.subject
     symbols = [] if subject.kind == "symbol" else sorted(graph.free_symbols(subject), key=lambda one: one.serial)

@@ -196,7 +196,7 @@ class OpenDocument:
         self.changes = 0
         self._look()
 
-    def edit(self, start: int, end: int, new: str) -> None:
+    def replace_text(self, start: int, end: int, new: str) -> None:
         """Puts a text in the place of another one."""
         self.remarks = move_remarks(self.remarks, self.path, start, end, len(new))
         self.text = self.text.replace_part(start, end, new)

@@ -199,9 +199,9 @@ class Editor:
             types.TEXT_DOCUMENT_DID_OPEN: self._open,
             types.TEXT_DOCUMENT_DID_CHANGE: self._change,
             types.TEXT_DOCUMENT_DID_CLOSE: self._close,
-            types.TEXT_DOCUMENT_DID_SAVE: self._files_changed,
-            types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._settings_changed,
-            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._files_changed,
+            types.TEXT_DOCUMENT_DID_SAVE: self._forget_changed_files,
+            types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._read_settings,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._forget_changed_files,
         }
         for method, handler in own.items():
             self.server.feature(method)(_plain(handler))
@@ -229,10 +229,10 @@ class Editor:
         self._choose(params.initialization_options)
         syntax_remarks("", "model m { param }")  # what explains mistakes is imported now, and not at a keystroke
 
-    def _settings_changed(self, params: types.DidChangeConfigurationParams) -> None:
+    def _read_settings(self, params: types.DidChangeConfigurationParams) -> None:
         settings = params.settings
         self._choose(settings.get("aspen", settings) if isinstance(settings, dict) else None)
-        self._files_changed()
+        self._forget_changed_files()
 
     def _choose(self, settings: Any) -> None:
         machine = settings.get("machine") if isinstance(settings, dict) else None
@@ -255,7 +255,7 @@ class Editor:
             if isinstance(change, types.TextDocumentContentChangePartial):
                 text, place = document.text, change.range
                 start = text.offset(place.start.line, place.start.character)
-                document.edit(start, max(start, text.offset(place.end.line, place.end.character)), change.text)
+                document.replace_text(start, max(start, text.offset(place.end.line, place.end.character)), change.text)
             else:
                 document.replace(change.text)
         document.note_edit(params.text_document.version)
@@ -271,7 +271,7 @@ class Editor:
             self._stop_waiting(document)
             self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, []))
 
-    def _files_changed(self, params: Any = None) -> None:
+    def _forget_changed_files(self, params: Any = None) -> None:
         for document in self.workspace.documents.values():
             self._check_after(document, PAUSE)
 

@@ -18,7 +18,7 @@ from aspenpy.answers.energy.cap_warning import seconds_waited
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.footprint import Footprint
-from aspenpy.answers.occupancy import unlike_ranks
+from aspenpy.answers.occupancy import warn_of_unlike_ranks
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.prices import LINK, over_link
 from aspenpy.cost.target import target_of
@@ -77,7 +77,7 @@ class Comparison(Result):
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """Why machines are left out, and where a rank has a core of one machine and a whole device of another."""
-        return (*self.left_out, *unlike_ranks({one.label: one.prediction.tree for one in self.contenders}))
+        return (*self.left_out, *warn_of_unlike_ranks({one.label: one.prediction.tree for one in self.contenders}))
 
     @property
     def fastest(self) -> str:
@@ -149,7 +149,7 @@ def _use_whole_sockets(predictions: list[Prediction]) -> list[Prediction]:
     another part, and each machine can."""
     if any(one.case.placement.bind is not None for one in predictions):
         return predictions
-    if not unlike_ranks({str(place): one.tree for place, one in enumerate(predictions)}):
+    if not warn_of_unlike_ranks({str(place): one.tree for place, one in enumerate(predictions)}):
         return predictions
     bound = [one.tree.rank_placement is not None for one in predictions]
     try:

@@ -306,13 +306,12 @@ def lru_slopes(graph: Any, distance: Any, ways: Any, lines: Any) -> Any:
     it is (D - A + 1) (P(D) - P(D + 1)) / (B - A): P is the incomplete beta function I_x(D - A + 1, A) with x = 1 - A/B,
     and x^a (1 - x)^b / (a Beta(a, b)) = I_x(a, b) - I_x(a + 1, b) (DLMF 8.17.20)."""
 
-    def hits_at(distance: Any, ways: Any) -> Any:
+    def hits(distance: Any, ways: Any) -> Any:
         return graph.apply("lru_hits", distance, ways, lines)
 
-    step = hits_at(distance + 1, ways) - hits_at(distance, ways)
-    more = graph.if_else(
-        graph.compare(">=", lines, ways + 1), hits_at(distance, ways + 1) - hits_at(distance, ways), graph.ZERO
-    )
+    here = hits(distance, ways)
+    more = graph.if_else(graph.compare(">=", lines, ways + 1), hits(distance, ways + 1) - here, graph.ZERO)
+    step = hits(distance + 1, ways) - here
     by_lines = -(distance - ways + 1) * step / (lines - ways)
     return step, more, graph.if_else(graph.compare(">", lines, ways), by_lines, graph.ZERO)
 

@@ -266,11 +266,9 @@ def _count_lines_between(walk: Walk, visits: Visits, cache: Cache) -> Any:
     )
     if not walk.stride or walk.trips == 1:
         once = _count_lines_of_trips(walk, 0, 1, places, cache)
-        return (
-            numpy.where(visits.found > 0, _count_lines_of_both_passes(walk, places, cache), once)
-            if walk.shift
-            else once
-        )
+        if not walk.shift:
+            return once
+        return numpy.where(visits.found > 0, _count_lines_of_both_passes(walk, places, cache), once)
     behind = _count_lines_of_trips(walk, visits.left, walk.trips, places, cache)
     ahead = _count_lines_of_trips(walk, 0, numpy.minimum(visits.found, walk.trips), places - walk.shift, cache)
     if not walk.shift and walk.stride >= cache.join_runs(walk, walk.inner).length + cache.line:

@@ -238,7 +238,7 @@ class Filling:
             ]
             if counted and (whole := sum(entered for _, entered in counted)):
                 found[symbol] = sum(passes for passes, _ in counted), whole
-            elif all(_was_never_reached(site, point) for site in sites):
+            elif all(_is_unreached(site, point) for site in sites):
                 found[symbol] = 0.0, 1.0
         return found
 
@@ -293,7 +293,7 @@ class Filling:
         return terms + [FitTerm(size, 0, True) for size in sizes if loops and len(self.runs) > 2]
 
 
-def _was_never_reached(site: HoleSite, point: CountedRun) -> bool:
+def _is_unreached(site: HoleSite, point: CountedRun) -> bool:
     """Whether a run has counted a place and did not come there."""
     ran = point.ran.get(site.span) if site.span is not None else None
     return ran is not None and not ran.entered

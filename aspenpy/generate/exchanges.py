@@ -155,7 +155,7 @@ def _refuse_arguments(trait: flow.Trait, kind: ExchangeKind) -> NoReturn:
     fail("trait-argument", f"the trait `{trait.name}` needs one number", trait.span, hint=hint)
 
 
-def doubtful_traits(requirement: flow.Requirement) -> list[Diagnostic]:
+def warn_of_doubtful_traits(requirement: flow.Requirement) -> list[Diagnostic]:
     """Traits that look as if they were meant for one of the kinds."""
     return [
         warning("unknown-exchange", f"the trait `{trait.name}` names no MPI call", trait.span, hint=hint)

@@ -17,7 +17,7 @@ from aspenpy.engine.c_text import find_used_helpers, make_identifier, read_helpe
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.generate.c_parameters import RESERVED, CParameters, comment
-from aspenpy.generate.exchanges import MESSAGES, doubtful_traits, exchange_of
+from aspenpy.generate.exchanges import MESSAGES, exchange_of, warn_of_doubtful_traits
 from aspenpy.generate.mpi_kernel import KernelWriter, Surroundings, speaking_kernels
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.models.application import flow
@@ -80,7 +80,7 @@ class Skeleton:
         """The model's warnings, and traits that look like MPI calls and are none."""
         blocks = [block for kernel in self._kernels for block in blocks_in(kernel.body)]
         sent = [item for block in blocks for item in block.requirements if item.resource == MESSAGES]
-        return [*self.application.warnings, *(doubt for item in sent for doubt in doubtful_traits(item))]
+        return [*self.application.warnings, *(doubt for item in sent for doubt in warn_of_doubtful_traits(item))]
 
     # -- the program -----------------------------------------------------------------------------
 

@@ -68,9 +68,9 @@ class KernelWriter:
 
     def function(self) -> str:
         restored = self._bind_computed()
-        self._flow(self.kernel.body)
+        self._write_flow(self.kernel.body)
         for line in restored:
-            self._line(line)
+            self._write_line(line)
         unused = [self.names[formal] for formal in self.formals if formal not in self.used]
         head = [f"{INDENT}(void){name};" for name in unused]
         arguments = ", ".join(f"double {self.names[formal]}" for formal in self.formals) or "void"
@@ -85,28 +85,28 @@ class KernelWriter:
             name = self.names[symbol]
             old, new = make_identifier("old", self.taken), make_identifier("new", self.taken)
             text = self._value(value, self.kernel.span)
-            self._line(f"const double {old} = {name}, {new} = {text};")
+            self._write_line(f"const double {old} = {name}, {new} = {text};")
             assigned.append(f"{name} = {new};")
             restored.append(f"{name} = {old};")
         for line in assigned:
-            self._line(line)
+            self._write_line(line)
         return restored
 
     # -- lines -----------------------------------------------------------------------------------
 
-    def _line(self, text: str) -> None:
+    def _write_line(self, text: str) -> None:
         self.lines.append(INDENT * self.depth + text)
 
-    def _comment(self, text: str, deeper: int = 0) -> None:
+    def _write_comment(self, text: str, deeper: int = 0) -> None:
         self.lines += comment(text, INDENT * (self.depth + deeper))
 
     @contextmanager
     def _braces(self, opening: str, closing: str = "}") -> Iterator[None]:
-        self._line(opening)
+        self._write_line(opening)
         self.depth += 1
         yield
         self.depth -= 1
-        self._line(closing)
+        self._write_line(closing)
 
     def _value(self, expr: Expr, span: Span | None) -> str:
         """The C text of an expression; what has to stand before it is written."""
@@ -121,7 +121,7 @@ class KernelWriter:
         self.used |= graph.free_symbols(resolved)
         statements, text = self.around.parameters.translate(resolved, self.names, self.taken, span)
         for statement in statements:
-            self._line(statement)
+            self._write_line(statement)
         return text
 
     def _place(self, span: Span | None) -> str:
@@ -131,39 +131,39 @@ class KernelWriter:
 
     def _site(self, span: Span | None) -> str:
         name = make_identifier("site", self.taken)
-        self._line(f"static aspen_site {name} = {{.place = {self._place(span)}}};")
+        self._write_line(f"static aspen_site {name} = {{.place = {self._place(span)}}};")
         return name
 
     # -- statements ------------------------------------------------------------------------------
 
-    def _flow(self, node: flow.Flow) -> None:
-        if self._speaks(node) or isinstance(node, flow.Call | flow.Sequence):
+    def _write_flow(self, node: flow.Flow) -> None:
+        if self._has_messages(node) or isinstance(node, flow.Call | flow.Sequence):
             rule: Callable[[KernelWriter, Any], None] = _RULES[type(node)]
             rule(self, node)
             return
         for depth, text in describe_flow(node):
-            self._comment(text, depth)
-        self._spin(node, node.span)
+            self._write_comment(text, depth)
+        self._write_computing(node, node.span)
 
-    def _speaks(self, node: flow.Flow) -> bool:
+    def _has_messages(self, node: flow.Flow) -> bool:
         own = any(item.resource == MESSAGES for block in blocks_in(node) for item in block.requirements)
         return own or any(call.kernel in self.around.speaking for call in calls_in(node))
 
-    def _spin(self, node: flow.Flow, span: Span | None) -> None:
+    def _write_computing(self, node: flow.Flow, span: Span | None) -> None:
         if self.around.seconds is None:
             return
         time = self.around.seconds(node, self.kernel)
         if time is not graph.ZERO:
-            self._line(f"aspen_spin({self._value(time, span)}, {self._place(span)});")
+            self._write_line(f"aspen_spin({self._value(time, span)}, {self._place(span)});")
 
-    def _block(self, node: flow.Block) -> None:
+    def _write_block(self, node: flow.Block) -> None:
         """Messages one after the other, behind what is computed."""
         silent = tuple(item for item in node.requirements if item.resource != MESSAGES)
         if silent:
-            self._flow(node.replace(requirements=silent))
+            self._write_flow(node.replace(requirements=silent))
         for requirement in node.requirements:
             if requirement.resource == MESSAGES:
-                self._comment(f"{heading(node, execute(node))}: {demand(requirement)}")
+                self._write_comment(f"{heading(node, execute(node))}: {demand(requirement)}")
                 self._exchange(node, requirement)
 
     def _exchange(self, node: flow.Block, requirement: flow.Requirement) -> None:
@@ -171,79 +171,79 @@ class KernelWriter:
         site = self._site(requirement.span or node.span)
         values = [self._amount(expr, requirement.span) for expr in (node.parallelism, requirement.amount)]
         values += [self._value(argument, requirement.span) for argument in exchange.arguments]
-        self._line(f"{exchange.kind.helper}({', '.join([f'&{site}', *values])});")
+        self._write_line(f"{exchange.kind.helper}({', '.join([f'&{site}', *values])});")
 
-    def _sequence(self, node: flow.Sequence) -> None:
+    def _write_sequence(self, node: flow.Sequence) -> None:
         for step in node.steps:
-            self._flow(step)
+            self._write_flow(step)
 
-    def _repeat(self, node: flow.Repeat) -> None:
-        self._comment(heading(node, f"{node.mode} [{formula(node.count)}]"))
+    def _write_repeat(self, node: flow.Repeat) -> None:
+        self._write_comment(heading(node, f"{node.mode} [{formula(node.count)}]"))
         if node.named:
             count = self._value(node.count, node.span)
             limit = make_identifier("count", self.taken)
             counter = self.names[node.counter] = make_identifier(node.counter.payload[0], self.taken)
-            self._line(f"const double {limit} = aspen_value({count}, {self._place(node.span)});")
+            self._write_line(f"const double {limit} = aspen_value({count}, {self._place(node.span)});")
             opening = f"for (double {counter} = 0.0; {counter} < {limit}; {counter} += 1.0) {{"
         else:
             count = self._amount(node.count, node.span)
             site, left = self._site(node.span), make_identifier("passes", self.taken)
             opening = f"for (long long {left} = aspen_times(&{site}, {count}); {left} > 0; {left}--) {{"
         with self._braces(opening):
-            self._flow(node.body)
+            self._write_flow(node.body)
 
-    def _choice(self, node: flow.Choice) -> None:
-        self._branches(list(node.branches), node)
+    def _write_choice(self, node: flow.Choice) -> None:
+        self._write_branches(list(node.branches), node)
 
-    def _branches(self, branches: list[tuple[Expr, flow.Flow]], node: flow.Choice) -> None:
+    def _write_branches(self, branches: list[tuple[Expr, flow.Flow]], node: flow.Choice) -> None:
         """Each further branch stands within the `else` of the one before, behind what its condition needs."""
         if not branches:
-            self._flow(node.otherwise)
+            self._write_flow(node.otherwise)
             return
         (condition, taken), *others = branches
         text = self._value(condition, node.span)
         ends = not others and node.otherwise is flow.NOTHING
         with self._braces(f"if (aspen_holds({text}, {self._place(node.span)})) {{", "}" if ends else "} else {"):
-            self._flow(taken)
+            self._write_flow(taken)
         if not ends:
             self.depth += 1
-            self._branches(others, node)
+            self._write_branches(others, node)
             self.depth -= 1
-            self._line("}")
+            self._write_line("}")
 
-    def _expectation(self, node: flow.Expectation) -> None:
+    def _write_expectation(self, node: flow.Expectation) -> None:
         """The cases take turns, so that each comes as often as its probability says."""
         chances = ", ".join([self._value(chance, node.span) for chance, _ in node.cases])
         behind, wanted = make_identifier("behind", self.taken), make_identifier("chances", self.taken)
         number = len(node.cases)
-        self._line(f"static double {behind}[{number}];")
-        self._line(f"const double {wanted}[{number}] = {{{chances}}};")
-        self._line(f"switch (aspen_choose({behind}, {wanted}, {number}, {self._place(node.span)})) {{")
+        self._write_line(f"static double {behind}[{number}];")
+        self._write_line(f"const double {wanted}[{number}] = {{{chances}}};")
+        self._write_line(f"switch (aspen_choose({behind}, {wanted}, {number}, {self._place(node.span)})) {{")
         for place, (chance, case) in enumerate(node.cases):
             with self._braces(f"case {place}: {{"):
-                self._comment(f"with probability {formula(chance)}")
-                self._flow(case)
-                self._line("break;")
-        self._line("}")
+                self._write_comment(f"with probability {formula(chance)}")
+                self._write_flow(case)
+                self._write_line("break;")
+        self._write_line("}")
 
-    def _parallel(self, node: flow.Parallel) -> None:
-        self._comment(f"{heading(node, 'par')}: here one branch after the other")
+    def _write_parallel(self, node: flow.Parallel) -> None:
+        self._write_comment(f"{heading(node, 'par')}: here one branch after the other")
         for branch in node.branches:
-            self._flow(branch)
+            self._write_flow(branch)
 
     def _call(self, node: flow.Call) -> None:
         self.called.append(node.kernel)
         bound = {formal: value for formal, value in node.arguments if formal in node.kernel.formals}
         values = [self._value(bound[formal], node.span) for formal in node.kernel.formals]
-        self._line(f"{self.around.functions[node.kernel]}({', '.join(values)});")
+        self._write_line(f"{self.around.functions[node.kernel]}({', '.join(values)});")
 
 
 _RULES: dict[type, Callable[[KernelWriter, Any], None]] = {
-    flow.Block: KernelWriter._block,
-    flow.Sequence: KernelWriter._sequence,
-    flow.Repeat: KernelWriter._repeat,
-    flow.Choice: KernelWriter._choice,
-    flow.Expectation: KernelWriter._expectation,
-    flow.Parallel: KernelWriter._parallel,
+    flow.Block: KernelWriter._write_block,
+    flow.Sequence: KernelWriter._write_sequence,
+    flow.Repeat: KernelWriter._write_repeat,
+    flow.Choice: KernelWriter._write_choice,
+    flow.Expectation: KernelWriter._write_expectation,
+    flow.Parallel: KernelWriter._write_parallel,
     flow.Call: KernelWriter._call,
 }

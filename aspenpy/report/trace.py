@@ -111,7 +111,7 @@ def _describe_pass(step: TraceStep) -> str:
     return f"pass {number + 1}" if name == "pass" else f"pass {number + 1}, {name} = {number}"
 
 
-def _passes(step: TraceStep) -> str:
+def _describe_left_passes(step: TraceStep) -> str:
     left = step.values["count"]
     return "... one more pass" if left == 1 else f"... {format_count(left)} more passes"
 
@@ -127,7 +127,7 @@ _WORDS: dict[str, Callable[[TraceStep], str]] = {
     "call": _describe_call,
     "loop": _describe_loop,
     "pass": _describe_pass,
-    "passes": _passes,
+    "passes": _describe_left_passes,
     "block": _describe_block,
     "case": lambda step: f"with probability {format_share(float(step.values['probability']))}",
     "par": lambda step: f"par{_label_of_step(step)}, {step.name}",

@@ -192,7 +192,7 @@ class Study:
             warnings += prediction.tree.warnings
             warnings += self._find_waste(prediction)
             warnings += self._cap_warnings(prediction)
-            warnings += self._outside_ranges(prediction)
+            warnings += self._warn_outside_ranges(prediction)
         used = frozenset[Expr]().union(*(graph.free_symbols(formula) for case in self.formulas for formula in case))
         for name, symbol in zip(self.columns, self.inputs, strict=True):
             if symbol not in used:
@@ -222,7 +222,7 @@ class Study:
         labels = [", ".join(f"{name} = {point[name]:.6g}" for name in self.columns) for point in points]
         return warn_of_cap(prediction, self.inputs, rows, labels)
 
-    def _outside_ranges(self, prediction: Prediction) -> list[Diagnostic]:
+    def _warn_outside_ranges(self, prediction: Prediction) -> list[Diagnostic]:
         warnings = []
         parameters = [*prediction.application.parameters.values(), *prediction.machine.parameters]
         for parameter, (_, low, high) in parameters_with_range(parameters):

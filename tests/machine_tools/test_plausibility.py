@@ -6,7 +6,7 @@ import pytest
 
 import aspenpy
 from aspenpy.answers.checks.machines import check_machine
-from aspenpy.answers.checks.plausibility import RANGES, implausible
+from aspenpy.answers.checks.plausibility import RANGES, check_plausibility
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.library import library_names
 from aspenpy.models.machine.texts import skeleton
@@ -43,13 +43,13 @@ SLIPS = [
 
 
 def test_the_sound_one_is_sound() -> None:
-    assert implausible(machine(SOUND)) == []
+    assert check_plausibility(machine(SOUND)) == []
 
 
 @pytest.mark.parametrize(("right", "wrong", "code", "place"), SLIPS)
 def test_slip(right: str, wrong: str, code: str, place: str | None) -> None:
     assert SOUND.count(right) >= 1
-    found = implausible(machine(SOUND.replace(right, wrong, 1)))
+    found = check_plausibility(machine(SOUND.replace(right, wrong, 1)))
     (warning,) = (item for item in found if item.code == code)
     assert warning.severity == "warning"
     assert warning.span is not None
@@ -60,15 +60,15 @@ def test_slip(right: str, wrong: str, code: str, place: str | None) -> None:
 def test_the_fastest_rate_is_held_against_the_bandwidth(traits: str) -> None:
     """Plain loads keep to the bandwidth, and those of a stream do twice as much."""
     plain = "resource loads(volume) [volume/bandwidth]"
-    found = implausible(machine(SOUND.replace(plain, f"{plain} {traits}", 1)))
+    found = check_plausibility(machine(SOUND.replace(plain, f"{plain} {traits}", 1)))
     (warning,) = (item for item in found if item.code == "above-bandwidth")
     assert "as stream, above its bandwidth" in warning.message
-    assert implausible(machine(SOUND.replace(plain, f"{plain} {traits.replace('/2', '/1')}", 1))) == []
+    assert check_plausibility(machine(SOUND.replace(plain, f"{plain} {traits.replace('/2', '/1')}", 1))) == []
 
 
 def test_a_latency_without_its_unit_is_in_seconds() -> None:
     """1 for 1 us."""
-    found = implausible(machine(SOUND.replace("property latency [1 us]", "property latency [1]")))
+    found = check_plausibility(machine(SOUND.replace("property latency [1 us]", "property latency [1]")))
     assert "no known hardware has more than 100 ms: is the unit missing?" in [item.hint for item in found]
 
 
@@ -78,7 +78,7 @@ def with_caches(l1: str, l2: str) -> list[str]:
     text = SOUND
     for where, rate in rates.items():
         text = text.replace(where, f"{where} property bandwidth [{rate}]")
-    return [item.message for item in implausible(machine(text))]
+    return [item.message for item in check_plausibility(machine(text))]
 
 
 def test_a_shared_cache_is_compared_by_its_part_of_a_core() -> None:
@@ -101,7 +101,7 @@ def test_westmere_as_it_was() -> None:
 
 def test_numbers_are_told() -> None:
     """4 cores would need: 2.5 GHz x 2 x 8 x 2 = 80 Gflop/s; written are four times that."""
-    (warning,) = implausible(machine(SOUND.replace("[number/(clock*issue)]", "[number/(clock*issue*4)]")))
+    (warning,) = check_plausibility(machine(SOUND.replace("[number/(clock*issue)]", "[number/(clock*issue*4)]")))
     assert warning.message == (
         "core `box_core` does 320 Gflop/s as sp, simd, fmad, and clock x issue x simd_width x fma_gain allow 80 Gflop/s"
     )
@@ -114,7 +114,7 @@ def test_both_ends_of_each_range(kind: str, name: str) -> None:
     def told(value: Fraction) -> list[str]:
         text = f"machine M {{ {kind} C }} {kind} C {{ property {name} [{value.numerator}/{value.denominator}] }}"
         outside = ("implausibly-small", "implausibly-large", "not-positive")
-        return [item.code for item in implausible(machine(text)) if item.code in outside]
+        return [item.code for item in check_plausibility(machine(text)) if item.code in outside]
 
     assert told(low) == told(high) == []
     assert told(high * 2) == ["implausibly-large"]
@@ -123,7 +123,7 @@ def test_both_ends_of_each_range(kind: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", library_names("machines"))
 def test_the_library_is_plausible(name: str) -> None:
-    assert [str(item) for item in implausible(aspenpy.load_machine(name))] == []
+    assert [str(item) for item in check_plausibility(aspenpy.load_machine(name))] == []
 
 
 @pytest.mark.parametrize(

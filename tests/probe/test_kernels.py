@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy.answers.checks.machines import check_machine
-from aspenpy.answers.checks.plausibility import implausible
+from aspenpy.answers.checks.plausibility import check_plausibility
 from aspenpy.answers.peaks import value_of
 from aspenpy.probe.kernels import COMPILER, NO_KERNELS, OPTIONS, SOURCE, Kernels, derive_gpu_numbers, measure_kernels
 from aspenpy.probe.number import combine_passes
@@ -35,7 +35,7 @@ def test_a_device_becomes_a_socket() -> None:
     """24 Tflop/s on 100 cores at 1 GHz are 240 flops a cycle, near to two of 128 lanes; a copy of a byte takes 1.25 ps,
     0.5 of them to load it."""
     machine = hosts.machine(hosts.text(beside=derive_gpu_numbers(combine_passes([DEVICE]))))
-    assert [*check_machine(machine), *implausible(machine), *machine.warnings] == []
+    assert [*check_machine(machine), *check_plausibility(machine), *machine.warnings] == []
 
     def value(component: str, name: str) -> float:
         found = machine.components[component].value(name)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import aspenpy
 from aspenpy import predict
 from aspenpy.answers.checks.machines import check_machine
-from aspenpy.answers.checks.plausibility import implausible
+from aspenpy.answers.checks.plausibility import check_plausibility
 from aspenpy.answers.peaks import value_of
 from aspenpy.probe.assumed import complete_numbers
 from aspenpy.probe.probe import build_machine, import_machine
@@ -48,7 +48,7 @@ def test_capacities_say_where_they_are_from() -> None:
 
 def test_the_text_passes_every_check() -> None:
     machine = hosts.machine(hosts.text())
-    assert [*check_machine(machine), *implausible(machine), *machine.warnings] == []
+    assert [*check_machine(machine), *check_plausibility(machine), *machine.warnings] == []
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_what_spreads_is_marked() -> None:
 def test_machines_from_files_pass_every_check_and_say_what_is_assumed(names: tuple[str, ...]) -> None:
     found = import_machine("site", [str(Path(__file__).parent / "files" / name) for name in names])
     machine = hosts.machine(found.text)
-    assert [*check_machine(machine), *implausible(machine), *machine.warnings] == []
+    assert [*check_machine(machine), *check_plausibility(machine), *machine.warnings] == []
     sources = [number.source for part in found.numbers.values() for number in part.values()]
     assert all(source.startswith(("assumed", *WHO)) for source in sources)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from aspenpy.answers.case import expressions_in_flow
 from aspenpy.answers.checks.values import certain_errors, circular_definitions, collect_errors, start_of
 from aspenpy.answers.counting import Counts
-from aspenpy.answers.data_warnings import sizes_below_zero
+from aspenpy.answers.data_warnings import warn_of_negative_sizes
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, Setting, circle_mistake
 from aspenpy.answers.traffic import Traffic
@@ -19,7 +19,7 @@ from aspenpy.cost.caches.reading import SENSELESS, TraitReader, read_access
 from aspenpy.cost.compute import describe_missing_offer, price_on_lanes
 from aspenpy.cost.mapper import all_definitions
 from aspenpy.cost.memory import Hierarchy
-from aspenpy.cost.operations import unknown_trait
+from aspenpy.cost.operations import warn_of_unknown_trait
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.residence import collect_placed_data, memory_named
 from aspenpy.cost.target import Target, choose_socket, target_of
@@ -230,7 +230,7 @@ def _check_ranges(application: Application) -> list[Diagnostic]:
 def _check_sizes(application: Application) -> list[Diagnostic]:
     """Data that the defaults of the parameters give a size below zero; one that nobody can change is an error."""
     changing = [data for data in application.data.values() if graph.free_symbols(data.size)]
-    return sizes_below_zero(changing, all_definitions(application, None, None), application.origins, DEFAULT_SEED)
+    return warn_of_negative_sizes(changing, all_definitions(application, None, None), application.origins, DEFAULT_SEED)
 
 
 def _check_unused_parameters(application: Application, kernels: list[flow.Kernel], broken: str) -> list[Diagnostic]:
@@ -332,7 +332,7 @@ def _check_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets
             resources = [where.offers[requirement.resource].resource for where in serving]
             of_cache = of_caches if requirement.resource in MEMORY_RESOURCES else frozenset()
             warnings += [
-                unknown_trait(machine, requirement, trait, resources)
+                warn_of_unknown_trait(machine, requirement, trait, resources)
                 for trait in requirement.traits
                 if serving and trait.name not in of_cache and all(trait.name in names for names in ignored)
             ]

@@ -10,7 +10,7 @@ from aspenpy.answers.energy.voltage import CURVE, CURVES
 from aspenpy.answers.scope import DEFAULT_SEED, circle_mistake
 from aspenpy.cost.assumed import OF_CORES, YEAR
 from aspenpy.cost.interconnect import interconnect_of, topology_in_numbers
-from aspenpy.cost.kinds_of_cores import RANK, idle_kinds, working_kinds
+from aspenpy.cost.kinds_of_cores import RANK, warn_of_idle_kinds, working_kinds
 from aspenpy.cost.paths import Paths, all_paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN
 from aspenpy.cost.ranks import place_ranks
@@ -47,7 +47,7 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
         *_check_networks(machine),
         *_check_rank_flags(machine),
         *(found for socket in machine.sockets or (None,) for found in _check_idle_kinds(machine, socket)),
-        *impossible_powers(machine),
+        *check_powers(machine),
         *_check_voltages(machine),
     ]
 
@@ -151,7 +151,7 @@ def _paths_between_ranks(machine: Machine) -> Iterator[Paths]:
 
 
 def _check_idle_kinds(machine: Machine, socket: str | None) -> list[Diagnostic]:
-    return idle_kinds(machine, socket, working_kinds([*machine.first_places(socket)]))
+    return warn_of_idle_kinds(machine, socket, working_kinds([*machine.first_places(socket)]))
 
 
 def _check_rank_flags(machine: Machine) -> list[Diagnostic]:
@@ -184,7 +184,7 @@ HINTS = {"design_power": "the dynamic power is the design power less the idle po
 """By the law that is broken."""
 
 
-def impossible_powers(machine: Machine) -> Iterator[Diagnostic]:
+def check_powers(machine: Machine) -> Iterator[Diagnostic]:
     """Powers that the energy model would refuse. A design power without idle power does no harm before that."""
     origins: Origins = dict(machine.origins)
     for component in machine.components.values():

@@ -72,7 +72,7 @@ ORDERS = (
 POWERS_OF_TWO = {("cache", "cacheline"): "B"}
 
 
-def implausible(machine: Machine) -> list[Diagnostic]:
+def check_plausibility(machine: Machine) -> list[Diagnostic]:
     """A warning for every number that can hardly be meant, at its place, in the order of the file."""
     diagnostics = [
         item
@@ -95,8 +95,8 @@ class _Component:
         }
 
     def warnings(self) -> Iterator[Diagnostic]:
-        yield from self._outside()
-        yield from self._uneven()
+        yield from self._warn_outside_ranges()
+        yield from self._warn_uneven_numbers()
         yield from self._warn_sets()
         yield from self._warn_channels()
 
@@ -106,7 +106,7 @@ class _Component:
     def name_property(self, name: str) -> str:
         return f"the {name} of {self.component.type} `{self.component.name}`"
 
-    def _outside(self) -> Iterator[Diagnostic]:
+    def _warn_outside_ranges(self) -> Iterator[Diagnostic]:
         for name, value in self.values.items():
             limits = RANGES.get((self.component.type, name))
             if limits is None or limits.low <= value <= limits.high:
@@ -125,7 +125,7 @@ class _Component:
                 hint = f"no known hardware has more than {format_quantity(limits.high, limits.unit)}{forgotten}"
                 yield warning("implausibly-large", f"{self.name_property(name)} is {shown}", self.span(name), hint=hint)
 
-    def _uneven(self) -> Iterator[Diagnostic]:
+    def _warn_uneven_numbers(self) -> Iterator[Diagnostic]:
         for (kind, name), unit in POWERS_OF_TWO.items():
             value = self.values.get(name)
             if kind == self.component.type and value is not None and value > 0 and not _is_power_of_two(value):

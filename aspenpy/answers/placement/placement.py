@@ -10,7 +10,7 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.energy.cap_warning import SAME, as_warnings, cap_warning
 from aspenpy.answers.energy.waiting import waiting_by_kernel
 from aspenpy.answers.evaluation import Evaluation
-from aspenpy.answers.occupancy import unlike_ranks
+from aspenpy.answers.occupancy import warn_of_unlike_ranks
 from aspenpy.answers.placement.journey import Journey, Seconds, Times, Volume
 from aspenpy.answers.placement.locations import Memories
 from aspenpy.answers.placement.overlap import IN_WHOLE, WAITING, BusyOn, Crossed, On, device_of
@@ -245,7 +245,7 @@ class Placement(Result):
         """Warnings of the models, traits that no socket of the machine knows, and ranks that have parts of different
         kinds on the sockets."""
         models = warnings_of(self.application, self.machine, kernel=self.question.entry.name)
-        return (*models, *unlike_ranks(self.question.trees), *self._warn_of_caps())
+        return (*models, *warn_of_unlike_ranks(self.question.trees), *self._warn_of_caps())
 
     def _warn_of_caps(self) -> Iterator[Diagnostic]:
         """A warning for each kind of socket whose power cap makes the kernels on it longer."""

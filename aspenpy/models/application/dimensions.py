@@ -25,7 +25,7 @@ def contradictions(node: nodes.Application) -> list[Diagnostic]:
     noted = Contradictions()
     names = Inference(parameters_of(node.declarations), {}, noted)
     for declaration in node.declarations:
-        _declaration(declaration, names)
+        _check_declaration(declaration, names)
     for kernel in node.kernels:
         hidden: dict[str, nodes.Expression | None] = {formal.name: None for formal in kernel.formals}
         for statement in walk_statements(kernel.body):
@@ -35,7 +35,7 @@ def contradictions(node: nodes.Application) -> list[Diagnostic]:
                 hidden[statement.name] = None
         inner = Inference({**names.definitions, **hidden, **parameters_of(kernel.declarations)}, {}, noted)
         for declaration in kernel.declarations:
-            _declaration(declaration, inner)
+            _check_declaration(declaration, inner)
         for statement in walk_statements(kernel.body):
             _check_statement(statement, inner)
     return noted.diagnostics
@@ -117,7 +117,7 @@ def parameters_of(declarations: tuple[nodes.Declaration, ...]) -> dict[str, node
     return {item.name: item.value for item in declarations if isinstance(item, nodes.Parameter)}
 
 
-def _declaration(node: nodes.Declaration, names: Inference) -> None:
+def _check_declaration(node: nodes.Declaration, names: Inference) -> None:
     if isinstance(node, nodes.Parameter):
         own = names(node.name)
         names.check(node.value)

@@ -74,7 +74,7 @@ class _Loader:
     ) -> Application:
         """The application with its imports loaded."""
         scopes = (node.declarations, node.kernels, *(kernel.declarations for kernel in node.kernels))
-        warnings += [item for scope in scopes for item in redefinitions(scope)]
+        warnings += [item for scope in scopes for item in warn_of_redefinitions(scope)]
         check_mixtures(item for scope in scopes for item in scope if isinstance(item, nodes.Mixture))
         imports = self._import_all(node.declarations, source, prefix, path, warnings)
         kernel_imports = {
@@ -124,7 +124,7 @@ class _Loader:
         return self.load(imported, f"{prefix}{node.name}.", (*path, (imported, node)))
 
 
-def redefinitions(declarations: tuple[Any, ...]) -> list[Diagnostic]:
+def warn_of_redefinitions(declarations: tuple[Any, ...]) -> list[Diagnostic]:
     """A warning, with both places, for each name that is defined twice among declarations of one scope: the later one
     holds. Not if both are the same lines, included twice."""
     seen: dict[tuple[str, str], Any] = {}

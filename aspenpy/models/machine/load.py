@@ -20,7 +20,7 @@ from aspenpy.models.application.dimensions import (
     may_carry_units,
     parameters_of,
 )
-from aspenpy.models.application.load import redefinitions
+from aspenpy.models.application.load import warn_of_redefinitions
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.variants import bases_of, write_out_variants
@@ -60,7 +60,7 @@ def assemble_machine(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine
     once = nodes.Resource | nodes.Property  # in a component; parts may be listed twice
     inside = (tuple(item for item in component.items if isinstance(item, once)) for component in node.components)
     scopes = (node.declarations, node.components, *inside)
-    redefined = (warning for scope in scopes for warning in redefinitions(scope))
+    redefined = (warning for scope in scopes for warning in warn_of_redefinitions(scope))
     return Machine(complete, (*warnings, *redefined), bases_of(node))
 
 

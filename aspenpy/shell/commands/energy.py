@@ -147,7 +147,7 @@ def _voltage(energy: Energy, best: MetricOptimum | None) -> Voltage | None:
 def _warn_of_ends(best: MetricOptimum, case: Case) -> list[Diagnostic]:
     """Warnings of ends of an interval that leave the range of its parameter."""
     ends = (Prediction(case.with_set({best.parameter: end})) for end in (best.low, best.high))
-    return [warning for end in ends for warning in end.outside_ranges()]
+    return [warning for end in ends for warning in end.warn_outside_ranges()]
 
 
 def _compare_devices(case: Case, arguments: Arguments) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aspenpy.answers.checks.machines import check_machine
-from aspenpy.answers.checks.plausibility import implausible
+from aspenpy.answers.checks.plausibility import check_plausibility
 from aspenpy.answers.side_by_side import side_by_side
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
@@ -198,4 +198,4 @@ def _check_file(path: Path, walked: bool, allow_outside: bool) -> Iterator[Diagn
     else:
         machine = load_source(source, Reader(allow_outside=allow_outside))
     yield from check_machine(machine)
-    yield from implausible(machine)
+    yield from check_plausibility(machine)

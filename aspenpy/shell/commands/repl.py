@@ -99,12 +99,12 @@ def run_repl(arguments: Arguments) -> int:
     session = Session(case_of_arguments(arguments))
     report(session.prediction.diagnostics)
     if sys.stdin is not None and sys.stdin.isatty():
-        _converse(session)
+        _talk(session)
         return 0
     return _follow(session, arguments.fail_fast)
 
 
-def _converse(session: Session) -> None:
+def _talk(session: Session) -> None:
     """Line by line with somebody at a terminal, who is told of a mistake and goes on."""
     state = session.state
     hint = "`help` lists the commands, `quit` ends"
