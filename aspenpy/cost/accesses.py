@@ -166,7 +166,11 @@ class Accesses:
         found = list[Last]()
         if name is not None and name in touched:
             for source in history.sources(block, name, touched[name], [*touched], stored):
-                swept = None if source.since is None else swept_since(source, name, touched, targets, stored)
+                swept = (
+                    None
+                    if source.since is None
+                    else swept_since(source, name, touched, targets, stored, history.orders)
+                )
                 found.append(Last(source.weight, swept))
         if not warm:
             return found or [COLD]

@@ -10,6 +10,7 @@ from aspenpy.cost.touch_order import (
     UNNAMED,
     Group,
     Key,
+    KnownOrders,
     Order,
     Touched,
     covered_share,
@@ -18,7 +19,6 @@ from aspenpy.cost.touch_order import (
     rename_structures,
     substitute_in_order,
     totals_by_structure,
-    touched_in_all,
     with_sizes,
 )
 from aspenpy.expr import graph
@@ -120,6 +120,8 @@ class ReuseHistory:
         self._values: dict[flow.Kernel, dict[Expr, Expr]] = {}
         self._times: dict[flow.Kernel, Expr] = {entry: graph.ONE}
         self._passes: dict[tuple[flow.Repeat, bool], _Pass] = {}
+        self.orders = KnownOrders()
+        self._resolved: dict[tuple[int, int], tuple[Order, Order]] = {}
         for kernel in reversed(kernels):
             self._enter(kernel)
             self._walk(kernel.body, FlowPosition((), None, None, kernel), self._times[kernel])
@@ -130,7 +132,12 @@ class ReuseHistory:
         """Where the first touches of a structure in a block find it, or what it stored last of it."""
         step = self._steps[block.requirements]
         search = _Search(name, own, graph.ONE, (), (), {known: known for known in names}, stored, step.kernel)
-        return [source for source in self._search(step, search) if source.weight is not graph.ZERO]
+        found: dict[tuple[object, ...], ReuseSource] = {}
+        for source in self._search(step, search):
+            key = id(source.since), id(source.sweep), *source.names.items()
+            known = found.get(key)
+            found[key] = source if known is None else source.replace(weight=known.weight + source.weight)
+        return [source for source in found.values() if source.weight is not graph.ZERO]
 
     def kernel(self, block: flow.Block) -> flow.Kernel:
         """The one that a block stands in."""
@@ -265,17 +272,17 @@ class ReuseHistory:
         """From a place outwards: what comes before it in the same pass, an earlier pass of its loop, and what is around
         that."""
         before = self._seen(step.before, step, search)
-        found = touched_in_all(before, search.name, search.stored)
+        found = self.orders.touched_in_all(before, search.name, search.stored)
         if found is not None:
             share = covered_share(found, search.own)
-            yield search.source(search.weight * share, join_orders(before, search.since))
+            yield search.source(search.weight * share, self.orders.join(before, search.since))
             search = search.replace(weight=search.weight * (1 - share))
         if search.weight is graph.ZERO:
             return
         if step.loop is not None:
-            yield from self._search_loop(step, step.loop, search.replace(since=join_orders(before, search.since)))
+            yield from self._search_loop(step, step.loop, search.replace(since=self.orders.join(before, search.since)))
         else:
-            yield from self._search_calls(step.kernel, search.replace(since=join_orders(before, search.since)))
+            yield from self._search_calls(step.kernel, search.replace(since=self.orders.join(before, search.since)))
 
     def _search_loop(self, step: FlowPosition, loop: flow.Repeat, search: _Search) -> Iterator[ReuseSource]:
         """Of the passes of a loop all but the first find what the one before has left, where they touch the same; where
@@ -290,7 +297,7 @@ class ReuseHistory:
         of_pass, moves = before.touched[search.name], before.moves[search.name]
         if search.own.anywhere or (search.divided and moves.kind != "number"):
             moves = graph.ZERO
-        last = join_orders(before.order, search.since)
+        last = self.orders.join(before.order, search.since)
         if moves is not graph.ONE:
             same = search.replace(weight=search.weight * (1 - moves), left=search.left - 1, divided=True)
             passes = _passes(loop, count)
@@ -350,8 +357,11 @@ class ReuseHistory:
         """An order in symbols that the block of a search knows."""
         if step.kernel is search.kernel or not order:
             return order
-        parts = [value for group in order for part in group.values() for value in (part.lines, part.bytes)]
-        return with_sizes(order, iter(self._resolve(parts, step)))
+        key = id(order), id(step)
+        if key not in self._resolved:
+            parts = [value for group in order for part in group.values() for value in (part.lines, part.bytes)]
+            self._resolved[key] = order, with_sizes(order, iter(self._resolve(parts, step)))
+        return self._resolved[key][-1]
 
     def _seen_values(self, values: Sequence[Expr], step: FlowPosition, search: _Search) -> Sequence[Expr]:
         return values if step.kernel is search.kernel else self._resolve(values, step)

@@ -88,10 +88,38 @@ def totals_by_structure(order: Order) -> dict[str, Touched]:
     return found
 
 
-def touched_in_all(order: Order, name: str, stored: bool) -> Touched | None:
-    """The part of a structure that is touched, or stored to; None for nothing."""
-    found = totals_by_structure(order).get(name)
-    return None if found is None or (stored and not found.stored) else found
+class KnownOrders:
+    """Joined orders, and sums of what orders touch, each worked out once: searches from all structures of a block, and from
+    blocks side by side, meet the same orders. An order is known by its identity, for which it is kept."""
+
+    def __init__(self) -> None:
+        self._joined: dict[tuple[int, int], tuple[Order, Order, Order]] = {}
+        self._totals: dict[int, tuple[Order, dict[str, Touched]]] = {}
+        self._sums: dict[tuple[int, Expr], tuple[Group, dict[str, Expr]]] = {}
+
+    def join(self, first: Order, second: Order) -> Order:
+        key = id(first), id(second)
+        if key not in self._joined:
+            self._joined[key] = first, second, join_orders(first, second)
+        return self._joined[key][-1]
+
+    def touched_in_all(self, order: Order, name: str, stored: bool) -> Touched | None:
+        """The part of a structure that is touched, or stored to; None for nothing."""
+        if id(order) not in self._totals:
+            self._totals[id(order)] = order, totals_by_structure(order)
+        found = self._totals[id(order)][-1].get(name)
+        return None if found is None or (stored and not found.stored) else found
+
+    def sum_by_structure(self, group: Group, instances: Expr) -> dict[str, Expr]:
+        """Lines of each structure that were touched together, for each of so many instances of a block."""
+        key = id(group), instances
+        if key not in self._sums:
+            found: dict[str, list[Expr]] = {}
+            for (name, _), part in group.items():
+                alike = part.lines if part.instances is instances else part.lines * part.instances / instances
+                found.setdefault(name, []).append(alike)
+            self._sums[key] = group, {name: graph.add(*parts) for name, parts in found.items()}
+        return self._sums[key][-1]
 
 
 def covered_share(found: Touched, own: Touched) -> Expr:

@@ -9,7 +9,7 @@ from aspenpy.cost.caches.patterns import Distances, Scattered, Stencil
 from aspenpy.cost.caches.warm import Swept
 from aspenpy.cost.history import ReuseSource
 from aspenpy.cost.prices import MEMORY_RESOURCES
-from aspenpy.cost.touch_order import UNNAMED, Group, Touched
+from aspenpy.cost.touch_order import UNNAMED, Group, KnownOrders, Touched
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
@@ -84,7 +84,12 @@ def _rim(access: Access | None) -> Expr | None:
 
 
 def swept_since(
-    source: ReuseSource, name: str, touched: dict[str, Touched], targets: Sequence[str | None], stored: bool
+    source: ReuseSource,
+    name: str,
+    touched: dict[str, Touched],
+    targets: Sequence[str | None],
+    stored: bool,
+    orders: KnownOrders,
 ) -> Swept:
     """Data touched since the structure `name` of a block was, or was stored to: what a way to it says of those that the
     block has `touched`, and of others."""
@@ -94,14 +99,15 @@ def swept_since(
     since = source.since[_place(source.since, own, stored) :]
     ages: dict[str | None, int] = dict.fromkeys(targets, -1)
     lines: dict[str, Expr] = {}
-    swept = {known: _sum(group, known, instances) for group in source.sweep for known, _ in group}
-    for known in swept:
-        swept[known] = graph.add(*(_sum(group, known, instances) for group in source.sweep))
+    swept: dict[str, Expr] = {}
+    for group in source.sweep:
+        for known, found in orders.sum_by_structure(group, instances).items():
+            swept[known] = swept[known] + found if known in swept else found
     rest, seen = list[tuple[int, Expr]](), dict[str, int]()
+    locals_by_name = {full: local for local, full in reversed(names.items())}
     for age, group in enumerate(since):
-        for known in dict.fromkeys(known for known, _ in group):
-            found = _sum(group, known, instances)
-            local = next((local for local, full in names.items() if full == known), None)
+        for known, found in orders.sum_by_structure(group, instances).items():
+            local = locals_by_name.get(known)
             if known in swept:
                 seen.setdefault(known, age)
             if local is not None:
@@ -126,10 +132,3 @@ def _place(order: Sequence[Group], name: str, stored: bool) -> int:
         if any(known in wanted and (touched.stored or not stored) for (known, _), touched in group.items()):
             return place
     return 0
-
-
-def _sum(group: Group, name: str, instances: Expr) -> Expr:
-    """Lines of a structure that were touched together, for each of so many instances of a block."""
-    found = [touched for (known, _), touched in group.items() if known == name]
-    alike = (part.lines if part.instances is instances else part.lines * part.instances / instances for part in found)
-    return graph.add(*alike)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise, product
 
 from aspenpy.cost.caches.level import Level
@@ -97,16 +98,17 @@ def missing_share(
     moments = [(u, u) for u in INSTANTS] if in_step else [*product(FEW_INSTANTS, repeat=2)]
     together = [*untouched, *[(0, graph.ZERO)] * len(swept.beside)]
     found: dict[tuple[Expr, ...], Expr] = {}
+    cache = level.room, level.line, level.sets, level.whole_sets
     crowded = _crowding(own, touched[0][1], level)
     kept = []
     for u, v in moments:
         between = tuple(
-            part(u, v) + (_untouched_lines(lines, u, later, level) if lines is not graph.ZERO else graph.ZERO)
+            part(u, v) + (_untouched_lines(lines, u, later, level.sets) if lines is not graph.ZERO else graph.ZERO)
             for part, (later, lines) in zip(parts, together, strict=True)
-        ) + tuple(_untouched_lines(lines, u, later, level) for later, lines in rest)
+        ) + tuple(_untouched_lines(lines, u, later, level.sets) for later, lines in rest)
         if between not in found:
             mine, *others = between
-            found[between] = _chance_kept((mine * crowded, *others), level)
+            found[between] = _chance_kept((mine * crowded, *others), *cache)
         kept.append(found[between])
     return 1 - (kept[0] if len(found) == 1 else graph.add(*kept) / len(kept))
 
@@ -129,14 +131,16 @@ def _lines_of_pass(lines: Expr, later: int, moves: bool) -> Callable[[Expr, Expr
     return (lambda u, v: lines * v) if later < 0 and moves else (lambda u, v: lines)
 
 
-def _untouched_lines(lines: Expr, u: Expr, later: int, level: Level) -> Expr:
+@lru_cache(maxsize=16384)
+def _untouched_lines(lines: Expr, u: Expr, later: int, sets: Expr) -> Expr:
     """The lines of what no access of the block touches: those behind a place, and all that were swept later."""
-    return lines if later else graph.apply("min", lines, _behind(lines, u, level))
+    return lines if later else graph.apply("min", lines, _behind(lines, u, sets))
 
 
-def _behind(lines: Expr, u: Expr, level: Level) -> Expr:
+@lru_cache(maxsize=16384)
+def _behind(lines: Expr, u: Expr, sets: Expr) -> Expr:
     """The lines behind a place, its own among them, as those of its set say: in each set a whole number."""
-    return graph.apply("ceil", lines * (1 - u) / level.sets) * level.sets
+    return graph.apply("ceil", lines * (1 - u) / sets) * sets
 
 
 def _lines_between_sweeps(
@@ -152,24 +156,25 @@ def _lines_between_sweeps(
     if later < 0:
         return lambda u, v: part * v
     if nest.outermost > own.outermost:
-        return lambda u, v: graph.apply("min", lines, _behind(lines, u, level) + part * v)
+        return lambda u, v: graph.apply("min", lines, _behind(lines, u, level.sets) + part * v)
     if in_order(nest):
         return lambda u, v: lines if u is v else lines * (1 - graph.apply("max", 0, u - v))
-    return lambda u, v: graph.apply("min", lines, _behind(lines, u, level) + lines * u * v)
+    return lambda u, v: graph.apply("min", lines, _behind(lines, u, level.sets) + lines * u * v)
 
 
-def _chance_kept(between: Sequence[Expr], level: Level) -> Expr:
+@lru_cache(maxsize=4096)
+def _chance_kept(between: tuple[Expr, ...], room: Expr, line: Expr, sets: Expr, whole_sets: Expr) -> Expr:
     """The chance that a set has room for the lines of some structures, the first that of the line. A way of a page or
     less has equal places for all of them; in larger caches each begins anywhere."""
     mine, *others = between
     if len(others) > MOST_APART:
         others = [*others[: MOST_APART - 1], graph.add(*others[MOST_APART - 1 :])]
-    runs = [value for lines in (mine, *others) for value in (1, lines * level.line, 0, 0, 1, 0, 0)]
-    together = graph.apply("share_kept", level.room, level.line, level.whole_sets, 0, *runs)
-    mine, *others = (lines / level.sets for lines in (mine, *others))
+    runs = [value for lines in (mine, *others) for value in (1, lines * line, 0, 0, 1, 0, 0)]
+    together = graph.apply("share_kept", room, line, whole_sets, 0, *runs)
+    mine, *others = (lines / sets for lines in (mine, *others))
     loads = [value for load in others for value in (load, graph.ONE)]
-    apart = graph.apply("lines_with_room", level.room, graph.apply("max", 1, mine), *loads)
-    return graph.if_else(graph.compare("<=", level.line * level.sets, PAGE), together, apart)
+    apart = graph.apply("lines_with_room", room, graph.apply("max", 1, mine), *loads)
+    return graph.if_else(graph.compare("<=", line * sets, PAGE), together, apart)
 
 
 def in_order(nest: AccessNest) -> bool:
