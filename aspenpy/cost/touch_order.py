@@ -89,8 +89,8 @@ def totals_by_structure(order: Order) -> dict[str, Touched]:
 
 
 class KnownOrders:
-    """Joined orders, and sums of what orders touch, each worked out once: searches from all structures of a block, and from
-    blocks side by side, meet the same orders. An order is known by its identity, for which it is kept."""
+    """Joined orders, and sums of what orders touch, each worked out once: searches from all structures of a block, and
+    from blocks side by side, meet the same orders. An order is known by its identity, for which it is kept."""
 
     def __init__(self) -> None:
         self._joined: dict[tuple[int, int], tuple[Order, Order, Order]] = {}
