@@ -13,6 +13,7 @@ from types import CodeType
 
 MARKS = '''"""One byte for each block of the package, set when it is entered; in a file that child processes share."""
 
+import builtins
 import mmap
 import os
 
@@ -28,7 +29,7 @@ def _marks():
     return shared
 
 
-marks = _marks()
+marks = builtins._marks_ = _marks()  # a copy of a function may have other globals
 '''
 UNCHECKED = (1).to_bytes(4, "little") + bytes(8)
 """Flags and digest in a compiled file that is used whatever its source says (PEP 552)."""

@@ -149,7 +149,9 @@ def record_part(root: Path, marks: Path, files: list[str]) -> str:
             finally:
                 end_group(process.pid)
         if not rows.exists():
-            left_out.append((begun.read_text().splitlines() or files)[-1])
+            if not (tests := begun.read_text().splitlines()):
+                raise SystemExit(f"no test of {', '.join(files)} begins:\n{marks.with_suffix('.log').read_text()}")
+            left_out.append(tests[-1])
             told += f"left out, for it ends the process or does not end: {left_out[-1]}\n"
     failed = numpy.load(rows)["failed"] if rows.exists() else files
     return told + "".join(f"left out, for it fails on the marked copy: {test}\n" for test in failed)

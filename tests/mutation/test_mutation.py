@@ -211,8 +211,9 @@ def test_a_copy_has_its_own_package_and_caches(tmp_path: Path) -> None:
 
 @slow
 def test_recorded_tests(tmp_path: Path) -> None:
-    """The text of the package stays as it is, blocks that a fixture enters are entered by each of its tests, and tests
-    that fail, end the process or do not end are told, and keep no other from being recorded."""
+    """The text of the package stays as it is, blocks that a fixture enters are entered by each of its tests, those of
+    a function copied with other globals too, and tests that fail, end the process or do not end are told, and keep no
+    other from being recorded."""
     root = tmp_path / "checkout"
     (root / "aspenpy").mkdir(parents=True)
     (root / "aspenpy" / "__init__.py").touch()
@@ -223,7 +224,7 @@ def test_recorded_tests(tmp_path: Path) -> None:
     (root / "tests" / "mutation" / "plugin.py").write_text(text.replace("LONGEST = 400.0", "LONGEST = 3.0"))
     (root / "test_a.py").write_text(
         "import os, time, pytest\nfrom pathlib import Path\nfrom aspenpy import twice\n"
-        "@pytest.fixture(scope='module')\ndef one():\n    return twice.once()\n"
+        "@pytest.fixture(scope='module')\ndef one():\n    return type(twice.once)(twice.once.__code__, {})()\n"
         "def test_zero(one):\n    assert twice.twice(0) == 0\n"
         "def test_ends():\n    os._exit(3)\n"
         "def test_hangs():\n    time.sleep(1000)\n"
