@@ -62,7 +62,9 @@ class Rounds(Record):
     def shared(self, first: Expr, end: Expr, ranks: Expr) -> tuple[Expr, Expr]:
         """Of so many ranks in a container: how many cross in each of these rounds, and the bytes that they send, both
         summed over the rounds."""
-        full = graph.apply("min", graph.apply("max", whole_steps(ranks), first), end)
+        # A shift by 2^k up to their number is one of 2^k ranks; how many pairs cross depends on the container.
+        below = whole_steps(ranks) if self.pairs else whole_steps(ranks) + 1
+        full = graph.apply("min", graph.apply("max", below, first), end)
         crossing = 2**full - 2**first + (end - full) * ranks
         if self.growth == 1:
             return crossing, crossing * self.size
@@ -70,14 +72,15 @@ class Rounds(Record):
             return crossing, ((4**full - 4**first) / 3 + ranks * (2**end - 2**full)) * self.size
         return crossing, (full - first + ranks * (2 ** (1 - full) - 2 ** (1 - end))) * self.size
 
-    def seconds(self, level: PathLevel, below: Expr, first: Expr, end: Expr) -> Expr:
-        """Seconds of these rounds on a level whose ends have `below` ranks."""
+    def seconds(self, level: PathLevel, below: Expr, first: Expr, end: Expr, outside: Expr | None = None) -> Expr:
+        """Seconds of these rounds on a level whose ends have `below` ranks, with so many `outside` of one: no more of
+        them can be sent to at once."""
         volume = self.volume(first, end)
         alone = level.one.time(_sent(end - first, volume, self.combined * volume))
         if self.tree or below is graph.ONE:
             return alone
         others = graph.apply("max", below - 1, 1)
-        crossing, bytes_crossing = self.shared(first, end, below)
+        crossing, bytes_crossing = self.shared(first, end, below if outside is None else _least(below, outside))
         gap, share = ((all_ - one) / others for all_, one in _links(level))
         return alone + gap * (crossing - (end - first)) + share * (bytes_crossing - volume)
 
@@ -85,6 +88,10 @@ class Rounds(Record):
 def _sent(rounds: Expr, volume: Expr, combined: Expr = graph.ZERO) -> Cost:
     none = graph.ZERO
     return Cost(rounds, volume, combined, none, none, none, none)
+
+
+def _least(below: Expr, outside: Expr) -> Expr:
+    return graph.apply("max", graph.apply("min", below, outside), 1)
 
 
 def _links(level: PathLevel) -> tuple[tuple[Expr, Expr], tuple[Expr, Expr]]:
@@ -133,7 +140,9 @@ class RanksInOrder(Record):
     def over(self, rounds: Rounds) -> list[Phase]:
         """The phases of the rounds: those of pairs by level, shifts on the outermost level that is in use."""
         if not rounds.pairs:
-            return self.outermost(lambda level, below: rounds.seconds(level, below, graph.ZERO, rounds.count))
+            return self.outermost(
+                lambda level, below: rounds.seconds(level, below, graph.ZERO, rounds.count, self.count - below)
+            )
         phases, first = [], graph.ZERO
         for height, level in enumerate(self.among.levels):
             inside = graph.apply("min", floor(_rounds_inside(level.ranks) / rounds.bits), rounds.count)
@@ -165,9 +174,9 @@ class RanksInOrder(Record):
             for height, (time, slowest) in enumerate(zip(times, first_largest(times), strict=True))
         ]
 
-    def all_at_once(self, of_a_rank: Expr, *, root: bool = False) -> list[Phase]:
+    def all_at_once(self, of_a_rank: Expr, *, root: bool = False, combined: int = 0) -> list[Phase]:
         """Messages of a rank to each other one, or of the `root` alone, all posted at once: each a gap after the last
-        (LogGP)."""
+        (LogGP). `combined` bytes are added for each that arrives."""
         n = self.count - 1
 
         def seconds(level: PathLevel, below: Expr) -> Expr:
@@ -175,17 +184,17 @@ class RanksInOrder(Record):
             (all_alpha, alpha), (all_beta, _) = _links(level)
             gap = (all_alpha - alpha) / others
             if root:
-                return level.one.time(_sent(graph.ONE, n * of_a_rank)) + gap * (n - 1)
+                return level.one.time(_sent(graph.ONE, n * of_a_rank, combined * n * of_a_rank)) + gap * (n - 1)
             return alpha + gap * (n * below - 1) + all_beta * n * of_a_rank
 
         return self.outermost(seconds)
 
-    def fold(self, times: int, combined: int = 0) -> list[Phase]:
-        """Ranks beyond a power of two give what they have to their neighbours, and get the result back."""
+    def fold(self, result: Expr, combined: int = 0) -> list[Phase]:
+        """Ranks beyond a power of two give what they have to their neighbours, which combine it with their own, and get
+        `result` bytes back."""
         extra = fold_extra_ranks(self.count)
-        return [
-            phase for _ in range(times) for phase in self.over(Rounds(extra, self.size, tree=True, combined=combined))
-        ]
+        given = self.over(Rounds(extra, self.size, tree=True, combined=combined))
+        return [*given, *self.over(Rounds(extra, result, tree=True))]
 
 
 # -- the algorithms --------------------------------------------------------------------------------
@@ -200,9 +209,14 @@ def _tree(r: RanksInOrder, combined: int = 0) -> Rounds:
 
 
 def _knomial(r: RanksInOrder) -> list[Phase]:
-    """A tree in which each rank that has it sends it to three others in a round."""
-    count = graph.apply("ceil", count_rounds(r.count) / 2)
-    return r.over(Rounds(count, 3 * r.size, tree=True, bits=2))
+    """A tree in which each rank that has it sends it to three others in a round, in the one of the farthest to those
+    that there are: of 8 ranks, 0 sends to 4, and then both to the three behind them."""
+    full = graph.apply("max", graph.apply("ceil", count_rounds(r.count) / 2) - 1, 0)
+    farthest = _sent(graph.ONE, (graph.apply("ceil", r.count / 4**full) - 1) * r.size)
+    return [
+        *r.outermost(lambda level, below: level.one.time(farthest)),
+        *r.over(Rounds(full, 3 * r.size, tree=True, bits=2)),
+    ]
 
 
 def _binary(r: RanksInOrder, combined: int = 0) -> list[Phase]:
@@ -262,16 +276,21 @@ def _pairwise(r: RanksInOrder, piece: Expr, combined: int = 0) -> list[Phase]:
 def _halving_reduce_scatter(r: RanksInOrder) -> list[Phase]:
     """The largest part first, to the farthest partner."""
     steps = whole_steps(r.count)
-    return [*r.fold(2, combined=1), *r.over(Rounds(steps, r.size / 2**steps, 2, combined=1))]
+    return [
+        *r.fold(r.size / r.count, combined=1),
+        *r.over(Rounds(steps, r.size / 2**steps, 2, combined=1)),
+    ]
 
 
 Way = Callable[[RanksInOrder], list[Phase]]
 
 BY_RANK: dict[tuple[str, str], Way] = {
     ("allreduce", "recursive_doubling"): lambda r: [
-        *r.fold(2), *r.over(Rounds(whole_steps(r.count), r.size, combined=1)),
+        *r.fold(r.size, combined=1), *r.over(Rounds(whole_steps(r.count), r.size, combined=1)),
     ],
-    ("allreduce", "rabenseifner"): lambda r: [*r.fold(2), *r.over(_halving(r, combined=1)), *r.over(_halving(r))],
+    ("allreduce", "rabenseifner"): lambda r: [
+        *r.fold(r.size, combined=1), *r.over(_halving(r, combined=1)), *r.over(_halving(r)),
+    ],
     ("allreduce", "ring"): lambda r: _ring(r, r.size / r.count, 2, combined=1),
     ("allreduce", "reduce_broadcast"): lambda r: [*r.over(_tree(r, combined=1)), *_knomial(r)],
     ("broadcast", "flat"): lambda r: r.all_at_once(r.size, root=True),
@@ -279,7 +298,7 @@ BY_RANK: dict[tuple[str, str], Way] = {
     ("broadcast", "knomial"): _knomial,
     ("broadcast", "binary"): _binary,
     ("broadcast", "scatter_allgather"): _scatter_allgather,
-    ("reduce", "flat"): lambda r: r.all_at_once(r.size, root=True),
+    ("reduce", "flat"): lambda r: r.all_at_once(r.size, root=True, combined=1),
     ("reduce", "binomial"): lambda r: r.over(_tree(r, combined=1)),
     ("reduce", "binary"): lambda r: _binary(r, combined=1),
     ("allgather", "recursive_doubling"): _doubling_allgather,
@@ -292,7 +311,7 @@ BY_RANK: dict[tuple[str, str], Way] = {
     ("reduce_scatter", "recursive_halving"): _halving_reduce_scatter,
     ("reduce_scatter", "pairwise"): lambda r: _pairwise(r, r.size / r.count, combined=1),
     ("barrier", "recursive_doubling"): lambda r: [
-        *r.fold(2), *r.over(Rounds(whole_steps(r.count), r.size)),
+        *r.fold(r.size), *r.over(Rounds(whole_steps(r.count), r.size)),
     ],
     ("barrier", "dissemination"): lambda r: r.over(Rounds(count_rounds(r.count), r.size, pairs=False)),
     ("barrier", "binomial"): lambda r: [*r.over(_tree(r)), *r.over(_tree(r))],
