@@ -35,12 +35,20 @@ def test_what_differs_is_said_with_its_place(change: dict[str, Any], message: st
     assert find_mismatch(GOOD | change, SHAPE) == message
 
 
+def test_whole_numbers_beyond_64_bits_are_floats() -> None:
+    found = parse_json(f"[{2**63 - 1}, {2**63}, {-(2**63)}, {-(2**63) - 1}, {10**40}, 7]")
+    assert found == [2**63 - 1, 2.0**63, -(2**63), -(2.0**63), 1e40, 7]
+    assert [type(value) for value in found] == [int, float, int, float, float, int]
+
+
 def test_what_is_missing_is_said() -> None:
     assert find_mismatch({key: value for key, value in GOOD.items() if key != "at"}, SHAPE) == "`at` is missing"
     assert find_mismatch([], SHAPE) == "the content is a list, not an object"
 
 
-@pytest.mark.parametrize("text", ["", "{", "NaN", '{"a": Infinity}', "[" * 100_000, "1" * 5_000, '{"a": 1,}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "NaN", '{"a": Infinity}', "[" * 100_000, "1" * 5_000, "-" + "9" * 400, '{"a": 1,}']
+)
 def test_texts_that_are_no_json(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         parse_json(text)

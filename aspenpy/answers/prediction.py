@@ -16,7 +16,7 @@ from aspenpy.answers.data_warnings import (
     warn_of_timeless_blocks,
 )
 from aspenpy.answers.evaluation import Evaluation, amount_of
-from aspenpy.answers.occupancy import instances_of_blocks, warn_of_idle_cores, warn_of_unplaced_blocks
+from aspenpy.answers.occupancy import Width, instances_of_blocks, warn_of_idle_cores, warn_of_unplaced_blocks
 from aspenpy.answers.scope import Scope, Value, scope_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
@@ -49,8 +49,9 @@ class Prediction(Evaluation):
         lower bounds and decide, a power cap that makes the run longer."""
         scope = self.scope
         negative = warn_of_negative_sizes(self.application.data.values(), scope.definitions, scope.origins, self.seed)
+        executed = [block for block in self.tree.blocks if block in self._widths]
         return (
-            *self.tree.warnings,
+            *(self.tree.warnings_of_blocks(executed) if executed else self.tree.warnings),
             *self.warn_outside_ranges(),
             *negative,
             *warn_of_full_memory(self),
@@ -122,10 +123,15 @@ class Prediction(Evaluation):
             yield warning("lower-bound", message, cost.requirement.span, hint=hint)
 
     @cached_property
+    def _widths(self) -> dict[flow.Block, Width]:
+        """The blocks that the run executes; none where a value is missing."""
+        return instances_of_blocks(self)
+
+    @cached_property
     def wasted(self) -> tuple[Diagnostic, ...]:
         """Warnings that go with the values: cores that are idle or that instances take turns on, data whose reuse no
         pattern tells, blocks that take no time."""
-        widths = instances_of_blocks(self)
+        widths = self._widths
         return (
             *warn_of_idle_cores(self, widths),
             *warn_of_unplaced_blocks(self, widths),

@@ -6,7 +6,7 @@ explanation, energy and traffic all read one tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -116,7 +116,11 @@ class CostTree:
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """Warnings of loading either model, and of traits that say nothing on this machine, `MOST_TRAITS` of them."""
-        costs = self.requirements
+        return self.warnings_of_blocks(self.blocks)
+
+    def warnings_of_blocks(self, blocks: Iterable[flow.Block]) -> tuple[Diagnostic, ...]:
+        """As `warnings`, but what blocks give reason to is told of these alone, such as those that a run executes."""
+        costs = [cost for block in blocks for cost in self.blocks[block].requirements]
         ignored = (
             warn_of_unknown_trait(self.machine, cost.requirement, trait, [cost.offer.resource])
             for cost in costs
@@ -131,14 +135,14 @@ class CostTree:
         ]
         own = [*self.application.warnings, *self.machine.warnings]
         idle = warn_of_idle_kinds(self.machine, self.socket, self.residence.where.others)
-        return tuple(drop_repeats([*own, *idle, *unknown, *negative, *self._warn_of_unknown_concurrency()]))
+        return tuple(drop_repeats([*own, *idle, *unknown, *negative, *self._warn_of_unknown_concurrency(costs)]))
 
-    def _warn_of_unknown_concurrency(self) -> Iterator[Diagnostic]:
+    def _warn_of_unknown_concurrency(self, costs: Iterable[RequirementCost]) -> Iterator[Diagnostic]:
         """Accesses of which the machine does not say how many a core has under way: none of them waits."""
         core = self.residence.where.core
         if core is None or core.component.value("outstanding") is not None:
             return
-        patterned = ((item.requirement, item.traffic) for item in self.requirements if item.traffic is not None)
+        patterned = ((item.requirement, item.traffic) for item in costs if item.traffic is not None)
         for need in islice((need for need, traffic in patterned if traffic.access.is_scattered), 1):
             message = f"core `{core.component.name}` states no `outstanding` misses"
             hint = "accesses at random are priced at the memory's bandwidth, as if none waited for its latency"

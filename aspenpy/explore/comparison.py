@@ -145,13 +145,13 @@ def _predict_where_possible(cases: Sequence[Case]) -> tuple[list[Prediction], tu
 
 
 def _use_whole_sockets(predictions: list[Prediction]) -> list[Prediction]:
-    """The same with a whole socket for each rank, where machines give ranks parts of different kinds, nobody asked for
-    another part, and each machine can."""
+    """The same with a whole socket for each rank, where machines give ranks parts of different kinds or one does not
+    say which, nobody asked for another part, and each machine can."""
     if any(one.case.placement.bind is not None for one in predictions):
         return predictions
     if not warn_of_unlike_ranks({str(place): one.tree for place, one in enumerate(predictions)}):
         return predictions
-    bound = [one.tree.rank_placement is not None for one in predictions]
+    bound = [one.tree.rank_placement is not None or one.tree.residence.where.rank_counts for one in predictions]
     try:
         return [
             predict(one.case.changed(bind=SOCKET)) if has_ranks else one

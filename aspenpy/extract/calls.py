@@ -12,7 +12,7 @@ from aspenpy.extract.costs import Array, Invocation, Item, Meaning, MemoryAccess
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.library_functions import TYPE_BYTES, find_message
-from aspenpy.extract.places import AssignmentTarget, container_owner
+from aspenpy.extract.places import AssignmentTarget, container_owner, count_fixed_elements
 from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Real, depends_on_data, is_default
 from aspenpy.extract.state import CallContext, Shared, WalkState, WalkTask, rename_array, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -166,7 +166,11 @@ class CallEvaluator(WalkTask):
                     self.scope.values.pop(key, None)
 
     def _container_size(self, node: r.Call) -> Known:
-        """Number of elements of a container, the same symbol each time."""
+        """Number of elements of a container, the same symbol each time; that of `std::array` is known."""
+        type = node.arguments[0].type
+        fixed = count_fixed_elements(type.of if type.kind == "pointer" and type.of is not None else type)
+        if fixed is not None:
+            return constant_polynomial(fixed)
         there = self.places.locate(node.arguments[0])
         owner = container_owner(there) if there is not None else source_text(node)
         place = (f"{owner}.size", None)

@@ -149,8 +149,14 @@ class Places(WalkTask):
             return None
 
     def _locate_contained(self, there: AssignmentTarget, node: r.Element) -> AssignmentTarget:
-        """Place of an element of a standard container, whose data are an array of their own."""
+        """Place of an element of a standard container, whose data are an array of their own; those of `std::array` lie
+        in the container."""
         of = there.type.of or node.type
+        if there.place is not None and count_fixed_elements(there.type) is not None:
+            at = self.evaluator.evaluate_integer(node.index)
+            start = there.place.offset
+            offset = None if start is None else self._advance(start, at, of, ())
+            return AssignmentTarget(None, PointerTarget(there.place.array, offset), of, (), there.name, there.path)
         owner = container_owner(there)
         key = self.names.add_owner(there.place, f"{owner}[]")
         held = Array(key, there.name or "elements", "heap", of.size or 8, (None,), span=node.span)
@@ -215,9 +221,16 @@ def volume(type: r.Type, shape: tuple[Value | None, ...], word: r.Type) -> Value
 
 def innermost_type(type: r.Type) -> r.Type:
     """The type of the innermost elements of an array."""
-    while type.kind == "array" and type.of is not None:
+    while (type.kind == "array" or count_fixed_elements(type) is not None) and type.of is not None:
         type = type.of
     return type
+
+
+def count_fixed_elements(type: r.Type) -> int | None:
+    """How many elements a `std::array` has; None for any other type."""
+    if type.kind != "record" or type.of is None or not type.name.startswith("std::array<") or not type.of.size:
+        return None
+    return type.size // type.of.size
 
 
 def container_owner(there: AssignmentTarget) -> str:

@@ -110,9 +110,20 @@ def parse_json(text: str) -> Any:
     """The value that a text holds in JSON. Raises ValueError where it holds none, is nested too deep, or has a number
     that JSON does not know."""
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_int=_read_whole_number, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
+
+
+LONGEST_WHOLE = 20  # characters of -2^63
+
+
+def _read_whole_number(text: str) -> int | float:
+    """A whole number beyond 64 bits is read as a float, since arrays of numbers have no place for it."""
+    number = int(text) if len(text) <= LONGEST_WHOLE else float(text)
+    if math.isinf(number):
+        raise ValueError("a number is beyond floating point")
+    return number if -(2**63) <= number < 2**63 else float(number)
 
 
 def _refuse_constant(name: str) -> None:

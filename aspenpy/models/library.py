@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Literal
 
 from aspenpy.language import nodes
@@ -37,7 +38,7 @@ def find_source(kind: Kind, path_or_name: str | Path, reader: Reader | None = No
     if isinstance(path_or_name, str) and "{" in text and not os.path.isfile(text):
         return Source(text, "<text>")
     looks_like_path = not isinstance(path_or_name, str) or "/" in text or "\\" in text or text.endswith(".aspen")
-    is_file = os.path.isfile(text) and (text not in library_names(kind) or is_text(text))
+    is_file = os.path.isfile(text) and (text not in library_names(kind) or begins_as_model(text))
     if looks_like_path or is_file:
         refuse_source_code(text)
         return reader.read(path_or_name)
@@ -55,10 +56,11 @@ def find_source(kind: Kind, path_or_name: str | Path, reader: Reader | None = No
     fail(f"unknown-{noun}", f"there is no file and no {noun} in the library called `{text}`", hint=hint)
 
 
-def is_text(path: str) -> bool:
-    """Whether a file begins as text does: a program of the name of a model, such as `md`, does not hide it. Raises
-    AspenError for what is no ordinary file."""
-    return b"\0" not in read_first_bytes(path, 1024)
+def begins_as_model(path: str) -> bool:
+    """Whether a file begins with a word, which may be misspelt, behind white space and comments: a program or a script
+    of the name of a model, such as `md`, does not hide it. Raises AspenError for what is no ordinary file."""
+    beginning = read_first_bytes(path, 1024)
+    return b"\0" not in beginning and BEGINNING.match(beginning) is not None
 
 
 def refuse_source_code(path: str) -> None:
@@ -68,6 +70,7 @@ def refuse_source_code(path: str) -> None:
         fail("source-code", f"`{path}` is the source of a program, and no model", hint=hint)
 
 
+BEGINNING = re.compile(rb"(?:\s|//[^\n]*(?:\n|\Z))*+(?:[A-Za-z]|\Z)")  # the rest may be comments alone
 SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++")
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, TextIO
 
 from aspenpy.language.diagnostics import Diagnostic, render, warning
@@ -96,7 +97,14 @@ def deliver_text(text: str, arguments: Arguments) -> None:
         emit(text, end="")
         return
     write_whole(path, text)
-    emit(f"{path} is written")
+    report_written(path)
+
+
+def report_written(path: Path | str, about: str = "", *, before: str = "") -> None:
+    """Says that a file is written, and what it holds; of standard output, which speaks for itself, only what it
+    holds."""
+    if path != STANDARD_OUTPUT or about:
+        emit(f"{before}{'standard output' if path == STANDARD_OUTPUT else path} is written{about}")
 
 
 def show_source(text: str) -> None:

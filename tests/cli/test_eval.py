@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from aspenpy.shell.main import main
 from tests.cli.conftest import Runner
 
 TABLE = """\
@@ -272,3 +273,30 @@ def test_warnings_are_told_where_there_is_no_runtime(run: Runner, models: Path) 
     assert "-400" in heads[0]
     assert "outside its range" in heads[1]
     assert "knows no trait `odd`" in heads[2]
+
+
+@pytest.mark.parametrize(
+    ("beginning", "is_model"),
+    [
+        (b"\x7fELF\x02\x01\x00\x00", False),
+        (b"#!/bin/sh\necho md\n", False),
+        (b"\n  #!/bin/sh\n", False),
+        (b"", True),
+        (b"// a comment alone", True),
+        (b"\n// mine\n  modle md { kernel main { execute { flops [7] } } }", True),
+        (b"// mine\nmodel md { kernel main { execute { flops [7] } } }", True),
+    ],
+)
+def test_a_program_does_not_hide_a_model_of_its_name(
+    beginning: bytes,
+    is_model: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "md").write_bytes(beginning)
+    status = main(["count", "md"])
+    told = capsys.readouterr()
+    assert ("stores" in told.out) == (not is_model), told
+    assert status == (0 if not is_model or b"model md" in beginning else 2)

@@ -25,6 +25,8 @@ TRACE = " L 10,8\n L 50,8\n L 10,8\n"
         ("measure --read m.csv -o -", "application,energy [J]\na,1"),
         ("empirical leading-loads fit leading_loads_example -o -", "{"),
         ("rdd t.txt -o -", ""),
+        ("sweep matmul --machine simple --over n=16,32 -o -", "n,runtime [s],reason\n16,"),
+        ("sweep matmul --machine simple --over n=16,32 -o - --format json", "{"),
     ],
 )
 def test_a_dash_is_standard_output(
@@ -39,6 +41,7 @@ def test_a_dash_is_standard_output(
     told = capsys.readouterr()
     assert told.out.startswith(begins)
     assert "is written" not in told.out
+    assert "- is written" not in told.err
     assert sorted(os.listdir()) == before
 
 
@@ -59,3 +62,19 @@ def test_relative_folders_of_the_user_are_ignored(value: str, tmp_path: Path, mo
     assert user_folder("XDG_CACHE_HOME", ".cache") == str(tmp_path / ".cache")
     monkeypatch.setenv("XDG_CACHE_HOME", "/absolute")
     assert user_folder("XDG_CACHE_HOME", ".cache") == "/absolute"
+
+
+def test_points_of_a_sweep_are_those_of_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = ["sweep", "matmul", "--machine", "simple", "--over", "n=16,32,48", "-o"]
+    assert main([*line, "p.csv"]) == main([*line, "p.json"]) == 0
+    summary = capsys.readouterr().out
+    for form in ("csv", "json"):
+        assert main([*line, "-", "--format", form]) == 0
+        told = capsys.readouterr()
+        assert told.out == Path(f"p.{form}").read_text()
+        assert summary.startswith(told.err)
+    assert main([*line, "-", "--resume"]) == 2
+    assert "standard output has no beginning" in capsys.readouterr().err

@@ -51,3 +51,30 @@ def test_it_is_told(
     told = capsys.readouterr()
     warning = "machine `simple` knows no trait `wide` of `flops`\n --> odd.aspen:4:53"
     assert (told.out + told.err).count(warning) == 1, told.err
+
+
+CHOICE = """model choice {
+  param kind = 1
+  kernel main {
+    if (kind == 1) { execute { flops [1] as odd } }
+    else { execute { flops [1] as strange } }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("options", "traits"), [([], ["odd"]), (["--set", "kind=2"], ["strange"])])
+def test_a_block_that_does_not_run_is_not_told_of(
+    options: list[str], traits: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "choice.aspen").write_text(CHOICE)
+    assert main(["eval", str(tmp_path / "choice.aspen"), "--machine", "simple", *options]) == 0
+    told = capsys.readouterr().err
+    assert [name for name in ("odd", "strange") if f"knows no trait `{name}`" in told] == traits
+
+
+def test_formats_of_a_product_that_is_not_made(capsys: pytest.CaptureFixture[str]) -> None:
+    """A V100 has units for fp16, vectors for fp64, and nothing for tf32."""
+    for form, expected in (("fp16", False), ("tf32", True), ("fp64", False)):
+        assert main(["eval", "matmul", "--kernel", "tensor", "--machine", "v100", "--set", f"format={form}"]) == 0
+        assert ("states no rate of `tf32`" in capsys.readouterr().err) == expected

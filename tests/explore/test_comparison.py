@@ -262,6 +262,25 @@ def test_a_rank_has_a_socket_where_it_would_have_a_core_here_and_a_device_there(
     assert "each rank has" in render_text(alike.report().page)
 
 
+def test_a_machine_that_does_not_say_what_a_rank_has_gives_it_a_socket_too() -> None:
+    """16 nodes of haswell beside one board: a socket of each is alike, and where that is not taken it is told."""
+    app, names = aspenpy.load_application("hpcg"), ("haswell", "h100")
+    cluster, board = map(aspenpy.load_machine, names)
+    whole = {machine.name: aspenpy.predict(app, machine, bind="socket").runtime for machine in (cluster, board)}
+    alike = Comparison([Case(app, cluster), Case(app, board)])
+    assert (alike.times, alike.warnings) == (whole, ())
+    assert whole["haswell"] < aspenpy.predict(app, cluster).runtime  # of which one rank has a core
+    (told,) = Comparison([Case(app, cluster), Case(app, board, bind="socket")]).warnings
+    assert told.message == "each rank has a socket of `h100`, and the whole of `haswell`, which does not say"
+    both = [Case(app, cluster), Case(app, aspenpy.parse("machine twin { socket [1] S } " + SOCKET_OF_A_CORE))]
+    assert Comparison(both).warnings == ()  # neither says
+
+
+SOCKET_OF_A_CORE = """socket S { core [8] C memory M }
+core C { resource flops(x) [x/1e9] resource messages(b) [b/1e9] }
+memory M { resource loads(x) [x/1e9] resource stores(x) [x/1e9] }"""
+
+
 def test_a_rank_on_a_core_beside_one_on_a_device_is_told_where_it_was_asked_for() -> None:
     app, (processor, board) = aspenpy.load_application("hpcg"), map(aspenpy.load_machine, ("epyc_9654", "h100"))
     (told,) = Comparison([Case(app, processor, ranks_on="core"), Case(app, board)]).warnings

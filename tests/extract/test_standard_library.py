@@ -85,3 +85,36 @@ def test_operations_of_functions_that_are_not_read_stay_open(body: str, tmp_path
     found = extract(source(body, tmp_path))
     assert any(hole.name.endswith("_flops") for hole in found.holes)
     assert "[n] as add" not in found.text
+
+
+FIXED = """
+#include <array>
+std::array<double, 30> g;
+struct S { double first; std::array<float, 30> m; };
+double in_a_global() { double s = 0; for (int i = 0; i < 30; i++) s += g[i]; return s; }
+double by_reference(const std::array<double, 30>& a) { double s = 0; for (double x : a) s += x; return s; }
+float in_a_structure(S& q) { float s = 0; for (unsigned i = 0; i < q.m.size(); i++) s += q.m[i]; return s; }
+double by_value(std::array<double, 30> b) { double s = 0; for (unsigned i = 0; i < b.size(); i++) s += b[i]; return s; }
+double in_rows(std::array<std::array<double, 30>, 20>& c) {
+  double s = 0;
+  for (unsigned j = 0; j < c.size(); j++) for (double x : c[j]) s += x;
+  return s;
+}
+"""
+
+
+def test_the_size_of_an_array_is_that_of_its_type(tmp_path: Path) -> None:
+    """Sizes in bytes and passes by hand: nothing is left open, and elements lie where those of C's arrays do."""
+    file = tmp_path / "a.cpp"
+    file.write_text(FIXED)
+    found = extract(file)
+    assert not found.holes
+    sizes = dict(re.findall(r"data (\w+) \[(\d+)\]", found.text))
+    assert sizes == {"g": "240", "a": "240", "q": "128", "b": "240", "c": "4800"}
+    assert re.findall(r"loads \[(\d+)\] of size \[(\d)\] from (\w) as (.*)", found.text) == [
+        ("30", "8", "g", "stream"),
+        ("30", "8", "a", "stream"),
+        ("30", "4", "q", "stream"),
+        ("30", "8", "b", "stream"),
+        ("600", "8", "c", "nest(8, 30, 240, 20)"),
+    ]

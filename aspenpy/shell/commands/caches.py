@@ -26,7 +26,7 @@ from aspenpy.shell.options import (
     VALUES,
     machine,
 )
-from aspenpy.shell.output import deliver, emit, report, save
+from aspenpy.shell.output import deliver, report, report_written, save
 from aspenpy.shell.progress import report_bytes_read
 from aspenpy.traces.distances import ReuseDistances
 from aspenpy.traces.measure import reuse_distances
@@ -87,8 +87,8 @@ def run_rdd(arguments: Arguments) -> int:
         if name in files
     ]
     deliver(report_reuse(distances), arguments)
-    if arguments.format == "table" and any(written):
-        emit("\n" + "\n".join(f"{path} is written" for path in written if path))
+    for place, path in enumerate(path for path in written if path and arguments.format == "table"):
+        report_written(path, before="" if place else "\n")
     if arguments.picture:
         save(arguments.picture, lambda: draw_reuse(distances))
     return 0

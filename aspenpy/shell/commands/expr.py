@@ -15,7 +15,7 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments
 from aspenpy.shell.option import Arguments, Examples, OneOf, command, flag, split_words
 from aspenpy.shell.options import METRIC, MODEL, OUTPUT, SEED, SETTINGS, machine
-from aspenpy.shell.output import emit, report
+from aspenpy.shell.output import emit, report, report_written
 from aspenpy.shell.study_options import FREE
 
 EXAMPLES: Examples = (
@@ -66,7 +66,7 @@ def run_expr(arguments: Arguments) -> int:
         emit(text)
     else:
         write_whole(arguments.output, text + "\n")
-        emit(f"{arguments.output} is written")
+        report_written(arguments.output)
     return 0
 
 

@@ -26,6 +26,7 @@ from aspenpy.shell.output import (
     deliver,
     emit,
     report,
+    report_written,
     show_source,
 )
 from aspenpy.shell.study_options import COMPILER, FLAGS, LEVEL, LINK, OVER, RUN
@@ -180,7 +181,7 @@ def run_extract(arguments: Arguments) -> int:
     if arguments.output is None:
         show_source(found.text)
     else:
-        emit(f"{arguments.output} is written")
+        report_written(arguments.output)
         if found.reconciliation is not None:
             emit(found.reconciliation.summary())
         if found.left():
@@ -226,5 +227,5 @@ def run_incore(arguments: Arguments) -> int:
         return status
     write_whole(output, loop.to_aspen())
     if arguments.format == "table":
-        emit(f"\n{output} is written")
+        report_written(output, before="\n")
     return status

@@ -9,7 +9,7 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments, machines_of
 from aspenpy.shell.option import Arguments, choice, command, split_words
 from aspenpy.shell.options import MODEL, OUTPUT, OUTSIDE, PAR, RANKS, SEED, SETTINGS, SOCKETS, VALUES, machine, machines
-from aspenpy.shell.output import emit, report
+from aspenpy.shell.output import emit, report, report_written
 from aspenpy.shell.study_options import FREE
 from aspenpy.tables.numbers import count_of, format_count
 
@@ -56,7 +56,7 @@ def run_mpi(arguments: Arguments) -> int:
     write_whole(arguments.output, code)
     messages, volume = skeleton.totals
     sent = count_of(messages, "message")
-    emit(f"{arguments.output} is written; in the model it sends {sent}, {format_count(volume)} bytes")
+    report_written(arguments.output, f"; in the model it sends {sent}, {format_count(volume)} bytes")
     return 0
 
 
@@ -96,5 +96,5 @@ def run_page(arguments: Arguments) -> int:
     page = WhatIf(cases, split_words(arguments.free))
     report([*page.diagnostics, *filter(None, [page.too_large])])
     write_whole(arguments.output, page.html)
-    emit(f"{arguments.output} is written: {page.title}, {count_of(len(page.inputs), 'parameter')}")
+    report_written(arguments.output, f": {page.title}, {count_of(len(page.inputs), 'parameter')}")
     return 0

@@ -26,7 +26,7 @@ from aspenpy.shell.failure import CommandError, refuse_unwritable
 from aspenpy.shell.models import check_files
 from aspenpy.shell.option import Arguments, Examples, choice, command, option, repeatable_option
 from aspenpy.shell.options import OUTPUT, OUTSIDE, formats
-from aspenpy.shell.output import deliver, emit
+from aspenpy.shell.output import deliver, emit, report_written
 from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import REPLACE, STRICT
 
@@ -47,7 +47,8 @@ def run_probe(arguments: Arguments, name: str) -> int:
         return deliver(side_by_side(before, now, ("before", "now")).report(), arguments)
     with refuse_unwritable(path):
         put_whole(path, found.text)
-    emit(f"{path} is written; `aspenpy show {path}` shows what is in it")
+    if path != STANDARD_OUTPUT:
+        report_written(path, f"; `aspenpy show {path}` shows what is in it")
     if beside is not None:
         return deliver(side_by_side(beside, now, (beside.name, name)).report(), arguments)
     return 0
@@ -154,7 +155,8 @@ def _write_new(arguments: Arguments) -> int:
         if isinstance(path, Path) and not arguments.replace and (path.exists() or path.is_symlink()):
             raise CommandError(f"`{path}` is there already; --output names another file, --replace writes it anew")
         put_whole(path, text)
-    emit(f"{path} is written; `aspenpy show {path}` shows what is in it")
+    if path != STANDARD_OUTPUT:
+        report_written(path, f"; `aspenpy show {path}` shows what is in it")
     return 0
 
 

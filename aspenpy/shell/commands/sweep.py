@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import sys
 from argparse import ArgumentTypeError
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf
+from tempfile import TemporaryDirectory
 
 from aspenpy.allowance import MEMORY, OPERATIONS, separate_allowance
 from aspenpy.language.axis import Axis
 from aspenpy.language.dimensions import BYTES, UNITS
+from aspenpy.language.files import STANDARD_OUTPUT
 from aspenpy.report.sweep import draw
 from aspenpy.shell.failure import FAILURE, CommandError
 from aspenpy.shell.operands import axes_of, case_of_arguments, machine_named
@@ -26,7 +33,7 @@ from aspenpy.shell.options import (
     machines,
     require_machine,
 )
-from aspenpy.shell.output import complain, deliver
+from aspenpy.shell.output import DEFAULT_FORMAT, complain, deliver
 from aspenpy.shell.progress import report_count
 from aspenpy.shell.study_options import FAIL_FAST, OVER
 from aspenpy.sweeps.formats import format_of
@@ -109,16 +116,32 @@ def run_sweep(arguments: Arguments) -> int:
     study = _make_study(arguments, memory)
     with separate_allowance(inf if arguments.yes else OPERATIONS):
         run = StudyRun(study, arguments.backend, arguments.jobs, client=arguments.dask, memory=memory)
-        store = None
-        if arguments.output:
-            store = Store(arguments.output, run, format_of(arguments.output).write, resume=arguments.resume)
         seen = report_count(study.points, f"points by {run.backend.name}")
-        found = compute(run, memory, store=store, fail_fast=arguments.fail_fast, seen=seen)
+        with _file_of_points(arguments) as output:
+            store = Store(output, run, format_of(output).write, resume=arguments.resume) if output else None
+            found = compute(run, memory, store=store, fail_fast=arguments.fail_fast, seen=seen)
     status = deliver(found.report(), arguments, lambda: draw(found))
     if found.has_values:
         return status
     complain("none of the points has a value")
     return FAILURE
+
+
+@contextmanager
+def _file_of_points(arguments: Arguments) -> Iterator[str | None]:
+    """The file of `-o`. Where that is standard output, all points go there when they are known, as CSV or JSON, and the
+    summary goes to standard error."""
+    if arguments.output != STANDARD_OUTPUT:
+        yield arguments.output
+        return
+    if arguments.resume:
+        raise CommandError("--resume: standard output has no beginning that could be taken up")
+    with TemporaryDirectory() as folder:
+        path = os.path.join(folder, "points.json" if arguments.format == "json" else "points.csv")
+        arguments.format = DEFAULT_FORMAT
+        yield path
+        with open(path, encoding="utf-8", newline="") as points:
+            shutil.copyfileobj(points, sys.stdout)
 
 
 def _make_study(arguments: Arguments, memory: int) -> Study:
