@@ -7,8 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
-from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from aspenpy.language.diagnostics import Diagnostic, render, warning
 from aspenpy.language.files import STANDARD_OUTPUT, replace_file, require_writable, write_whole
@@ -18,6 +17,9 @@ from aspenpy.tables.drawing import use_style
 from aspenpy.tables.formats import FORMATS
 from aspenpy.tables.pages import WITHOUT_UNICODE, render_text
 from aspenpy.tables.table import Page, Report
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SUFFIXES = (".svg", ".png", ".pdf")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from aspenpy.allowance import MEMORY, OPERATIONS, separate_allowance
 from aspenpy.language.axis import Axis
 from aspenpy.language.dimensions import BYTES, UNITS
 from aspenpy.language.files import STANDARD_OUTPUT
+from aspenpy.language.opening import open_file
 from aspenpy.report.sweep import draw
 from aspenpy.shell.failure import FAILURE, CommandError
 from aspenpy.shell.operands import axes_of, case_of_arguments, machine_named
@@ -140,7 +142,7 @@ def _file_of_points(arguments: Arguments) -> Iterator[str | None]:
         path = os.path.join(folder, "points.json" if arguments.format == "json" else "points.csv")
         arguments.format = DEFAULT_FORMAT
         yield path
-        with open(path, encoding="utf-8", newline="") as points:
+        with io.TextIOWrapper(open_file(path, path), encoding="utf-8", newline="") as points:
             shutil.copyfileobj(points, sys.stdout)
 
 
