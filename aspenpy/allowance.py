@@ -38,7 +38,7 @@ class Allowance:
         return max(0.0, self.operations - self.spent)
 
     def spend(self, operations: float) -> bool:
-        """Whether there are so many left, which are spent then. Once there were not, nothing more is spent."""
+        """Takes so many operations off the allowance. False where fewer are left, and ever after."""
         if self.exceeded or operations > self.operations - self.spent:
             self.exceeded = True
             return False

@@ -258,7 +258,7 @@ def components_to_vary(case: Case, options: ChoiceOptions) -> list[str]:
 
 
 def _joins_nodes(machine: Machine, socket: str | None) -> bool:
-    """Whether a path joins nodes: one that is not inside of a node."""
+    """Whether any path between ranks leaves the node."""
     return any(
         all(outer.type != "node" for outer in (within.component, *within.parents))
         for _, within in paths_of(machine, socket, None).places

@@ -110,7 +110,7 @@ def _among(found: list[Significance], kind: str) -> dict[str, float]:
 
 
 def _warn_of_few_runs(found: CounterEvidence) -> Diagnostic:
-    """How many more runs an interval needs."""
+    """A warning that says how many more runs make the confidence interval narrow enough."""
     samples = found.samples
     if samples.widest is None:
         each = "each configuration ran once" if samples.configurations > 1 else "there is one run"

@@ -31,7 +31,7 @@ MOVING = ("fetched", "written_back", "victims")
 
 
 class Moved(Total):
-    """One of the `QUANTITIES` of a requirement at a level, or its misses that are `UNSURE`."""
+    """Total of one of the `QUANTITIES` (or of the `UNSURE` misses) that a requirement causes at a level."""
 
     quantity: str
     kernel: str

@@ -73,7 +73,7 @@ class RootSearch:
         self.looked_at = 0
 
     def run(self, low: Real, high: Real) -> Roots:
-        """All of them; raises AspenError where they cannot be told apart."""
+        """Finds all solutions from `low` to `high`; raises AspenError where they cannot be told apart."""
         pieces = [(low, high)]
         while pieces:
             low, high = self._next(pieces)

@@ -46,19 +46,19 @@ def warn_of_unlike_ranks(trees: Mapping[str, CostTree]) -> tuple[Diagnostic, ...
 
 
 class Executions(Total):
-    """How often a block is executed."""
+    """Total: how often a block is executed."""
 
     block: flow.Block
 
 
 class Started(Total):
-    """Its instances, over all executions."""
+    """Total: how many instances of a block are started, over all its executions."""
 
     block: flow.Block
 
 
 class BusyCores(Total):
-    """The cores that they keep busy: several for each rank that shares its work out."""
+    """Total: the cores that the instances of a block keep busy: several for each rank that shares its work out."""
 
     block: flow.Block
 

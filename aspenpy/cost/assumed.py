@@ -82,7 +82,7 @@ def rule_of(core: Place) -> Component | None:
 
 
 def _values(rule: Component, core: Component, places: Mapping[str, Expr]) -> dict[str, Expr]:
-    """By the name of each property of a rule what the core, or what is around it, states, else what follows."""
+    """The value of each property of a rule, by name: as the core or a component around it states it, else by the rule."""
     symbols = {item.symbol: name for name, item in rule.properties.items()}
     found: dict[str, Expr] = {}
 

@@ -168,7 +168,7 @@ class CostTree:
         return [item for item in reversed(self.kernels) if kernel in (None, item.name)]
 
     def list_costs(self, kernel: str | None = None) -> Iterator[tuple[flow.Kernel, flow.Block, RequirementCost]]:
-        """The prices of what the blocks of the kernels that `ran` ask for, in the order written."""
+        """The price of each requirement of the kernels that `ran`, with its kernel and block, in the order written."""
         for item in self.ran(kernel):
             for block in blocks_in(item.body):
                 yield from ((item, block, cost) for cost in self.blocks[block].requirements)

@@ -56,12 +56,12 @@ def grid_of(trait: flow.Trait, requirement: flow.Requirement, ranks: Expr) -> Ra
 
 
 def numbers_of(trait: flow.Trait) -> list[Expr]:
-    """The arguments of a trait that are no words."""
+    """The arguments of a trait that are numbers, not words."""
     return [argument for argument in trait.arguments if isinstance(argument, Expr)]
 
 
 def _lengths(trait: flow.Trait, ranks: Expr) -> tuple[Expr, ...]:
-    """The ranks along each dimension."""
+    """The number of ranks along each dimension of the grid."""
     numbers = numbers_of(trait)
     dimensions = graph.whole_number(numbers[0]) if len(numbers) == 1 else len(numbers)
     if dimensions is None or not 1 <= dimensions <= MOST_DIMENSIONS:
@@ -96,8 +96,8 @@ class RankPathUse(Record):
 
 
 def halo_time(grid: RankGrid, among: Ranks, paths: Paths, trait: flow.Trait) -> tuple[Expr, tuple[RankPathUse, ...]]:
-    """Seconds of the exchange, of a grid that has to be all ranks of the block, and the paths inside nodes and between
-    them: of each direction the slower one is waited for."""
+    """Seconds of a halo exchange, and the paths that it uses inside of nodes and between them. In each direction the ranks
+    wait for the slower path. A grid that the model states must have as many ranks as the block."""
     times, sides, stride = [], [], graph.ONE
     brick = brick_of(grid.lengths, grid.faces, among.per_node) if among.is_reordered else None
     for axis in reversed(range(len(grid.lengths))):

@@ -147,7 +147,7 @@ class Instances(Record):
         return self.placement.on_a_node(self.ranks)
 
     def part_on(self, place: Place) -> Expr:
-        """Of what all ranks have alike, the part that is on the fullest component of a place."""
+        """The part on the fullest component of a place, of an amount that is spread evenly over all ranks."""
         if self.placement is None:
             return graph.div(1, self.available(place))
         of_one = graph.div(self.instances_at(place), graph.apply("max", 1, self.placement.places_of_rank(place)))

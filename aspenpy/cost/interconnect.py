@@ -292,7 +292,7 @@ def _not_negative(component: Component, name: str, value: Expr) -> Expr:
 
 
 def _count(machine: Machine, socket: str | None, kind: str) -> Expr | None:
-    """How many components of a type there are, the parts of such components not counted again; None for none."""
+    """The number of components of a type, without those that are parts of others of the type; None where there are none."""
     found = [
         place.count
         for place in machine.first_places(socket)

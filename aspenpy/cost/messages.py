@@ -212,7 +212,7 @@ def _unless(condition: Expr, use: RankPathUse) -> RankPathUse:
 
 
 def _within_the_machine(time: Expr, among: Ranks, machine: Machine, trait: flow.Trait) -> Expr:
-    """The time, if there are nodes and cores for so many ranks."""
+    """The time; evaluating it fails where the machine has too few nodes or cores for the ranks."""
     cores, asked = among.network.cores, among.network.ranks_per_node
     if cores is not None:
         message = f"there are more ranks in `{trait.name}` than machine `{machine.name}` has cores"
@@ -228,7 +228,7 @@ def _within_the_machine(time: Expr, among: Ranks, machine: Machine, trait: flow.
 
 
 def _as_written(cores: Expr, machine: Machine) -> str:
-    """How many cores there are, unless a setting changes that; nothing where the model does not say."""
+    """The end of a hint with the number of cores that the model states; empty where it states none."""
     try:
         (number,) = evaluate_many([cores], None, 0, machine.definitions)
     except EvaluationError:

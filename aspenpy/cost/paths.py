@@ -88,7 +88,7 @@ def paths_of(machine: Machine, socket: str | None, ranks: RankPlacement | None) 
 
 
 def _joins(machine: Machine, place: Place, socket: str | None, ranks: RankPlacement | None) -> bool:
-    """Whether an interconnect is for the ranks on a socket."""
+    """Whether an interconnect joins the ranks on a socket, by its property `joins`; it joins all without one."""
     component = place.component
     named = word_of_property(component, "joins")
     if named is None:

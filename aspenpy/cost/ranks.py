@@ -81,7 +81,7 @@ class RankPlacement(Record):
 
     @property
     def is_compact(self) -> bool:
-        """Whether ranks fill one component after the other."""
+        """Whether ranks fill one component before they use the next."""
         return self.distribution.replace(reorder=False) == COMPACT
 
     @property
@@ -109,11 +109,11 @@ class RankPlacement(Record):
         return places if inside else _whole_ranks(places, self.units)
 
     def hardware_places(self, containers: Expr) -> Expr:
-        """The ranks that the hardware of one of so many containers has places for."""
+        """The number of ranks for which one of so many containers has hardware, such as cores."""
         return _whole_ranks(_scale(ratio_of_counts(self.unit.count, containers), self.sharers, self.units), self.units)
 
     def run_nodes(self, ranks: Expr) -> Expr:
-        """The nodes of the run, with a rank or without."""
+        """The number of nodes that a run of so many ranks gets, idle ones included."""
         if self.asked_nodes is not None:
             return self.asked_nodes
         if self.distribution.nodes == "scatter" and not self.per_node:
@@ -121,7 +121,7 @@ class RankPlacement(Record):
         return graph.apply("max", 1, graph.apply("ceil", graph.div(ranks, self.capacity)))
 
     def nodes_used(self, ranks: Expr) -> Expr:
-        """The nodes that have any rank."""
+        """The number of nodes with at least one rank."""
         if self.distribution.nodes == "compact":
             return graph.apply("ceil", graph.div(ranks, self.capacity))
         return graph.apply("min", ranks, self.run_nodes(ranks))

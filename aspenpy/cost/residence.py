@@ -35,7 +35,7 @@ class Residence:
 
     @property
     def offers(self) -> dict[str, Offer]:
-        """Memories that others come before, by `memory.resource`, which their times count for."""
+        """The offers of memories behind faster ones, by the name `memory.resource` under which their times count."""
         served = (offers for arrays in self._kernels.values() for offers in arrays.values())
         return {offer.alias: offer for offers in served for offer in offers.values() if offer.alias is not None}
 

@@ -274,7 +274,7 @@ class Workspace:
         return Project(self.unsaved(), self.folders, machine)
 
     def followed(self, uri: str) -> OpenDocument | None:
-        """An open file that is small enough to be followed."""
+        """The open file of a URI if it is small enough to be analysed while it is typed, else None."""
         document = self.documents.get(uri)
         return document if document is not None and document.followed else None
 

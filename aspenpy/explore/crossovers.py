@@ -35,8 +35,8 @@ MOST_LOOKS = 257  # values that are tried where nothing is proven
 
 
 class Contender(Record):
-    """One machine with the socket it computes on. `transfer` is the seconds that moving the kernel's data there takes,
-    as an expression; 0 where they are."""
+    """A machine with one of its sockets, to be compared with others. `transfer` is an expression for the seconds that it
+    takes to move the kernel's data there; 0 where the data are there already."""
 
     label: str
     prediction: Prediction
@@ -244,7 +244,7 @@ class Crossovers:
         return ratio
 
     def _side(self, first: str, second: str, low: Real, high: Real) -> int:
-        """Who is the faster between two neighbouring places where the times meet: -1 the first, 1 the second."""
+        """The faster of two between neighbouring points where their times meet: -1 the first, 1 the second, 0 neither."""
         for x in (self._middle(low, high), low, high):
             mine, theirs = self.time(first, x), self.time(second, x)
             if magnitude_of_end(mine - theirs) > TIE * max(magnitude_of_end(mine), magnitude_of_end(theirs)):

@@ -46,7 +46,7 @@ class Growth(Record):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the whole problem is the same on all of them."""
+        """Whether the whole problem stays the same on all numbers of ranks."""
         roots = [STAYS * times ** (0.5 if self.flops else 0) for times in self.times]
         return all(1 / STAYS <= each <= STAYS for each in self.of_work) and all(
             1 / most <= each <= most for each, most in zip(self.bytes, roots, strict=False)
@@ -54,7 +54,7 @@ class Growth(Record):
 
     @property
     def is_with_the_ranks(self) -> bool:
-        """Whether it is nearer to as many times as there are ranks than to the same."""
+        """Whether the work grows more like the number of ranks than it stays the same."""
         return any(each**2 > times for each, times in zip(self.of_work, self.times, strict=False) if times > 1)
 
     @property
@@ -134,7 +134,8 @@ class WorkFormulas:
         return tuple(names) * max(1, self._power(names) // len(names))
 
     def _power(self, names: Sequence[str]) -> int:
-        """By which power of all of them together the work of one rank grows, for large values; 0 where it has none."""
+        """The exponent with which the work of one rank grows when all these parameters grow together (towards large values);
+        0 where one rank has no work."""
         less, more = (
             self.evaluate(1, {name: self.values[name] * larger for name in names}) for larger in (LARGER, 2 * LARGER)
         )

@@ -29,7 +29,7 @@ class ConstantArray(tuple[Any, ...]):
 
     @cached_property
     def rows(self) -> NDArray[numpy.float64]:
-        """As a NumPy array; without dimensions where the rows have different lengths."""
+        """The table as a NumPy array; a single NaN where the rows have different lengths."""
         try:
             return numpy.array(self, dtype=numpy.float64)
         except ValueError:

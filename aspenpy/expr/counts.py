@@ -110,11 +110,11 @@ class CountRule(Record):
         return f"{kind}s {of} {self.argument:,}" if of else f"{kind} numbers"
 
     def largest_below(self, number: int) -> int | None:
-        """The largest of them up to a number from 1 on."""
+        """The largest number up to `number` that the rule accepts; None where there is none."""
         return _BELOW[self.rule](self.argument, number) or None
 
     def smallest_above(self, number: int) -> int | None:
-        """The smallest of them from a number from 1 on."""
+        """The smallest number from `number` on that the rule accepts."""
         accepted = self.largest_below(number) or 0
         return accepted if accepted == number else _NEXT[self.rule](self.argument, accepted)
 

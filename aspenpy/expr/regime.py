@@ -59,7 +59,7 @@ def _form_of_node(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, 
 
 
 def _write_form(form: Exact) -> Expr:
-    """The highest powers first."""
+    """An expression of a polynomial, its highest powers first."""
     ordered = sorted(form.terms.items(), key=lambda term: (-sum(power for _, power in term[0]), len(term[0])))
     return graph.add(*(_write_term(coefficient, powers) for powers, coefficient in ordered))
 

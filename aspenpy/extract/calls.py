@@ -381,7 +381,7 @@ def can_inline(function: r.Function, with_loops: bool) -> bool:
 
 
 def _is_short(loop: r.LoopStatement) -> bool:
-    """Whether a loop counts up to a number that the source says."""
+    """Whether the condition of a loop compares with a number that stands in the source."""
     condition = loop.condition
     return isinstance(condition, r.Operation) and any(
         isinstance(part, r.Constant) and part.macro is None for part in condition.operands

@@ -303,7 +303,7 @@ class Evaluator(WalkTask):
             self.scope.values[head + name] = value
 
     def _set_members(self, place: PointerTarget, type: r.Type, given: Mapping[str, Known]) -> None:
-        """Keeps known facts of the members of a structure in memory."""
+        """Stores the known values of the members of a structure at its place in memory."""
         for name, value in given.items():
             at = self.facts.member_offsets.get((type.name, name))
             if at is None or place.offset is None or isinstance(value, Real):

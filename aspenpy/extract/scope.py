@@ -432,7 +432,7 @@ class Names:
         return self.find_canonical(owner, same) + key[len(owner) :]
 
     def add_array(self, array: Array) -> Array:
-        """The array of that key: the one there is, or this one under a name of its own."""
+        """Adds an array under a unique name, unless there is one with its key; returns the array of that key."""
         if array.key not in self.arrays:
             name = array.name if array.hold == "formal" else self.make_unique(array.name)
             self.arrays[array.key] = array.replace(name=name)

@@ -184,5 +184,5 @@ def count_steps(distance: Value, strides: Sequence[Value]) -> tuple[int, ...] | 
 
 
 def _is_nearer(a: Value, b: Value) -> bool:
-    """Whether the first of two single terms in the same sizes is smaller."""
+    """Whether both have the same terms, and the first has the smaller coefficient in each."""
     return a.terms.keys() == b.terms.keys() and all(abs(a.terms[term]) < abs(b.terms[term]) for term in a.terms)

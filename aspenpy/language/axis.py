@@ -83,7 +83,7 @@ def parse_axis(text: str, where: str = "<axis>") -> Axis:
 
 
 def read_axis(span: Span) -> Axis:
-    """The axis that stands there. Raises AspenError."""
+    """Parses the text of an axis, such as `n=1..100:log:5`. Raises AspenError."""
     sides = split_at_sign(span, "=")
     if sides is None:
         side = next((side for side in _SIDES if span.text().startswith(side)), "")

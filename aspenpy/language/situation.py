@@ -108,7 +108,7 @@ class Situation:
         return not source.text[source.text.rfind("\n", 0, start) + 1 : start].strip()
 
     def at_text(self, text: str) -> bool:
-        """Whether these characters begin at the token, or end with it."""
+        """Whether the text starts where the token starts, or ends where the token ends."""
         source, start, end = self.span.resolve()
         return source.text.startswith(text, start) or source.text.endswith(text, 0, end)
 

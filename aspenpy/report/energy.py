@@ -181,7 +181,7 @@ def _parts_at_work(energy: Energy) -> str:
 
 
 def _numbers(energy: Energy, cause: str) -> dict[str, float]:
-    """How many of each component consume idle power at once; of memories their sockets are counted."""
+    """How many of each component consume the power of a cause at once, on average; of memories their sockets are counted."""
     uses = [use for use in energy.terms if use.key.cause == cause and energy.capped_runtime]
     return {use.key.component: (use.amount or 0.0) / energy.capped_runtime for use in uses}
 

@@ -124,7 +124,7 @@ def report_plan(plan: TrainingPlan) -> Report:
 
 
 def report_throttling_plan() -> Report:
-    """Table 3."""
+    """Table 3 of the paper of COS: the throttling plan."""
     columns = (
         Column("of"),
         Column("idle cycles", key="idle_cycles"),

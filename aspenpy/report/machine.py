@@ -254,7 +254,7 @@ def _expressions_by_name(machine: Machine) -> dict[str, nodes.Expression]:
 
 
 def report_side_by_side(found: SideBySide) -> Report:
-    """Each property of both, and how far the second is from the first; large changes stand out."""
+    """Report with each property of two machines, and the change from the first to the second; large ones stand out."""
     first, second = found.titles
     columns = (
         Column("part"),

@@ -313,7 +313,7 @@ def draw_reuse(distances: ReuseDistances) -> Any:
 
 
 def _draw_histogram(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
-    """A group of bars for 0, 1, 2 to 3, 4 to 7, ... and for the first references."""
+    """Draws one group of bars for each of the distances 0, 1, 2 to 3, 4 to 7, ..., and one for first references."""
     import numpy as np
 
     names = ["0", *(_name_octave(number) for number in range(1, octaves)), "first"]

@@ -280,7 +280,7 @@ def _sample_axes(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Prob
 
 
 def _make_grid(axes: Mapping[str, Axis | Floats], layout: Layout, probe: _Probe) -> list[GridDimension]:
-    """The directions of the grid: an axis each, those of a group as one."""
+    """The dimensions of the grid: one per axis, and one for the axes of each group together."""
     columns = {name: _column_of_values(name, axis, probe) for name, axis in axes.items()}
     group_of: dict[str, Sequence[str]] = {}
     for group in layout.zip:

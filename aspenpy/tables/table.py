@@ -155,7 +155,7 @@ class Plot(Record):
 
 
 class Findings(Record):
-    """Diagnostics as part of a result."""
+    """A part of a report that shows diagnostics."""
 
     diagnostics: tuple[Diagnostic, ...]
 
@@ -186,7 +186,7 @@ class Report(Record):
         return (*((Title(self.headline),) if self.headline else ()), *kept)
 
     def tables(self, medium: str) -> list[Table]:
-        """Tables that the medium shows, with their columns for it."""
+        """The tables that a medium shows, each with only the columns that it shows."""
         chosen = [part for part in self.parts if isinstance(part, Table) and medium in part.media]
         return [part.select_columns(medium) for part in chosen]
 

@@ -210,7 +210,7 @@ class _Measure:
         self._tallies = [DistanceTally(rate) for _ in range(1 + len(parts))]
 
     def take_all(self, references: Iterable[References], told: Callable[[], object]) -> None:
-        """Counts all references of a trace; `told` is called now and then."""
+        """Counts all references of a trace; `told` is called after each piece, for progress reports."""
         waiting: list[_Piece] = []
         count = 0
         for part in (part for whole in references for part in whole.split(self.shift, PIECE)):

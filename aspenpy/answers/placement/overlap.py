@@ -32,7 +32,7 @@ class BusyOn(Total):
 
 
 class Crossed(Total):
-    """Seconds in which a link is in use."""
+    """Total: the seconds in which a link is in use."""
 
     link: str | None
 

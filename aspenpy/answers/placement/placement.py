@@ -100,7 +100,7 @@ class PlacementProblem:
         return Journey(self.trees, self.memories, sockets, self.begin, self.present_value)
 
     def walk_for_runtime(self, sockets: Mapping[str, str]) -> Journey:
-        """The same with only what the runtime needs, and what it has in common with others that were quick."""
+        """The run with every kernel on a socket, priced for the runtime alone; prices are shared with earlier quick runs."""
         return Journey(self.trees, self.memories, sockets, self.begin, self.present_value, self.timed, self._done)
 
     def present_value(self, expr: Expr) -> float | None:

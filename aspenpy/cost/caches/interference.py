@@ -55,7 +55,7 @@ class InterveningData(Record):
 
     @property
     def any_triangular(self) -> bool:
-        """Whether one of them has loops that depend on each other."""
+        """Whether any nest of the others has loops whose bounds depend on each other."""
         return any(nest.is_triangular for nests in (self.siblings, *self.others) for nest in nests)
 
     def of(self, own: AccessNest, sibling: AccessNest) -> InterveningData:
@@ -252,8 +252,8 @@ def _at_their_places(nests: Sequence[AccessNest], between: ReuseWindow, level: L
 def _lines_drawn(
     own: AccessNest, tables: Sequence[DrawnTable], between: ReuseWindow, part: Expr, level: Level
 ) -> tuple[Expr, Expr]:
-    """Lines of tables that are touched in that part of a window, which is one of so many passes of the loops around it,
-    and their variance: each of N lines is among them with the chance q (binomial, N q (1 - q))."""
+    """The expected number of lines of tables that are touched in part of a window, and its variance: each of N lines is
+    among them with the chance q (binomial, N q (1 - q)). A window is one of the passes of the loops around it."""
     passes = product(loop.trips for loop in own.longest[between.carried - 1 :])
     if passes.kind != "number":
         passes = graph.apply("max", passes, TINY)  # of a loop that a value of a parameter leaves without passes

@@ -44,7 +44,8 @@ def _touches_of_one(access: Access, around: AccessSurroundings, level: Level) ->
 
 
 def _describe(access: Access, around: AccessSurroundings, level: Level) -> Hashable:
-    """All that the touches depend on: what the access does, the others in any order, and the past of all."""
+    """A key of all that the touches of an access depend on: the access, the others in any order, and what touched their
+    data before."""
     asked = access.requirement
     what = (access.pattern, access.word, access.accesses, asked.resource)
     own = (*what, access.warm, access.fresh, access.since, access.loads_together)

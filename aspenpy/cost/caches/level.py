@@ -112,7 +112,7 @@ class Level(Record):
 
     @property
     def whole_sets(self) -> Expr:
-        """The sets of an instance, refused at the cache's ways where all are no whole number."""
+        """The number of sets of an instance; evaluating it fails, at the `associativity`, where it is no whole number."""
         known = self.place.component.properties.get("associativity")
         message = f"the cache `{self.name}` has no whole number of sets"
         hint = "its capacity has to be a multiple of the line times the `associativity`"
@@ -280,7 +280,8 @@ def _level(place: Place) -> Level:
 
 
 def _require_property(component: Component, name: str, example: str) -> Expr:
-    """A property that the model cannot do without: the mistake takes its place, and is told when it is needed."""
+    """The value of a property that the model needs. Where it is missing or not above 0, a node that fails with the
+    diagnostic once it is evaluated."""
     value = component.value(name)
     if value is not None:
         wrong = f"the `{name}` of the cache `{component.name}` is not above 0"

@@ -65,7 +65,7 @@ class AccessNest(Record):
         return triangular.widest_loops(self.loops, depth) if self.is_triangular else self.loops[:depth]
 
     def order(self, depth: int) -> tuple[int, ...]:
-        """The places of those loops."""
+        """The positions, among the innermost `depth` loops, of those that move, the shortest stride first."""
         places = [place for place, loop in enumerate(self.loops[:depth]) if loop.moves]
         strides = tuple([self.loops[place].stride for place in places])
         return tuple(places[number] for number in _shortest_first(strides, self.word))

@@ -143,7 +143,7 @@ class Offsets(Record):
 
     @property
     def sweep(self) -> Expr:
-        """Accesses of one sweep: the loops outside of those that move sweep the data again."""
+        """The number of accesses of one sweep over the data; the loops outside of those that move repeat it."""
         times = len(self.offsets)
         return graph.mul(times, *(loop.trips for loop in self.walk.loops[: self.walk.outermost]))
 

@@ -239,7 +239,7 @@ def _stream(request: _Request) -> Affine:
 
 
 def _stride(request: _Request) -> Affine:
-    """A word every so many bytes."""
+    """Reads `stride(bytes)`: accesses to one word every so many bytes."""
     (stride,) = request.arguments(1, 1, "stride(bytes)")
     return _repeat_sweep(request, request.step(stride, [request.accesses]), request.accesses)
 

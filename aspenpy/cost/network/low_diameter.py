@@ -98,7 +98,7 @@ def _group(sizes: dict[str, Expr]) -> RouterGroup:
 
 
 def _sizes(nodes_per_router: Size, routers: Size, global_links: Size, groups: Size | None) -> tuple[Expr, ...]:
-    """p, a, h and g."""
+    """The sizes of a dragonfly: p nodes on a router, a routers in a group, h global links of a router, g groups."""
     p = whole_size(nodes_per_router, "nodes_per_router", "the nodes on a router")
     a = whole_size(routers, "routers", "the routers of a group")
     h = whole_size(global_links, "global_links", "the links of a router to other groups")

@@ -170,7 +170,7 @@ class Phase(Record):
 
     @property
     def time(self) -> Expr:
-        """Until the last container has done it: some algorithms take longer among fewer ranks."""
+        """Seconds until the last container is done; some algorithms take longer among fewer ranks."""
         sizes = dict.fromkeys(((self.ranks, self.size), (self.fewest, self.rest)))
         return _extreme("max", [self._among(ranks, size) for ranks, size in sizes])
 

@@ -74,7 +74,8 @@ def _digit(length: Expr, shift: Expr, stride: Expr, ring: Expr) -> Expr:
 
 
 def _hops(moved: Expr, length: Expr, ring: Expr) -> Expr:
-    """Round a ring the shorter way; on a line that many of them jump from the end to the beginning."""
+    """Mean number of hops of a shift: round a ring the shorter way; on a line `moved` of the ranks send from its end back to
+    its beginning."""
     back = length - moved
     return graph.if_else(ring, graph.apply("min", moved, back), 2 * moved * back / length)
 

@@ -130,7 +130,7 @@ Watts = Callable[[int, float], float | None]
 def speedup_surface(
     model: PowerAware, processors: Sequence[int], clocks: Sequence[float], volts: Mapping[float, float] | None = None
 ) -> tuple[Spot, ...]:
-    """Spots of every number of processors at every clock; with energies where voltages by clock (V) are given."""
+    """Predictions at every number of processors and every clock; with energies where `volts` gives voltages by clock."""
     high = max(clocks)
 
     def watts(count: int, clock: float) -> float | None:

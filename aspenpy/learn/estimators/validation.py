@@ -317,7 +317,7 @@ def linearity_p(design: NDArray[np.float64], left: NDArray[np.float64]) -> float
 
 
 def check_collinearity(held: Mapping[str, Any], design: NDArray[np.float64]) -> list[Assumption]:
-    """Collinearity by the largest variance inflation and by the largest correlation of two counters."""
+    """Checks collinearity by the largest variance inflation factor and by the largest correlation of two counters."""
     import numpy as np
 
     names, inflation = held["predictors"], held["vif"]

@@ -269,7 +269,7 @@ def find_key_problem(alike: Sequence[str], codes: Sequence[Sequence[Any]]) -> st
 
 
 def rows_by_key(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], list[int]]:
-    """The places of each key."""
+    """The numbers of the rows that have each key, from 0 on."""
     found: dict[tuple[str, ...], list[int]] = {}
     for place, key in enumerate(keys):
         found.setdefault(key, []).append(place)

@@ -88,7 +88,7 @@ class RecordStore:
 
     @contextmanager
     def _open_for_reading(self) -> Iterator[sqlite3.Connection]:
-        """The store, of which nothing can be changed."""
+        """Opens the store for reading only."""
         if not self._read_beginning() or self.path.stat().st_size > MOST_BYTES:
             self._refuse(f"it is empty, or larger than {MOST_BYTES // 2**20} MiB")
         with self._report_errors(), closing(self._open_database("ro")) as connection:
@@ -97,7 +97,7 @@ class RecordStore:
 
     @contextmanager
     def _open_for_writing(self) -> Iterator[sqlite3.Connection]:
-        """The store, made where there is none or the file is empty; all that is done is one transaction."""
+        """Opens the store for writing, and creates it where there is none or the file is empty. The block is one transaction."""
         require_writable(self.path)
         if os.path.exists(self.path):
             self._read_beginning()

@@ -258,7 +258,7 @@ LABELS = {"Kernel": "region", "Kernel Name": "region", "Device": "device", "ID":
 def read_metric_lines(
     source: Source, key: tuple[str, ...], name: str, value: str, unit: str | None
 ) -> MeasurementSheet:
-    """A table with a line for each metric, with a row for each key."""
+    """Turns the output of a tool with one line per metric into a sheet with one row per key."""
     header: list[str] = []
     rows: dict[tuple[str, ...], Row] = {}
     units: dict[str, str] = {}

@@ -382,7 +382,7 @@ class KernelBuilder:
         return flow.Repeat(node.mode, counter, node.counter is not None, count, body, node.label, node.span)
 
     def _counter(self, node: nodes.Loop | nodes.Execute) -> Expr:
-        """The counter of a loop, or of the parts of a block."""
+        """The symbol that counts the passes of a loop or the instances of a block."""
         offset = node.span.start if node.span else 0
         counter = graph.counter(node.counter or "pass", f"{self.full_name} loop {offset}")
         if node.span is not None:

@@ -99,7 +99,7 @@ def assumed_ranges(space: DesignSpace) -> list[str]:
 
 
 def _note_unvaried(space: DesignSpace) -> list[str]:
-    """Components that nobody turns on a machine that is there, where they are not varied."""
+    """Notes on components that are not varied since they cannot be changed on a machine once it is bought."""
     varied = {item.component for item in space.ranges} | {item.component for item in space.left_out}
     fixed = [it.component for it in space.machine.parameters if not may_be_changed(it) and it.component not in varied]
     bought = [name for name in fixed if name != UNCORE]

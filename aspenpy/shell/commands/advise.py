@@ -189,7 +189,7 @@ def _join_parts(texts: Sequence[str]) -> list[str]:
 
 
 def _split_step(words: list[str]) -> tuple[str, list[str]]:
-    """The step, empty for all of them, and the models."""
+    """(step, models) of the words of the command line; the step is empty where all steps are wanted."""
     if len(words) == 1:
         return "", words
     if words[0] not in STEPS or (len(words) > 2 and words[0] != "decide"):

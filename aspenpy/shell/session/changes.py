@@ -54,7 +54,7 @@ def set_(session: Conversation, rest: Span) -> Answer:
 
 
 def _present_meaning(name: Span, state: SessionState) -> dict[str, Expression]:
-    """The name with what it stands for now, so that `set n = 2*n` doubles it."""
+    """The present value of a name by that name, so that `set n = 2*n` doubles it; empty where it has no value yet."""
     text = name.text()
     if text in state.set:
         return {text: cast(Expression, state.set[text])}

@@ -64,7 +64,7 @@ def refuse_line(what: str, place: Span, usage: str) -> NoReturn:
 
 
 def read_identifier(span: Span, what: str, usage: str) -> str:
-    """The name that stands there."""
+    """The identifier in a span; refuses the line, with its usage, where there is none."""
     text = span.text()
     if not re.fullmatch(r"[^\W\d]\w*", text):
         refuse_line(what, span, usage)
@@ -116,7 +116,7 @@ class Question(Record):
         return number
 
     def formula(self, *free: str) -> Expr:
-        """The expression in these parameters; for all others their values are put in."""
+        """The expression as a formula in the parameters in `free`, with the values of all others put in."""
         return self.prediction.scope.formulas([self.expr], free)[0]
 
     def as_function(self, *names: str) -> Callable[..., Value]:
