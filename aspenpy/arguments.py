@@ -18,7 +18,7 @@ class ArgumentKind(NamedTuple):
     wanted: str
 
     def or_none(self) -> ArgumentKind:
-        """The same, or None."""
+        """A kind that also takes None."""
         return ArgumentKind(lambda value: value is None or self.accepts(value), f"{self.wanted}, or None")
 
 

@@ -94,7 +94,7 @@ def _describe_stated(place: Place) -> str:
 
 
 def _with_memory(machine: Machine, place: Place, name: str) -> Machine:
-    """With a memory of the library in the place of the machine's."""
+    """The machine with a memory of the library in the place of its own."""
     around = f"machine m {{ node n }} node n {{ socket s }} socket s {{ memory {name} }}"
     text = f"include parts/memories/{name}.aspen {around}"
     found = load_source(Source(text), Reader())
@@ -113,7 +113,7 @@ def _with_memory(machine: Machine, place: Place, name: str) -> Machine:
 
 
 def _with_topology(machine: Machine, place: Place, name: str) -> Machine:
-    """With links of the same latency and bandwidth, joined in another way to as many nodes as there are."""
+    """The machine with links of the same latency and bandwidth, joined in another way to as many nodes as there are."""
     sized = {item for family in TOPOLOGIES.values() for item in (*family.parameters, *family.optional)}
     own = place.component.name
     part = next(item for item in machine.root.parts if machine.components[item.component].type == "node")

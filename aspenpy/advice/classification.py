@@ -139,7 +139,7 @@ class Classified(Result):
 
     @property
     def energy(self) -> Energy | None:
-        """None where the machine states no power."""
+        """The energy account; None where the machine states no power."""
         return None if isinstance(self._energy, Diagnostic) else self._energy
 
     @cached_property

@@ -118,7 +118,8 @@ def _with_parameter(machine: Machine, place: Place, location: Location) -> Machi
 
 
 def _with_count(machine: Machine, place: Place) -> Machine:
-    """The machine with the number of parts at a place as a parameter; caches that all cores share stay shared by all."""
+    """The machine with the number of parts at a place as a parameter; caches that all cores share stay shared by
+    all."""
     parent, name = place.parents[-1], f"{place.component.name}_count"
     part = next(item for item in parent.parts if item.component == place.component.name)
     if part.quantity.kind != "number" or name in machine.declared:

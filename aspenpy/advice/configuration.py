@@ -141,7 +141,7 @@ class BindingLimit(Record):
 
     @property
     def worth(self) -> float:
-        """By how much the objective changes with one more unit of the limit (W, J, s), on average up to the next bound;
+        """The change of the objective with one more unit of the limit (W, J, s), on average up to the next bound;
         below 0, since the objective gets less."""
         return (self.next_value - self.value) / (self.next_bound - self.bound)
 

@@ -105,7 +105,7 @@ class Choices:
         return numpy.full(len(self.points), float(self.nodes))
 
     def _count_stated_nodes(self) -> int:
-        """How many there are where nothing is varied, 1 where the machine has no number of them."""
+        """The number of nodes where it is not varied; 1 where the machine states none."""
         nodes = self.space.machine.parameter("nodes")
         if nodes is None or nodes.sets not in self.space.case.set:
             return 1
@@ -212,7 +212,7 @@ class Choices:
         return tuple(found)
 
     def jointly(self, objective: Objective, budget: Budget, value: float) -> tuple[Limit, ...]:
-        """The fewest limits without all of which it would be less; nothing where there are none."""
+        """The fewest limits that must all be lifted for the objective to become less; empty where there are none."""
         worth, names = self.values_of(objective), list(budget.limits)
         for count in range(2, len(names) + 1):
             for some in combinations(names, count):

@@ -101,8 +101,8 @@ def _index_of_least(worth: Floats, values: Floats) -> int:
 
 
 def along_pairs(grid: LevelGrid, evaluate: Callable[[Floats], Floats], objective: Objective) -> float:
-    """From where nothing is varied to the best combination of any two components, and on from there until no pair makes
-    it better: the objective's value there."""
+    """The objective after a search along pairs: from where nothing is varied to the best combination of any two
+    components, and on from there until no pair makes it better: the objective's value there."""
     point = grid.space.base
     least = float(WORTH[objective](evaluate(point[None, :]))[0])
     for _ in range(MOST_STEPS):
@@ -172,7 +172,7 @@ class DesignSpace(Result):
         return False
 
     def _settle_range(self, item: ComponentRange) -> ComponentRange:
-        """With the component's value as the case has it, and a name that is the machine's alone."""
+        """The range with the component's value as the case has it, and a name that is the machine's alone."""
         scope = self.prediction.scope
         sets = f"machine:{item.sets}" if item.sets in self.case.application.parameters else item.sets
         worth = item.factor * float(scope.values([scope.symbol(sets)], self.case.seed)[0])
@@ -221,7 +221,7 @@ class DesignSpace(Result):
 
     @cached_property
     def single_effects(self) -> dict[str, tuple[Effect, ...]]:
-        """Of each component by itself, by the metric: runtime and, where there is power, energy."""
+        """The effects of each component by itself, by the metric: runtime and, where there is power, energy."""
         tried = boxes(self.space, self._evaluate, pairs=False, steps=self.levels)
         found = {"runtime": self._effects("runtime", 0, self.base.runtime, tried).singles}
         if self.base.energy is not None:
@@ -230,7 +230,7 @@ class DesignSpace(Result):
 
     @property
     def configurations(self) -> int:
-        """How many were looked at."""
+        """The number of configurations that were looked at."""
         return sum(len(box.points) for box in self.boxes)
 
     # -- what it comes to ------------------------------------------------------------------------

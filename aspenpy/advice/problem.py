@@ -40,7 +40,7 @@ class ApplicationProblem(Record):
     accepted: CountRule | None = None
 
     def ranks_on(self, places: Expr) -> Expr:
-        """The ranks on so many places."""
+        """The number of ranks on so many places."""
         return places if self.accepted is None else self.accepted.largest_up_to(places)
 
 
@@ -73,7 +73,7 @@ def problem_of(case: Case, size: tuple[str, ...] = ()) -> ApplicationProblem:
 
 
 def _refuse(work: WorkFormulas, growth: Growth, size: tuple[str, ...]) -> NoReturn:
-    """With what `--problem` would keep the work of all ranks."""
+    """Refuses the case, and proposes the `--problem` that would keep the work of all ranks."""
     name, amounts = ("flops", growth.flops) if growth.flops else ("bytes", growth.bytes)
     worst = max(range(len(amounts)), key=lambda place: abs(log(amounts[place])))
     of_size = f" with `{'*'.join(size)}` as the size of a rank's part" if size else ""

@@ -114,8 +114,8 @@ HOST = "host"
 
 
 def system_ranges(name: str) -> tuple[SystemRange, ...]:
-    """Of a file with saved output of one or several of these tools, or of this host. Of several for one component the
-    first holds. Raises AspenError for a file in which no range is found."""
+    """The ranges in a file with saved output of one or several of these tools, or of this host. The first range of a
+    component holds. Raises AspenError for a file in which no range is found."""
     texts = _read_host() if name == HOST else [_text(name)]
     found: dict[str, SystemRange] = {}
     for text in texts:
@@ -156,10 +156,10 @@ EVERY = ("all",)  # in place of components: all that the machine states, whether
 def ranges_of(
     machine: Configurable, wanted: Sequence[str] = (), system: Iterable[SystemRange] = ()
 ) -> tuple[ComponentRange, ...]:
-    """Of the `wanted` components, each a name or `NAME=LOW..HIGH` or `NAME=1,2,4`; of none, of those that somebody can
-    turn; of `EVERY`, of all that the machine states. The user's own range goes before the system's, that before the one
-    that the machine declares, and that before the widened value of the machine. Raises AspenError for a range that is
-    empty or unphysical."""
+    """The ranges of the `wanted` components, each a name or `NAME=LOW..HIGH` or `NAME=1,2,4`; of none, of those that
+    somebody can turn; of `EVERY`, of all that the machine states. The user's own range goes before the system's, that
+    before the one that the machine declares, and that before the widened value of the machine. Raises AspenError for a
+    range that is empty or unphysical."""
     named = () if tuple(wanted) == EVERY else wanted
     axes = {axis.name: axis for axis in (parse_axis(text, "<--vary>") for text in named)}
     for axis in axes.values():

@@ -43,7 +43,7 @@ class Restriction(Record):
 
     @property
     def losses(self) -> tuple[float, ...]:
-        """By how many times the runtime is what it is with nothing restricted."""
+        """The runtime at each step, divided by that with nothing restricted."""
         return tuple(runtime / self.runtimes[0] if self.runtimes[0] else 1.0 for runtime in self.runtimes)
 
 

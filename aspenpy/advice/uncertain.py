@@ -34,7 +34,7 @@ WORSE_IF_MORE = ("memory_latency", "network_latency")
 
 
 class Sampled(Record):
-    """Of one quantity over `count` samples: its value where all is as stated, the mean, and the ends of the interval
+    """One quantity over `count` samples: its value where all is as stated, the mean, and the ends of the interval
     that holds 95 % of the samples."""
 
     stated: float
@@ -75,7 +75,7 @@ def uncertain_quantities(space: DesignSpace) -> tuple[Quantity, ...]:
 
 
 def summarise_samples(values: Floats) -> Sampled:
-    """Of a value where all is as stated, with the samples behind it; those without a value are left out."""
+    """The summary of some samples, the first of which is the value where all is as stated; nan is left out."""
     known = values[1:][~numpy.isnan(values[1:])]
     low, high = numpy.quantile(known, ENDS)
     return Sampled(float(values[0]), float(known.mean()), float(low), float(high), len(known))
@@ -242,7 +242,7 @@ def _properties(space: DesignSpace, type_: str) -> frozenset[str]:
 
 
 def _is_accelerator(space: DesignSpace) -> bool:
-    """By the launch of its kernels, or by the lanes of its cores."""
+    """Whether a socket is an accelerator, by the launch of its kernels or by the lanes of its cores."""
     core = _component(space, "core")
     lanes = None if core is None else core.value("simd_width")
     worth = None if lanes is None else value_of(lanes, space.prediction.machine.definitions)

@@ -215,7 +215,7 @@ class ResolvedCase:
 
 
 def expressions_in_flow(node: flow.Flow) -> list[Expr]:
-    """All that is computed in a flow; callees are not entered."""
+    """The expressions that a flow computes; callees are not entered."""
     return [expr for part in walk_flow(node) for expr in _expressions_of_node(part)]
 
 

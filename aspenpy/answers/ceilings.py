@@ -36,14 +36,14 @@ class Ceiling(Record):
 
 
 def compute_ceilings(peaks: Iterable[Peak]) -> tuple[Ceiling, ...]:
-    """Of flops, each combination of traits."""
+    """The ceilings of flops, one for each combination of traits."""
     return tuple(_ceiling_of_peak(peak) for peak in peaks if peak.resource == COMPUTE and peak.of_all)
 
 
 def memory_ceilings(
     peaks: Iterable[Peak], machine: Machine, socket: str | None, settings: Mapping[str, Setting]
 ) -> tuple[Ceiling, ...]:
-    """Of memories. Loads and stores of one memory that take turns at the same rate are one ceiling."""
+    """The ceilings of memories. Loads and stores of one memory that take turns at the same rate are one ceiling."""
     ceilings: list[Ceiling] = []
     conflicts = target_of(machine, socket).conflicts
     together = not conflicts.isdisjoint((MEMORY, MEMORY[::-1]))
@@ -62,7 +62,7 @@ def memory_ceilings(
 
 
 def file_ceilings(peaks: Iterable[Peak]) -> tuple[Ceiling, ...]:
-    """Of file systems, all their servers together. Reading and writing at one rate are one ceiling."""
+    """The ceilings of file systems, all their servers together. Reading and writing at one rate are one ceiling."""
     ceilings: dict[tuple[tuple[str, ...], float], Ceiling] = {}
     for ceiling in (_ceiling_of_peak(peak) for peak in peaks if peak.resource in FILE_RESOURCES and peak.of_all):
         same = ceilings.get((ceiling.path, ceiling.rate))
@@ -72,7 +72,8 @@ def file_ceilings(peaks: Iterable[Peak]) -> tuple[Ceiling, ...]:
 
 
 def cache_ceilings(machine: Machine, socket: str | None, settings: Mapping[str, Setting]) -> tuple[Ceiling, ...]:
-    """Of the caches between a core and its memory that say their bandwidth, the nearest to the core first."""
+    """The ceilings of the caches between a core and its memory that say their bandwidth, the nearest to the core
+    first."""
     definitions = redefine_parameters(machine, settings)
     ceilings = []
     for level in levels_of(machine, socket):

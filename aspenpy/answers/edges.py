@@ -119,7 +119,7 @@ class MissSpread(Record):
     in_full_sets: bool = False
 
     def judge(self, total: float, ways: float) -> MissSpread:
-        """The same with the doubt of a block in it, whose level misses so many times in all."""
+        """The spread with flags for what is doubtful in a block whose level misses `total` times in all."""
         limits = LIMITS if ways >= FEW_WAYS else LIMITS_IN_FEW_WAYS
 
         def differs(other: float, limit: float) -> bool:
@@ -132,7 +132,7 @@ class MissSpread(Record):
         )
 
     def like(self, block: MissSpread) -> MissSpread:
-        """The same in the doubt of its block."""
+        """A part of the spread of a block, with the flags of the block."""
         return self.replace(near_edge=block.near_edge, by_place=block.by_place, in_full_sets=block.in_full_sets)
 
     @property

@@ -47,7 +47,7 @@ class OnPath(Total):
 
 @lru_cache(maxsize=8)
 def seconds_on_paths(tree: CostTree) -> dict[OnPath, Expr]:
-    """Of a tree, in the symbols of the models; nothing where all messages take one path."""
+    """The seconds of each path of a tree, in the symbols of the models; nothing where all messages take one path."""
     if len(tree.residence.where.between_ranks.places) < 2 or not tree.residence.where.between_ranks.by_level:
         return {}
     return of_kind(OnPath, run_totals(_Leaf(tree), tree.entry))

@@ -129,7 +129,7 @@ class RootSearch:
         return bounded
 
     def _may_reach(self, found: DirectedInterval) -> bool:
-        """Rounded bounds are given the benefit of the doubt."""
+        """Whether the value may reach the target between two bounds; what rounding leaves open counts as yes."""
         slack = CLOSE * magnitude_of_end(self.target) if float in (type(found.low), type(found.high)) else 0
         return found.low - slack <= self.target <= found.high + slack
 

@@ -207,7 +207,7 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
 
 @lru_cache(maxsize=8)
 def _totals_of_tree(tree: CostTree) -> Totals:
-    """Of a tree that many cases share: a study asks at each of its points."""
+    """Totals of a tree that many cases share: a study asks at each of its points."""
     return run_totals(OfBlocks(partial(_widths_of_block, tree)), tree.entry)
 
 

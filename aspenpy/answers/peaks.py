@@ -221,7 +221,7 @@ def _rate_at_large_amounts(time: Expr, amount: Expr, definitions: Mapping[Expr, 
 def _times_of_amounts(
     time: Expr, amount: Expr, amounts: Iterable[int], definitions: Mapping[Expr, Expr]
 ) -> list[Any] | None:
-    """None where the machine alone does not tell them."""
+    """The times of some amounts; None where the machine alone does not tell them."""
     probes = [graph.substitute([time], {amount: graph.number(probe)})[0] for probe in amounts]
     try:
         return evaluate_many(probes, None, 0, definitions)

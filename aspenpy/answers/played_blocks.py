@@ -97,7 +97,7 @@ def _loop_exprs(loop: StridedLoop, depth: int) -> list[Expr]:
 def _rows_of_loops(
     pattern: Affine | Stencil | Offsets, values: Sequence[Any]
 ) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
-    """Of each loop its stride and the factors of its bounds, from the values of `access_exprs`."""
+    """For each loop its stride and the factors of its bounds, from the values of `access_exprs`."""
     points = len(pattern.offsets) if isinstance(pattern, Offsets) else 0
     rest = list(values[4 : len(values) - points])
     depth = int((math.isqrt(9 + 8 * len(rest)) - 3) // 4)

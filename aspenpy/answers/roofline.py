@@ -92,7 +92,7 @@ class Roofline(Result):
 
     @property
     def bandwidths(self) -> tuple[Ceiling, ...]:
-        """All of them: caches, then memories."""
+        """All ceilings of bandwidth: caches, then memories."""
         return (*self.caches, *self.memory)
 
     @staticmethod

@@ -137,7 +137,7 @@ def roofline_totals(tree: CostTree) -> Totals:
 def _make_point(
     prediction: Prediction, kernel: str | None, values: Values, time: float, bottleneck: str | None
 ) -> RooflinePoint | None:
-    """None for what does no flops, or takes no time."""
+    """The point of a kernel or block; None where it does no flops, or takes no time."""
     amounts = {name: values.get(Asked(kernel, name), 0.0) for name in PLACED_BY}
     flops, volume = amounts[COMPUTE], sum(amounts[name] for name in MEMORY)
     served = {key.level: worth for key, worth in of_kind(ServedBy, values).items() if key.kernel == kernel}

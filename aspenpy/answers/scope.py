@@ -326,7 +326,8 @@ class Scope:
             return self._compute(exprs, seed)
 
     def values_if_known(self, exprs: Sequence[Expr], seed: int = DEFAULT_SEED) -> list[Any] | None:
-        """The same; None where one of them has no value, such as inside a loop, without looking for the reason."""
+        """The values of expressions; None where one of them has no value, such as inside a loop, without looking for
+        the reason."""
         try:
             return self._compute(exprs, seed)
         except EvaluationError:
@@ -350,7 +351,7 @@ class Scope:
         return [symbol for symbol in self.definitions if symbol in known]
 
     def needed(self, exprs: Sequence[Expr], apart_from: Container[Expr] = ()) -> list[Expr]:
-        """The parameters that the expressions depend on, each behind those that its own definition needs; what lies
+        """The parameters that the expressions depend on, each behind those that its own definition needs; whatever lies
         behind some of them is left out."""
         definitions = {symbol: value for symbol, value in self.definitions.items() if symbol not in apart_from}
         try:

@@ -26,7 +26,7 @@ class Pair(Record):
 
     @property
     def change(self) -> float | None:
-        """From the first to the second, relative to the first."""
+        """The change from the first to the second, relative to the first."""
         if self.first is None or self.second is None:
             return None
         return (self.second / self.first - 1) if self.first else (0.0 if not self.second else None)

@@ -273,7 +273,7 @@ class Simulation:
         return _Asked(accesses, levels, of_levels, of_accesses, exprs)
 
     def _plan(self, block: flow.Block, scene: Scene) -> _Plan | None:
-        """None for a block that says nothing of how it touches its data."""
+        """The plan of a block; None where it says nothing of how it touches its data."""
         asked = self._asked[block] = self._asked[block] if block in self._asked else self._ask(block)
         if asked is None:
             return None

@@ -23,7 +23,7 @@ NORMAL_MEDIAN, NORMAL_MEAN = 0.6745, 0.7979
 
 
 class StatedError(Record):
-    """Of `count` comparisons (None where it is not told) of a model, relative errors: the `median` and the `mean`, None
+    """Relative errors of a model in `count` comparisons (None where it is not told): the `median` and the `mean`, None
     where it is not stated; the parts `within` which errors they are; the `worst`, of a factor f as f - 1. `row` is
     what docs/trust.md calls it and `page` where it says more. `fitted` says what the model knew of the measurements.
     `covers` are the predictions that may claim it, `seen` whether anybody saw the cases while the model was made."""

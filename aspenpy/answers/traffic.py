@@ -55,7 +55,7 @@ class Use(Record):
         return self.fetched + self.written_back + self.victims
 
     def with_spread(self, spread: MissSpread) -> RangedUse:
-        """The same with its misses in caches as they might be."""
+        """The use with the spread of its misses in caches as they might be."""
         names = self.kernel, self.block, self.resource, self.array, self.level
         moved = self.fetched, self.written_back, self.victims, self.warm
         return RangedUse(*names, self.accesses, self.misses, *moved, spread)
@@ -163,7 +163,7 @@ class Traffic(Result):
 
     @cached_property
     def ranged_uses(self) -> tuple[RangedUse, ...]:
-        """The same, with their misses near an edge of a cache."""
+        """The uses with the spread of their misses near an edge of a cache."""
         if self.simulation is not None:
             counted = (MissSpread(use.accesses, *6 * (use.misses,)) for use in self.uses)
             return tuple(use.with_spread(spread) for use, spread in zip(self.uses, counted, strict=True))
@@ -274,7 +274,7 @@ class Traffic(Result):
         ]
 
     def _misses(self, moved: Mapping[Moved, float]) -> float:
-        """Of all accesses at the first level."""
+        """Misses of all accesses at the first level."""
         first = self.levels[0].name
         return sum(value for key, value in moved.items() if key.quantity == "misses" and key.level == first)
 

@@ -38,7 +38,8 @@ def warn_of_parts_of_sweeps(accesses: Iterable[Access], value: Callable[[Expr], 
 
 
 def _sweeps(access: Access, value: Callable[[Expr], Any]) -> float | None:
-    """How many; None where the pattern does not say, or where that depends on a loop or on who calls the kernel."""
+    """The number of sweeps; None where the pattern does not say, or where that depends on a loop or on who calls the
+    kernel."""
     return None if access.sweep is None else _value(graph.div(access.accesses, access.sweep), value)
 
 

@@ -97,7 +97,7 @@ class _Mending:
         yield f"{head}%{_VECTOR.sub(lambda match: f'%{match[1]}mm{self.name[to]}', '%' + tail)[1:]}"
 
     def _put_apart(self, one: Instruction, target: str) -> list[str] | None:
-        """The load of an operation on memory before it; None where they belong together."""
+        """Splits an operation on memory into a load and the rest; None where they belong together."""
         folded = _FOLDED.match(one.mnemonic)
         key = register(target)
         if folded is None or len(one.operands) != 2 or key in self.folded or self.links.get(key, 0) < LONG_CHAIN:

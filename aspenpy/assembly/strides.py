@@ -65,7 +65,7 @@ def writes_target(one: Instruction) -> bool:
 
 
 def read_steps(lap: Iterable[Instruction]) -> dict[str, int | None]:
-    """By how much each register that a lap writes to changes; None where it is not by a constant."""
+    """The change of each register that a lap writes to; None where it is not by a constant."""
     steps: dict[str, int | None] = {}
     for one in lap:
         if not writes_target(one) or not one.operands[-1].startswith("%"):

@@ -82,7 +82,8 @@ def rule_of(core: Place) -> Component | None:
 
 
 def _values(rule: Component, core: Component, places: Mapping[str, Expr]) -> dict[str, Expr]:
-    """The value of each property of a rule, by name: as the core or a component around it states it, else by the rule."""
+    """The value of each property of a rule, by name: as the core or a component around it states it, else by the
+    rule."""
     symbols = {item.symbol: name for name, item in rule.properties.items()}
     found: dict[str, Expr] = {}
 

@@ -124,7 +124,8 @@ def _waits(
 
 
 def _add_ignored_sharing(cost: RequirementCost, hierarchy: Hierarchy) -> RequirementCost:
-    """With `shared` among the traits that say nothing, on a machine that does not say how long such lines take."""
+    """The cost with `shared` among the traits that say nothing, on a machine that does not say how long such lines
+    take."""
     says = cost.traffic is not None and cost.traffic.access.shared and cost.traffic.access.writes
     return cost.replace(ignored=(*cost.ignored, SHARED)) if says and not hierarchy.joining else cost
 

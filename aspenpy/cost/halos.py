@@ -96,8 +96,8 @@ class RankPathUse(Record):
 
 
 def halo_time(grid: RankGrid, among: Ranks, paths: Paths, trait: flow.Trait) -> tuple[Expr, tuple[RankPathUse, ...]]:
-    """Seconds of a halo exchange, and the paths that it uses inside of nodes and between them. In each direction the ranks
-    wait for the slower path. A grid that the model states must have as many ranks as the block."""
+    """Seconds of a halo exchange, and the paths that it uses inside of nodes and between them. In each direction the
+    ranks wait for the slower path. A grid that the model states must have as many ranks as the block."""
     times, sides, stride = [], [], graph.ONE
     brick = brick_of(grid.lengths, grid.faces, among.per_node) if among.is_reordered else None
     for axis in reversed(range(len(grid.lengths))):
@@ -209,12 +209,12 @@ class Side(Record):
 
     @property
     def bytes_of_a_port(self) -> Expr:
-        """Both ways, on average over the ports of an end."""
+        """Bytes through a port, both ways, on average over the ports of an end."""
         return self.load * self.path.ends / self.path.network.ports * self.sent.most_traffic
 
     @property
     def bytes_of_a_rank(self) -> Expr:
-        """Both ways where all members send, one way of those at the edge where only they do."""
+        """Bytes of a rank: both ways where all members send, one way of those at the edge where only they do."""
         everyone = graph.compare(">=", self.load, self.members)
         return graph.if_else(everyone, self.sent.most_traffic, graph.apply("min", self.face, self.sent.most_traffic))
 

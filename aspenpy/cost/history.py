@@ -269,8 +269,8 @@ class ReuseHistory:
                 before = join_orders(before, self._order(part, kernel)) if in_turn else before
 
     def _search(self, step: FlowPosition, search: _Search) -> Iterator[ReuseSource]:
-        """From a place outwards: what comes before it in the same pass, an earlier pass of its loop, and what is around
-        that."""
+        """The sources before a place, from it outwards: what comes before it in the same pass, an earlier pass of its
+        loop, and what is around that."""
         before = self._seen(step.before, step, search)
         found = self.orders.touched_in_all(before, search.name, search.stored)
         if found is not None:
@@ -285,7 +285,7 @@ class ReuseHistory:
             yield from self._search_calls(step.kernel, search.replace(since=self.orders.join(before, search.since)))
 
     def _search_loop(self, step: FlowPosition, loop: flow.Repeat, search: _Search) -> Iterator[ReuseSource]:
-        """Of the passes of a loop all but the first find what the one before has left, where they touch the same; where
+        """All passes of a loop but the first find what the one before has left, where they touch the same; where
         they go on to other parts, only the lines that two of them share."""
         kernel = step.kernel
         assert step.around is not None

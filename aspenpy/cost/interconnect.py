@@ -292,7 +292,8 @@ def _not_negative(component: Component, name: str, value: Expr) -> Expr:
 
 
 def _count(machine: Machine, socket: str | None, kind: str) -> Expr | None:
-    """The number of components of a type, without those that are parts of others of the type; None where there are none."""
+    """The number of components of a type, without those that are parts of others of the type; None where there are
+    none."""
     found = [
         place.count
         for place in machine.first_places(socket)

@@ -109,7 +109,7 @@ class Hierarchy:
         return self._read or Accesses(self.application, self.entry, self.definitions)
 
     def with_variation(self, variation: Variation) -> Hierarchy:
-        """The same data in caches as they might be."""
+        """The hierarchy with the same data in caches as they might be."""
         known = (self.machine, self.socket, self.application, self.entry, self.definitions)
         return Hierarchy(*known, variation, self._accesses)
 

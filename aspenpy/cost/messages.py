@@ -62,8 +62,8 @@ class Exchange(AppliedTrait):
 
     @property
     def seconds_by_path(self) -> dict[str, Expr]:
-        """Nothing where it is not known by levels. What an alltoall takes through a bisection beside its messages is
-        nobody's."""
+        """Seconds of a requirement by path; empty where they are not known by levels. What an alltoall takes through a
+        bisection beside its messages is nobody's."""
         return time_by_path(self.schemes) if self.schemes else {use.name: use.seconds for use in self.paths}
 
     def fastest(self, values: Callable[[Expr], Any]) -> str | None:

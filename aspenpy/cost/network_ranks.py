@@ -37,7 +37,7 @@ class Ranks(Record):
 
     @property
     def order(self) -> str:
-        """How they are placed: `cyclic` if their placement or the network says so."""
+        """How the ranks are placed: `cyclic` if their placement or the network says so."""
         dealt = self.placement is not None and self.placement.distribution.nodes in ("cyclic", "plane")
         return "cyclic" if dealt else self.network.placement
 
@@ -90,7 +90,7 @@ class Ranks(Record):
         return graph.apply("ceil", self.count / self.per_node)
 
     def neighbours_of_bricks(self, brick: Brick, lengths: Sequence[Expr], axis: int) -> tuple[Expr, Expr]:
-        """The same as `neighbours` where each node has a brick, and nodes are numbered in the grid of the bricks."""
+        """Like `neighbours`, where each node has a brick, and nodes are numbered in the grid of the bricks."""
         made = self.network.topology
         stride = graph.mul(
             *(length / side for length, side in list(zip(lengths, brick.sides, strict=True))[axis + 1 :])

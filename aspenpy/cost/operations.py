@@ -212,7 +212,7 @@ def _rate_on_core(component: Component, names: Sequence[str], said: set[str]) ->
 
 
 def _vector_properties(names: Sequence[str]) -> tuple[str, ...]:
-    """The same properties of vectors."""
+    """The names of the properties of vectors that correspond to these of scalars."""
     return tuple(name if f"_{WIDE}_" in name else name.replace("_rate", f"_{WIDE}_rate") for name in names)
 
 

@@ -181,7 +181,7 @@ def network_of_run(network: Interconnect, placement: RankPlacement | None, ranks
 
 
 def ranks_within(paths: Paths, path: Path, ranks: Expr) -> Expr:
-    """Of so many ranks those in the fullest container of a path."""
+    """The ranks, among so many, in the fullest container of a path."""
     return require_bound_ranks(paths).fullest(path.container, ranks) if path.inner else ranks
 
 

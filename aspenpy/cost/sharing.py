@@ -39,7 +39,7 @@ class Sharing(Record):
 
     @property
     def time(self) -> Expr:
-        """Until all are served, in the same units."""
+        """The time until all are served, in the same units."""
         return norm(self.alone, self.contention)
 
     def seconds(self, one: Expr) -> tuple[Expr, Expr]:

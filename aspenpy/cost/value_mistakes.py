@@ -92,7 +92,7 @@ def describe_bound_mistake(
 
 
 def _values(exprs: list[Expr], definitions: Definitions, seed: int) -> list[Any] | None:
-    """None where one has no value: a counter of a loop has one in its passes only."""
+    """The values of expressions; None where one has no value: a counter of a loop has one in its passes only."""
     try:
         return evaluate_many(exprs, None, seed, definitions)
     except EvaluationError:

@@ -168,7 +168,7 @@ class Project:
         return None
 
     def _global(self, paths: Iterable[str], name: str, kinds: tuple[str, ...]) -> NameLocation | None:
-        """Of two with one name, the later of the first file."""
+        """The declaration of a global name: of two with one name, the later of the first file."""
         for path in paths:
             found = [known for known in self.names(path).names if _is(known, name, kinds) and known.scope is None]
             if found:

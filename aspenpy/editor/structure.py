@@ -62,7 +62,7 @@ def symbols(text: str) -> list[Symbol]:
 
 
 def _length(piece: str) -> int:
-    """Of what is declared: the closing brace of the model, which stands in its last piece, is left out."""
+    """The length of what is declared: the closing brace of the model, which stands in its last piece, is left out."""
     text = piece.rstrip()
     brackets = [word.text for word in words_in(piece) if word.text in ("{", "}")]
     return len(text.removesuffix("}").rstrip() if brackets.count("}") > brackets.count("{") else text)

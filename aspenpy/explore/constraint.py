@@ -44,7 +44,7 @@ class Constraint(Record):
         return small - large - self.slack if self.slack else small - large
 
     def scale(self, prediction: Prediction) -> Expr:
-        """How large its sides are, to tell by what part it is violated."""
+        """The magnitude of both sides, to which a violation is relative."""
         left, right = self.sides(prediction)
         return graph.apply("max", graph.apply("abs", left), graph.apply("abs", right))
 

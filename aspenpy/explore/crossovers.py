@@ -35,8 +35,8 @@ MOST_LOOKS = 257  # values that are tried where nothing is proven
 
 
 class Contender(Record):
-    """A machine with one of its sockets, to be compared with others. `transfer` is an expression for the seconds that it
-    takes to move the kernel's data there; 0 where the data are there already."""
+    """A machine with one of its sockets, to be compared with others. `transfer` is an expression for the seconds that
+    it takes to move the kernel's data there; 0 where the data are there already."""
 
     label: str
     prediction: Prediction
@@ -151,7 +151,7 @@ class Crossovers:
         )
 
     def _between(self, first: str, second: str) -> list[Crossover]:
-        """Of the places where the times meet, those behind which the other one is the faster."""
+        """The crossovers among the places where the times meet: those behind which the other one is the faster."""
         places = self._meetings[first, second]
         ends = [self.low, *(end for place in places for end in place), self.high]
         crossings = []
@@ -244,7 +244,8 @@ class Crossovers:
         return ratio
 
     def _side(self, first: str, second: str, low: Real, high: Real) -> int:
-        """The faster of two between neighbouring points where their times meet: -1 the first, 1 the second, 0 neither."""
+        """The faster of two between neighbouring points where their times meet: -1 the first, 1 the second, 0
+        neither."""
         for x in (self._middle(low, high), low, high):
             mine, theirs = self.time(first, x), self.time(second, x)
             if magnitude_of_end(mine - theirs) > TIE * max(magnitude_of_end(mine), magnitude_of_end(theirs)):

@@ -79,8 +79,9 @@ def elasticities(
     metric_name: str = "runtime",
     point: bool = False,
 ) -> Elasticities:
-    """Of the given variables over their ranges, the largest first; of none given, of every parameter whose value is
-    written as a number. With `point` derivatives, steps or not; raises AspenError where there is none."""
+    """The elasticities by the given variables over their ranges, the largest first; where none is given, by every
+    parameter whose value is written as a number. With `point` derivatives, steps or not; raises AspenError where there
+    is none."""
     if variables is None:
         items = {name: variable_from_range(name, prediction) for name in _plain_parameters(prediction, metric_name)}
     else:
@@ -181,7 +182,8 @@ class _Asked:
         return Elasticity(self.name, self.unit, here, start, end, why, *over, None)
 
     def _intervals(self) -> list[tuple[float, float]]:
-        """From the value here to its double, or to its half: the wider first, within the range."""
+        """Intervals for a secant: from the value here to its double, or to its half; the wider first, within the
+        range."""
         low, high = (-numpy.inf, numpy.inf) if self.item is None else (self.item.low, self.item.high)
         ends = [self.base * FACTOR, self.base / FACTOR]
         ends = [float(min(max(numpy.trunc(end) if self.whole else end, low), high)) for end in ends]
@@ -224,7 +226,7 @@ class _Asked:
         return cast(Floats, numpy.clip(places, low, high)[places != 0])
 
     def _reason(self, place: float) -> str:
-        """Why there is no value, as a prediction with the parameter set there says it."""
+        """Why the metric has no value, in the words of a prediction with the parameter set there."""
         value = int(place) if place.is_integer() else place
         try:
             there = Prediction(self.prediction.case.with_set({self.name: value}))

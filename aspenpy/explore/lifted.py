@@ -108,7 +108,7 @@ class Smooth:
         return other
 
     def _derivatives(self, rows: Sequence[Expr], seed: int) -> PreparedExpressions | None:
-        """Of each row by each unknown, steps outside of loops as ramps; None where there are none."""
+        """The derivative of each row by each unknown, steps outside of loops as ramps; None where there are none."""
         looped = _nodes_in_loops(rows)
         try:
             smooth = replace_staircases(rows, lambda node: node not in looped)
@@ -270,7 +270,7 @@ class _Scale:
         return numpy.concatenate([values, z[count:] * self.units])
 
     def _stretch(self, z: Floats) -> Floats:
-        """How fast the unknowns go with z."""
+        """The derivative of the unknowns by z."""
         values = self.unknowns(z)
         widths = [
             value * numpy.log(item.high / item.low) if item.logarithmic else item.high - item.low

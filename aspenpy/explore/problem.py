@@ -62,7 +62,7 @@ class Problem:
 
     @property
     def tolerance(self) -> float:
-        """By which part of its sides a constraint may be violated and yet hold."""
+        """The part of its sides by which a constraint may be violated and yet hold."""
         return FEASIBLE if self.real else ROUNDING
 
     @cached_property
@@ -79,8 +79,8 @@ class Problem:
         return self.space.evaluator(rows, missing=True)
 
     def look(self, points: Floats) -> tuple[Floats, Floats, Floats]:
-        """Of points, a row each: what is to be least, the worst violation, and each constraint's own excess. A point
-        without a value violates infinitely."""
+        """For points, a row each: the value to be minimised, the worst violation, and each constraint's own excess. A
+        point without a value violates infinitely."""
         rows = self._evaluate(points)
         undefined = numpy.isnan(rows).any(axis=0)
         self.looked_at += len(points)

@@ -118,8 +118,8 @@ class WorkFormulas:
         return float(flops), float(moved)
 
     def growth(self, sizes: Sequence[str] = ()) -> Growth:
-        """From one rank on, where the product of some sizes shrinks as the ranks become more; a name that stands there
-        twice counts twice."""
+        """The growth of the work from one rank on, where the product of some sizes shrinks as the ranks become more; a
+        name that stands there twice counts twice."""
         found = {
             ranks: self.evaluate(ranks, {name: self.values[name] * ranks ** (-1 / len(sizes)) for name in sizes})
             for ranks in RANK_COUNTS
@@ -134,8 +134,8 @@ class WorkFormulas:
         return tuple(names) * max(1, self._power(names) // len(names))
 
     def _power(self, names: Sequence[str]) -> int:
-        """The exponent with which the work of one rank grows when all these parameters grow together (towards large values);
-        0 where one rank has no work."""
+        """The exponent with which the work of one rank grows when all these parameters grow together (towards large
+        values); 0 where one rank has no work."""
         less, more = (
             self.evaluate(1, {name: self.values[name] * larger for name in names}) for larger in (LARGER, 2 * LARGER)
         )

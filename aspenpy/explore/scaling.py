@@ -218,7 +218,7 @@ class Scaling(Result):
         return Prediction(self.prediction.case.with_set({**problem, self.parameter: ranks}))
 
     def _efficiencies(self, ranks: Sequence[int], growth: Sequence[float]) -> list[float]:
-        """With a problem that is so many times as large on each number of ranks, and on the fewest."""
+        """Efficiencies, where the problem is as many times larger on each number of ranks as on the fewest."""
         times = self._times([self.ranks[0]] * len(ranks) + [*ranks], [*growth, *growth])
         pairs = zip(ranks, times[: len(ranks)], times[len(ranks) :], strict=True)
         return [self._efficiency(each, float(first), float(here)) for each, first, here in pairs]

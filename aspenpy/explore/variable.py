@@ -202,7 +202,7 @@ def variable_from_range(name: str, prediction: Prediction) -> Variable | None:
 
 
 def _infer_variable(name: str, low: float, high: float, prediction: Prediction) -> Variable:
-    """Whole where the value and both ends are, without a unit, and the numbers between can be gone through."""
+    """The variable of a range: whole where the value and both ends are, without a unit, and few enough lie between."""
     base = base_value(name, prediction)
     dimension = parameter_dimension(name, prediction)
     countable = all(is_count(value, dimension) for value in (base, low, high))

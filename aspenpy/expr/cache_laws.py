@@ -317,7 +317,7 @@ def lru_slopes(graph: Any, distance: Any, ways: Any, lines: Any) -> Any:
 
 
 def random_slopes(graph: Any, lines: Any, *reuses: Any) -> Any:
-    """Of the m with m - 1 + sum of P k^d = 0, where k = 1 - m/B, by the implicit function theorem."""
+    """The slopes of the m with m - 1 + sum of P k^d = 0, where k = 1 - m/B, by the implicit function theorem."""
     misses = graph.apply("random_misses", lines, *reuses)
     kept, pairs = 1 - misses / lines, list(zip(reuses[::2], reuses[1::2], strict=True))
     inner = graph.add(*[share * distance * graph.power(kept, distance - 1) / lines for distance, share in pairs])

@@ -54,7 +54,8 @@ class Walk(NamedTuple):
     place: int
 
     def move_begin(self, first: int, way: int) -> Walk:
-        """With its begin as seen from that of the first, around a cache in which all sets have so many bytes."""
+        """The walk with its begin as seen from that of the first, around a cache in which all sets have so many
+        bytes."""
         return self._replace(place=(self.place - first) % way)
 
     @property

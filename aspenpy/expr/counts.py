@@ -52,7 +52,7 @@ def _has_grid(ratio: int, number: int) -> bool:
 
 
 def _grids_between(ratio: int, low: int, high: int) -> list[int]:
-    """Of all grids, as factoring one number after the other takes minutes for ten millions."""
+    """Accepted numbers, from all grids: to factor one after the other takes minutes for ten millions."""
     found: set[int] = set()
     for shortest in range(1, whole_root(max(high, 1), 3) + 1):
         widest = ratio * shortest
@@ -129,7 +129,7 @@ class CountRule(Record):
         return sorted({each for each in near if each is not None})
 
     def between(self, low: int, high: int) -> Sequence[int]:
-        """All of them from one number on up to another."""
+        """All accepted numbers from one number on up to another."""
         if self.rule == "multiple_of":
             return range(-(-low // self.argument) * self.argument, high + 1, self.argument)
         if self.rule == "grid":

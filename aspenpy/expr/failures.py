@@ -99,7 +99,7 @@ class TooMuchWork(EvaluationError):
 
 
 class NoOperationsLeft(DomainError):
-    """The same before the node is known."""
+    """The error of spent operations before the node at which it happened is known."""
 
 
 # -- operations that loops without a closed form take ----------------------------------------------

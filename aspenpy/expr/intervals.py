@@ -274,7 +274,7 @@ def take_magnitude(part: DirectedInterval) -> DirectedInterval:
 
 
 def take_maximum(*parts: DirectedInterval) -> DirectedInterval:
-    """Only parts that can be the largest somewhere have a say in the direction."""
+    """The interval of a maximum: only parts that can be the largest somewhere have a say in its direction."""
     low = max(part.low for part in parts)
     directions = [part.direction for part in parts if part.high >= low]
     return DirectedInterval(low, max(part.high for part in parts), combine_directions(*directions))

@@ -69,7 +69,7 @@ def _block(node: flow.Block) -> Iterator[Line]:
 
 
 def execute(node: flow.Block) -> str:
-    """How a block begins."""
+    """The C text that begins a block."""
     width = "" if node.width is None else f" of [{formula(node.width)}]"
     if node.sizes is not None:
         counter, size = node.sizes

@@ -46,7 +46,8 @@ class HelperExchange(Record):
         return graph.mul(instances, messages), graph.mul(instances, self.requirement.amount, share)
 
     def _amount_sent_by_faces(self, instances: Expr) -> tuple[Expr, Expr]:
-        """Of x ranks along a dimension all send either way where it is a ring, x - 1 where it has ends."""
+        """How much goes through faces: of x ranks along a dimension all send either way where it is a ring, x - 1 where
+        it has ends."""
         dimensions, *rest = self.arguments
         axes = range(int(dimensions.payload))
         ends, faces = rest[MOST_DIMENSIONS], rest[MOST_DIMENSIONS + 1 :]

@@ -436,7 +436,7 @@ class Builder(ExpressionBuilder):
 
 
 def _refuse_per_rank(declarations: Iterable[Any], where: str) -> None:
-    """Only the parameters of a whole application are sizes of a problem."""
+    """Refuses `per rank` outside of the parameters of a whole application, since only these are sizes of a problem."""
     for item in declarations:
         if type(item) is nodes.Parameter and item.per_rank:
             message = f"`{item.name}` is a parameter of {where}, which has no problem of one rank"

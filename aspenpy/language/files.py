@@ -114,7 +114,7 @@ def _is_inside(folder: str, file: str) -> bool:
 
 
 def _folder_of(source: Source) -> str:
-    """Where a source is; a model that was given as a text is in the current folder."""
+    """The folder of a source; a model that was given as a text is in the current folder."""
     return os.getcwd() if source.path is None else os.path.dirname(source.path)
 
 

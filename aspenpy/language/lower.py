@@ -61,7 +61,7 @@ def draw_sites(trees: Mapping[str, Any]) -> dict[int, str]:
 
 
 def site_in_text(node: Draw) -> str:
-    """Of a draw in a text of its own, such as a setting: where it stands in it."""
+    """The site of a draw in a text of its own, such as a setting: its position there."""
     return str(node.span.start if node.span else 0)
 
 

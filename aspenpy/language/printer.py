@@ -198,7 +198,7 @@ def _write_label(label: str | None) -> str:
 
 
 def _write_optional(pattern: str, part: Record | str | None) -> str:
-    """Nothing for what is absent."""
+    """The text of an optional node; empty where it is absent."""
     if not part:
         return ""
     return pattern.format(part if isinstance(part, str) else _text(part))

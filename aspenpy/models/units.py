@@ -38,7 +38,7 @@ class Units:
         return "" if dimension is None else unit_symbol(dimension)
 
     def dimension(self, node: nodes.Expression) -> Dimension | None:
-        """None for an array, and where the model does not say."""
+        """The dimension of an expression; None for an array, and where the model does not say."""
         return None if isinstance(node, nodes.Array) else self._infer_dimension(node)
 
     def _infer_dimension(self, node: nodes.Expression) -> Dimension | None:
@@ -255,7 +255,8 @@ Counted = tuple[Mapping[str, nodes.Expression | None], set[str], list[nodes.Expr
 
 
 def _walk_counts(model: nodes.Application | nodes.Machine) -> Iterator[Counted]:
-    """By kernel or component: definitions, names that these leave open, and the numbers of instances, passes, parts."""
+    """For each kernel or component: definitions, names that these leave open, and the numbers of instances, passes,
+    parts."""
     own = parameters_of(model.declarations)
     if isinstance(model, nodes.Machine):
         for component in model.components:

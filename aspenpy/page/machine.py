@@ -73,7 +73,7 @@ def roofs(numbers: PageExpressions) -> list[Roof]:
 
 
 def _distinct(ceilings: tuple[Ceiling, ...]) -> list[Ceiling]:
-    """Of equal rates the first; the highest ones, and the lowest."""
+    """The ceilings that are drawn: of equal rates the first; the highest ones, and the lowest."""
     by_rate = {ceiling.rate: ceiling for ceiling in reversed(ceilings)}
     ordered = [by_rate[rate] for rate in sorted(by_rate, reverse=True)]
     return ordered if len(ordered) <= MOST_COMPUTE else [*ordered[: MOST_COMPUTE - 1], ordered[-1]]
@@ -123,7 +123,7 @@ def machine_page(numbers: PageExpressions) -> MachinePage:
 
 
 def _energy(numbers: PageExpressions) -> tuple[EnergyTotals | None, str]:
-    """None where a component declares no power, and the sentence that says which."""
+    """(totals, ""), or None and a sentence that names the component which declares no power."""
     try:
         return energy_totals(numbers.prediction.tree), ""
     except AspenError as error:

@@ -101,7 +101,7 @@ class WhatIf:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Of the models, as the page has them."""
+        """Warnings of the models, as the page has them."""
         return tuple(drop_repeats(item for prediction in self.predictions for item in prediction.diagnostics))
 
     @property

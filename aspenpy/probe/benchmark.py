@@ -60,7 +60,7 @@ def ignore_progress(done: int, passes: int) -> None:
 
 
 def find_caches(host: HostTopology) -> Caches:
-    """As the system tells them, else small ones: where latency turns is measured in any case."""
+    """The caches as the system tells them, else small ones: where latency turns is measured in any case."""
     found = [host.cache(level) for level in (1, 2, 3)]
     sizes = tuple(cache.capacity if cache else size for cache, size in zip(found, ASSUMED_CACHES, strict=True))
     first, second, third = sizes

@@ -38,7 +38,7 @@ NO_KERNELS = Kernels()
 
 
 def measure_kernels(root: Path = Path("/")) -> Kernels:
-    """Compiles and runs them. Where no driver tells of a device, nothing is compiled."""
+    """Compiles and runs the kernels of accelerators. Where no driver tells of a device, nothing is compiled."""
     compiler = shutil.which(COMPILER)
     if compiler is None:
         return NO_KERNELS

@@ -326,8 +326,8 @@ def _derive_cache(found: Quantities, host: HostTopology, place: int) -> dict[str
 
 
 def find_latency(found: Quantities, level: str) -> Number:
-    """Of a cache the least over all kinds of pages, in whichever it was disturbed least: its own pages are known to the
-    translation buffer. Of memory that with pages as the system gives them."""
+    """The latency of a level. Of a cache, the least over all kinds of pages, in whichever it was disturbed least: its
+    own pages are known to the translation buffer. Of memory that with pages as the system gives them."""
     kinds = ("",) if level == "memory" else ("", "_huge", "_small")
     best = min((found[f"{level}{kind}_latency"] for kind in kinds), key=lambda item: item.value)
     return make_number(best.value, "s", "loads that wait for each other", best)

@@ -81,7 +81,7 @@ class Number(Record):
 
     @property
     def text(self) -> str:
-        """As it is written between brackets."""
+        """The text of the number as it is written between brackets."""
         if self.word:
             return self.word
         if self.unit == "B":

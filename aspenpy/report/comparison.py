@@ -57,7 +57,7 @@ register_report(Comparison, report_comparison)
 
 
 def _note_uncapped_order(comparison: Comparison) -> str:
-    """By which times machines are ranked, and whether others would rank them otherwise."""
+    """A sentence that says by which times machines are ranked, and whether others would rank them otherwise."""
     ranked = "Ranked by runtimes without power caps, since not every machine states one"
     best = comparison.fastest_under_caps
     return f"{ranked}." if best in (None, comparison.fastest) else f"{ranked}; under the caps {best} is the fastest."
@@ -121,7 +121,8 @@ def _stretches_table(sweep: Crossovers) -> Table:
 
 
 def _crossover_tables(sweep: Crossovers) -> tuple[Table, Table]:
-    """With the time that both take; where one of them jumps, with the times of the two on either side."""
+    """The crossovers with the time that both take and, where one of them jumps, with the times of the two on either
+    side."""
 
     def both_times(item: Crossover, x: Real) -> dict[str, float]:
         return {who: float(sweep.time(who, x)) for who in (item.first, item.second)}
@@ -337,7 +338,7 @@ def _alternative_as_data(socket: str, found: Any) -> dict[str, Any]:
 
 
 def _describe_search(placement: Placement) -> str:
-    """How it was found, and what moving data and overlap are of the whole."""
+    """How the placement was found, and what moving data and overlap contribute."""
     search = placement.search
     text = ""
     if search is not None:

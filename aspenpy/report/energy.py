@@ -152,7 +152,7 @@ MESSAGES = {
 
 
 def charges_in_words(energy: Energy) -> str:
-    """By which law and options the energy is counted."""
+    """The law and the options by which the energy is counted, in words."""
     options = energy.options
     more = [name for name, on in (("active cores", options.active_cores), ("uncore", options.uncore)) if on]
     added = f"; added: {', '.join(more)}" if more else ""
@@ -181,13 +181,14 @@ def _parts_at_work(energy: Energy) -> str:
 
 
 def _numbers(energy: Energy, cause: str) -> dict[str, float]:
-    """How many of each component consume the power of a cause at once, on average; of memories their sockets are counted."""
+    """How many of each component consume the power of a cause at once, on average; of memories their sockets are
+    counted."""
     uses = [use for use in energy.terms if use.key.cause == cause and energy.capped_runtime]
     return {use.key.component: (use.amount or 0.0) / energy.capped_runtime for use in uses}
 
 
 def _describe_waiting(energy: Energy) -> str:
-    """By how much the cap makes the run longer, and in which kernels."""
+    """Words for how much the cap makes the run longer, and in which kernels."""
     names = [name for name, wait in energy.waiting.items() if wait > 0]
     listed = names[0] if len(names) == 1 else f"{len(names)} kernels"
     slower = f"the run takes {seconds(energy.capped_runtime)} and not {seconds(energy.runtime)}"
@@ -240,7 +241,7 @@ def _describe_verdict(verdict: Verdict) -> str:
 
 
 def _kernels_table(energy: Energy) -> Table:
-    """With several components, a column for each."""
+    """The energies of kernels; with several components, a column for each."""
 
     def make_column(name: str) -> Column:
         return Column(name, unit="J", get=lambda kernel: _energy_of(kernel, name), media=TEXT)
@@ -308,7 +309,7 @@ def place(span: Span | None) -> str | None:
 
 
 def _long_table(energy: Energy) -> Table:
-    """Of the application, of its kernels, of its kernels' terms."""
+    """Energies of the application, of its kernels, and of its kernels' terms, one in a row."""
     prediction = energy.prediction
     where = (prediction.application.name, prediction.machine.name, prediction.socket)
     rows: list[tuple[Any, ...]] = [(*where, None, None, None, name, *total) for name, total in _totals(energy).items()]

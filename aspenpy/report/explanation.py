@@ -98,7 +98,7 @@ def _make_valuer(prediction: Evaluation) -> Valuer:
 
 
 def _facts_of_step(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, str]]:
-    """From the line in the application to the seconds."""
+    """Rows that lead from the line in the application to its seconds."""
     unit = unit_of_resource(step.resource)
     return [
         ("requirement", quote_span(step.span, step.resource)),
@@ -190,7 +190,7 @@ def _describe_differing(time: Expr) -> str:
 
 
 def _format_times(step: ExplainedRequirement, value: Valuer) -> str:
-    """How often what one takes is taken."""
+    """A sentence of how often the time of one execution is counted."""
     if step.crowded is None:
         return f"ceil(instances/{format_count(step.count)}) times as long"
     crowded = value(step.crowded)
@@ -209,7 +209,7 @@ def _launch_facts(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, 
 
 
 def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:
-    """By which algorithm, and what a message takes."""
+    """The algorithm of an exchange and what a message takes, in words."""
     ranks = value(exchange.ranks)
     if (exchange.schemes or exchange.paths) and ranks is not None and value(exchange.size) is not None:
         return f"{exchange.fastest(value)}, among {format_count(ranks)} ranks{_fastest_is_bound(exchange)}"

@@ -90,7 +90,7 @@ def _end_of_interval(item: Any, place: int) -> float | None:
 
 
 def facts_of(fit: Fit) -> Table:
-    """How well the model comes to the measurements."""
+    """How well the model fits the measurements."""
     largest = signed_percent(fit.worst.error)
     where = "" if largest == signed_percent(0) else f" in row {fit.worst.measurement.row}"
     rows = (

@@ -170,7 +170,7 @@ NOTHING = {"n": 0} | dict.fromkeys(ErrorSummary._fields[1:])
 
 
 def report_validation(found: PredictionErrors, assumed: tuple[Assumption, ...] = (), whole: bool = False) -> Report:
-    """Errors first; with `whole` what was learnt and assumed too."""
+    """The report of a validation: errors first; with `whole` what was learnt and assumed, too."""
     unit = unit_symbol(TARGETS[found.model.target])
     data = {
         **_fields(found.model),

@@ -165,7 +165,7 @@ def _peak_columns(found: Sequence[Peak]) -> tuple[Column, ...]:
 
 
 def unit_of(peak: Peak) -> str:
-    """Of its rate."""
+    """The unit of the rate of a peak."""
     return f"{unit_of_resource(peak.resource) or '1'}/s"
 
 

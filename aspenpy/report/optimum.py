@@ -62,7 +62,7 @@ class Words:
         return {"quantity": goal.subject.text, "sense": sense, "unit": self.unit(goal)}
 
     def points(self, goals: tuple[Goal, ...], choices: list[tuple[tuple[float, ...], dict[str, Any]]]) -> Table:
-        """Of the CSV form: a row for each point."""
+        """Table for CSV: a row for each point."""
         names = [name for name in choices[0][1] if name not in {goal.subject.text for goal in goals}]
         heads = [Column(goal.subject.text, key=goal.subject.text, unit=self.unit(goal)) for goal in goals]
         heads += [Column(name, key=name, unit=self.variables[name].unit) for name in names]

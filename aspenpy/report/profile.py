@@ -351,7 +351,8 @@ def _draw_box(axes: Any, box: KernelBox, text: str, own: float) -> None:
 
 
 def _draw_arrow(axes: Any, caller: KernelBox, callee: KernelBox, part: float, calls: float) -> None:
-    """From the right edge of the caller to the left edge of the callee, the calls close to where it arrives."""
+    """Draws an arrow from the right edge of the caller to the left edge of the callee, the calls close to where it
+    arrives."""
     from matplotlib.patches import FancyArrowPatch
 
     start, end = (caller.left + caller.width, caller.middle), (callee.left, callee.middle)

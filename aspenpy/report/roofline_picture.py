@@ -268,7 +268,7 @@ def slopes(roofs: Roofs, roofline: Roofline) -> dict[float, str]:
 
 
 def _height_of_rate(rate: float, seen: VisibleRange) -> float:
-    """As a part of the picture's height."""
+    """The height of a rate, as a part of the picture's height."""
     return log10(rate / seen.bottom) / log10(seen.top / seen.bottom)
 
 

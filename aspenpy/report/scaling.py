@@ -84,7 +84,8 @@ def _list_facts(scaling: Scaling) -> list[tuple[str, str]]:
 
 
 def _describe_problem(scaling: Scaling) -> str:
-    """How it goes with the ranks: what its parameters are in the end shows whether their product is its size."""
+    """How the problem goes with the ranks: what its parameters are in the end shows whether their product is its
+    size."""
     product = " * ".join(scaling.problem)
     if scaling.per_rank and scaling.mode == "weak":
         return f"{product} of each rank stays"

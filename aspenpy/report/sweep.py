@@ -24,7 +24,7 @@ def report_sweep(result: SweepResult) -> Report:
 
 
 def report_summary(summary: SweepSummary) -> Report:
-    """The same of a sweep whose points are not kept."""
+    """The report of a sweep whose points are not kept."""
     study = summary.study
     data = {
         **attributes_of_study(study),
@@ -177,7 +177,7 @@ def _places_along(result: SweepResult, name: str) -> list[float]:
 
 
 def _name_lines(axes: Any, labels: list[str]) -> None:
-    """Of several lines, each behind its last point."""
+    """Writes the name of each of several lines behind its last point."""
     lines = axes.get_lines() if len(labels) > 1 else ()
     ends = []
     for line, text in zip(lines, labels, strict=False):

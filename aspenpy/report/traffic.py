@@ -79,7 +79,7 @@ ACCESSES = (
 
 
 def report_traffic(traffic: Traffic) -> Report:
-    """By level, then by kernel, requirement and level."""
+    """Report of traffic by level, then by kernel, requirement and level."""
     run = traffic.prediction
     memory, patterned = _bytes_to_memory(traffic), traffic.memory
     low, high = (memory - patterned.misses + side for side in (patterned.low, patterned.high))
@@ -337,7 +337,7 @@ def _name_octave(number: int) -> str:
 
 
 def _draw_misses(axes: Any, parts: list[ReuseDistances], octaves: int) -> None:
-    """Of a fully associative LRU cache, with its size in lines; the axis is labelled in bytes."""
+    """Draws the misses of a fully associative LRU cache, with its size in lines; the axis is labelled in bytes."""
     import numpy as np
 
     powers = np.arange(0, octaves + 1 / POINTS_AN_OCTAVE, 1 / POINTS_AN_OCTAVE)

@@ -89,8 +89,8 @@ class Parser(ArgumentParser):
         return name if action is None else f"{name.replace('/', ', ')} {action.metavar or ''}".rstrip()
 
     def parse_words(self, words: Sequence[str]) -> Arguments:
-        """Only help is laid out for the terminal: argparse would do so with its usage line for each command, for
-        messages that `error` writes without it."""
+        """Parses the words of a command line. Only help is laid out for the terminal: argparse would do so with its
+        usage line for each command, for messages that `error` writes without it."""
         self._line = words
         if any(word.startswith(("-h", "--help")) for word in words):
             self.formatter_class = _make_formatter
@@ -101,7 +101,7 @@ class Parser(ArgumentParser):
         return self.parse_intermixed_args(words, Arguments())
 
     def print_help(self, file: object = None) -> None:
-        """As all output is written, so that a pipe that is closed means the same everywhere."""
+        """Prints help as all output is written, so that a pipe that is closed means the same everywhere."""
         emit(self.format_help().rstrip("\n"))
 
 

@@ -30,7 +30,7 @@ class Declaration(Record):
 
 
 def find_declaration(name: str, prediction: Prediction) -> Declaration | None:
-    """Of the parameter of that name; None for an argument or a name that nobody defines."""
+    """The declaration of the parameter of that name; None for an argument or a name that nobody defines."""
     plain, owner = prediction.scope.symbol(name).payload[:2]
     model: Application | Machine = prediction.machine if owner == OWNER else prediction.application
     parameters = model.parameters

@@ -123,7 +123,8 @@ def _write_texts(name: str, column: Any) -> list[str]:
 
 
 def _number(value: float) -> str:
-    """As Arrow writes it: 16 for 16.0, 1e+10 for ten digits and more before the point, 0.00001 but 1e-7."""
+    """The text of a number as Arrow writes it: 16 for 16.0, 1e+10 for ten digits and more before the point, 0.00001 but
+    1e-7."""
     text = repr(value)
     if isinstance(value, int) or not isfinite(value) or 1e-4 <= abs(value) < 1e10 or not value:
         return text.removesuffix(".0")

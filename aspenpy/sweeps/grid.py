@@ -66,7 +66,7 @@ def axis_values(axis: Axis, worth: Worth, declared: Declared) -> Floats:
 
 
 def _space_values(low: float, high: float, spacing: str, count: int) -> Any:
-    """Both ends are hit exactly."""
+    """Values in equal steps or equal ratios, both ends exactly; or all powers of two between the ends."""
     if spacing == "pow2":
         first, last = int(numpy.ceil(numpy.log2(low))), int(numpy.floor(numpy.log2(high)))
         return 2.0 ** numpy.arange(first, last + 1)

@@ -67,7 +67,8 @@ class StudyRun:
         self.cores = self._cores(cores, processes)
 
     def _cores(self, asked: int | None, processes: bool) -> int:
-        """As many as there are stretches for; processes are worth their start for large sweeps only."""
+        """The number of cores to use, at most one per stretch; processes are worth their start for large sweeps
+        only."""
         if asked is not None and asked < 1:
             fail("bad-cores", f"a sweep needs at least 1 core, not {asked}")
         worth_it = self.backend.threads or (processes and self.study.points >= WORTH_PROCESSES)

@@ -214,7 +214,7 @@ class StretchPlan:
         self.count = cases * self.of_case
 
     def place(self, stretch: int) -> tuple[int, range]:
-        """Its case, and the numbers of its blocks."""
+        """The case of a stretch, and the numbers of its blocks."""
         case, number = divmod(stretch, self.of_case)
         return case, range(number * self._each, min((number + 1) * self._each, self.blocks.count))
 

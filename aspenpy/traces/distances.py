@@ -94,7 +94,7 @@ class ReuseDistances(Result):
         return 0.0 if self.rate is None else sqrt(distance * (1 - self.rate) / self.rate)
 
     def error_in_words(self) -> str:
-        """Of a sample, the standard error of a distance in words."""
+        """The standard error of a distance, in words; for a sample."""
         return f"standard error of a distance d: sqrt({self.distance_error(1) ** 2:.3g} d) lines"
 
     def bin_counts(self, bins: Bins = "exact") -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -183,7 +183,7 @@ class CacheHierarchy:
 
 
 def _level_of(access: PlayedAccess) -> int:
-    """How many of the innermost loops it stands outside of."""
+    """The number of innermost loops that make a single pass, which the access may stand outside of."""
     return next((depth for depth, trips in enumerate(access.trips) if trips != 1), len(access.trips))
 
 

@@ -300,7 +300,7 @@ def _parse_kinds(option: str, names: Collection[str] | None) -> frozenset[int] |
 
 
 def _require_part(counted: frozenset[int] | None, wanted: frozenset[int] | None) -> None:
-    """Only what takes part can be counted."""
+    """Refuses to count what takes no part."""
     for name, kind in KINDS.items():
         if counted is not None and kind in counted and kind not in (DATA if wanted is None else wanted):
             fail("no-kinds", f"count: {name} do not take part", hint="--kinds names what takes part")

@@ -41,7 +41,7 @@ class References(NamedTuple):
     kinds: NDArray[np.uint8] | None = None
 
     def split(self, shift: int, most: int) -> Iterator[References]:
-        """The same in parts, of about so many lines at most."""
+        """The references in parts, of about so many lines at most."""
         if not len(self.addresses):
             return
         if self.sizes is None:
@@ -165,7 +165,7 @@ class TextFormat(Record):
 
 
 class Readable(Protocol):
-    """Where bytes come from."""
+    """An open file, as far as the readers of traces need it: a source of bytes."""
 
     def read(self, size: int, /) -> bytes: ...
 

@@ -35,7 +35,43 @@ NOUNS = frozenset(
 )
 """Words that end as participles do, and are nouns of the field."""
 
-RIDDLES = ("What ", "Those ", "That of ", "What's ", "Which of ", "A row a ", "Of all of ")
+RIDDLES = (
+    *(
+        "What ",
+        "Those ",
+        "That of ",
+        "What's ",
+        "Which of ",
+        "A row a ",
+        "Of ",
+        "Than ",
+        "Until ",
+        "None where ",
+        "None for ",
+    ),
+    *(
+        "With a ",
+        "With its ",
+        "With the ",
+        "With several ",
+        "All of them",
+        "All that is",
+        "Nothing ",
+        "Both ways",
+        "As many ",
+    ),
+    *(
+        "The same, ",
+        "The same in ",
+        "The same of ",
+        "The same before ",
+        "The same asked ",
+        "By which ",
+        "By how ",
+        "Than ",
+        "Only ",
+    ),
+)
 """Beginnings of docstrings that need the line above them to be understood."""
 
 

@@ -151,7 +151,7 @@ def _line_bounds(text: str, place: int) -> tuple[int, int]:
 
 
 def _replacement_for(line: str) -> str | None:
-    """As many characters that are surely right in the line's place; None where nothing is sure."""
+    """A replacement for the line, as long as it and surely right; None where nothing is sure."""
     code = line.partition("//")[0]
     if any(code.count(left) != code.count(right) for left, right in ("{}", "[]", "()")):
         return None

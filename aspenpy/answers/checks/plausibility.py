@@ -282,6 +282,6 @@ def _is_power_of_two(value: Any) -> bool:
 
 
 def _value_of(machine: Machine, expr: Expr) -> Any:
-    """None where the machine alone does not tell it, and for arrays."""
+    """The value of a property; None where the machine alone does not tell it, and for arrays."""
     value = value_of(expr, machine.definitions)
     return None if isinstance(value, tuple) else value

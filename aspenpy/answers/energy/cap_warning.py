@@ -13,8 +13,8 @@ SAME = 0.005  # relative: what is longer by less reads the same in three digits
 
 
 def seconds_waited(prediction: Evaluation) -> float:
-    """By how much the power cap of its socket makes a run longer; 0 where none is stated. Raises AspenError where the
-    cap leaves no power for work."""
+    """Seconds by which the power cap of its socket makes a run longer; 0 where none is stated. Raises AspenError where
+    the cap leaves no power for work."""
     if prediction.stated_cap is None:
         return 0.0
     return float(prediction.scope.values([waiting_of_run(prediction.tree)], prediction.seed)[0])

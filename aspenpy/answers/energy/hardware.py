@@ -30,12 +30,12 @@ class HardwarePeak(Record):
 
     @property
     def per_joule(self) -> float | None:
-        """How much of it a joule is enough for; None where it draws nothing."""
+        """The amount that a joule is enough for; None where it draws nothing."""
         return self.rate / self.power if self.power else None
 
 
 def hardware_peaks(prediction: Prediction) -> tuple[HardwarePeak, ...]:
-    """Of the socket that a prediction is for, with the machine's parameters as they are set there."""
+    """The peaks of the socket that a prediction is for, with the machine's parameters as they are set there."""
     scope = prediction.scope
     overridden = [symbol for symbol in scope.overridden if symbol in prediction.machine.definitions]
     values = dict(zip(overridden, scope.values(overridden, prediction.seed), strict=True))

@@ -111,7 +111,7 @@ class Occupancy:
         return Partner(place, self.hosts.watts(place), place.component.properties[IDLE].span, HOSTS)
 
     def idle(self, instances: Instances) -> dict[Key, Expr]:
-        """How many of each partner are there while a block runs."""
+        """The number of idle components of each kind while a block runs."""
         numbers: dict[Key, Expr] = {}
         for item in self.partners:
             key = Key(item.cause, item.place.component.name)
@@ -126,7 +126,8 @@ class Occupancy:
         return graph.mul(ratio_of_counts(place.count, node.count), self.held(instances, node))
 
     def _number(self, place: Place, instances: Instances) -> Expr:
-        """All that are idle, on the nodes or in the machine: those there are less those at work."""
+        """The number of components that are idle, on the nodes or in the machine: those there are less those at
+        work."""
         there = place.count
         node = next((item for item in self.where.places.values() if item.component.type == "node"), None)
         if self.charged == "nodes_used" and node is not None:

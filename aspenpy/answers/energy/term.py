@@ -45,7 +45,7 @@ class EnergyTerm(Record):
 
     @property
     def amount_unit(self) -> str:
-        """Of what the rate is multiplied with."""
+        """The unit of the amount that the rate is multiplied with."""
         return {"W": "s", "J/flop": "flop", "J/B": "B"}[self.unit]
 
 

@@ -71,7 +71,7 @@ class DataMoves(Total):
 
 
 class Times(DataMoves):
-    """How often it goes."""
+    """Total: the number of times that data move."""
 
 
 class Volume(DataMoves):
@@ -79,7 +79,7 @@ class Volume(DataMoves):
 
 
 class Seconds(DataMoves):
-    """How long that takes."""
+    """Total: the seconds in which data move."""
 
 
 class Journey:

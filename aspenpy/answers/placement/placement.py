@@ -100,7 +100,8 @@ class PlacementProblem:
         return Journey(self.trees, self.memories, sockets, self.begin, self.present_value)
 
     def walk_for_runtime(self, sockets: Mapping[str, str]) -> Journey:
-        """The run with every kernel on a socket, priced for the runtime alone; prices are shared with earlier quick runs."""
+        """The run with every kernel on a socket, priced for the runtime alone; prices are shared with earlier quick
+        runs."""
         return Journey(self.trees, self.memories, sockets, self.begin, self.present_value, self.timed, self._done)
 
     def present_value(self, expr: Expr) -> float | None:

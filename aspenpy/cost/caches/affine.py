@@ -56,8 +56,8 @@ def affine(access: Access, around: AccessSurroundings, level: Level) -> list[Tou
 
 
 def _lines_met_again(nest: AccessNest, around: AccessSurroundings, depth: int, share: Expr, level: Level) -> Expr:
-    """Of the lines that a loop touches again, and of which that share is found, those that are there because a sibling
-    has found them in the same pass, as A[k][j] for j = i does those of A[k][i]."""
+    """Among the lines that a loop touches again, and of which that share is found, those that are there because a
+    sibling has found them in the same pass, as A[k][j] for j = i does those of A[k][i]."""
     for sibling in around.nests.siblings:
         words = words_met(nest, sibling, depth)
         if words is not None:
@@ -112,7 +112,7 @@ def first_touches(
 
 
 def _lines_touched_by_others(nest: AccessNest, before: Sequence[AccessNest], lines: Expr, level: Level) -> Expr:
-    """Of the lines of a nest those that others of the structure touch. Of two that are on different sides of a diagonal
+    """The lines of a nest that others of the structure touch. Of two that are on different sides of a diagonal
     only those on it: what both have more than a rectangle around them."""
     beside = [other for other in before if not are_across_diagonal(nest, other)]
     if beside:

@@ -63,7 +63,7 @@ class InterveningData(Record):
         return self.replace(siblings=(own, *(nest for nest in self.siblings if nest is not sibling)))
 
     def lines(self, level: Level) -> list[Expr]:
-        """Of each other structure, all that the block touches."""
+        """Lines of each other structure that the block touches."""
         return [footprint(nests, level) for nests in self.others]
 
 

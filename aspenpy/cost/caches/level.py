@@ -112,7 +112,8 @@ class Level(Record):
 
     @property
     def whole_sets(self) -> Expr:
-        """The number of sets of an instance; evaluating it fails, at the `associativity`, where it is no whole number."""
+        """The number of sets of an instance; evaluating it fails, at the `associativity`, where it is no whole
+        number."""
         known = self.place.component.properties.get("associativity")
         message = f"the cache `{self.name}` has no whole number of sets"
         hint = "its capacity has to be a multiple of the line times the `associativity`"

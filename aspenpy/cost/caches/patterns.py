@@ -41,7 +41,7 @@ class Stencil(Record):
 
     @property
     def trips(self) -> list[Expr]:
-        """Of all its loops, from the innermost outwards."""
+        """The trips of all loops, from the innermost outwards."""
         return [*self.extents, *(loop.trips for loop in self.around)]
 
     @property

@@ -345,7 +345,7 @@ def _misses(access: Access, found: Sequence[Sequence[Touches]]) -> list[Expr]:
 
 
 def _found_warm(found: Sequence[Sequence[Touches]]) -> list[Expr]:
-    """Of the touches at each level those that find what the run has left there, and that no level before it has."""
+    """The touches at each level that find what the run has left there, and that no level before it has."""
     warm, held_before = [], graph.ZERO
     for parts in found:
         held = graph.add(*(part.count * part.hits for part in parts if part.warm))
@@ -355,7 +355,7 @@ def _found_warm(found: Sequence[Sequence[Touches]]) -> list[Expr]:
 
 
 def _unsure_misses(parts: Sequence[Touches]) -> Expr:
-    """Of touches of which a share finds its line, the smaller of those that do and those that do not: sets are nearly
+    """Where a share of touches find their line, the smaller of those that do and those that do not: sets are nearly
     full then, and a line more or less turns them."""
     certain = (graph.ZERO, graph.ONE)
     doubtful = [part for part in parts if part.hits not in certain]

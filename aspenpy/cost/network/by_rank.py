@@ -60,8 +60,8 @@ class Rounds(Record):
         return (2 ** (1 - first) - 2 ** (1 - end)) * self.size
 
     def shared(self, first: Expr, end: Expr, ranks: Expr) -> tuple[Expr, Expr]:
-        """Of so many ranks in a container: how many cross in each of these rounds, and the bytes that they send, both
-        summed over the rounds."""
+        """For so many ranks in a container, how many of them cross in each of these rounds, and the bytes that they
+        send, both summed over the rounds."""
         # A shift by 2^k up to their number is one of 2^k ranks; how many pairs cross depends on the container.
         below = whole_steps(ranks) if self.pairs else whole_steps(ranks) + 1
         full = graph.apply("min", graph.apply("max", below, first), end)
@@ -95,7 +95,7 @@ def _least(below: Expr, outside: Expr) -> Expr:
 
 
 def _links(level: PathLevel) -> tuple[tuple[Expr, Expr], tuple[Expr, Expr]]:
-    """Of all ranks and of one: seconds a message, seconds a byte."""
+    """(seconds per message, seconds per byte), of all ranks together and of one."""
     return (level.all.alpha, level.one.alpha), (level.all.beta, level.one.beta)
 
 

@@ -224,7 +224,7 @@ def _pairwise_reduce_scatter(p: Expr, m: Expr) -> Cost:
 
 
 def _all_pairs_reduce_scatter(p: Expr, m: Expr) -> Cost:
-    """The same in one round."""
+    """A reduce-scatter in one round, each rank sending to all others at once."""
     n = p - 1
     piece = m / p
     return Cost(graph.apply("min", n, 1), n * piece, n * piece, n * p, n * m, n, n * piece, _others(p))

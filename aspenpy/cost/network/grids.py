@@ -111,7 +111,7 @@ def ring(nodes: Size) -> Topology:
 
 
 def hypercube(dimension: Size) -> Topology:
-    """Of 2^d nodes, each linked with those whose number differs in one bit. Distances from one node to all add to
+    """2^d nodes, each linked with those whose number differs in one bit. Distances from one node to all add to
     d 2^(d-1); 2^(d-1) links part one half from the other."""
     d = whole_size(dimension, "dimension", "the dimension of a hypercube", least=0)
     nodes = 2**d

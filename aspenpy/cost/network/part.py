@@ -104,8 +104,8 @@ def _sort(lengths: Sequence[Expr]) -> list[Expr]:
 
 
 def _hypercube(network: Topology, used: Expr) -> Topology:
-    """Of the nodes with numbers below n, c have a 1 in a bit, and c (n-c) pairs differ there. They are joined by routes
-    inside, on which ones become zeros first."""
+    """Among the nodes with numbers below n, c have a 1 in a bit, and c (n-c) pairs differ there. They are joined by
+    routes inside, on which ones become zeros first."""
     bit = graph.counter("bit")
     twice = 2 ** (bit + 1)
     ones = floor(used / twice) * 2**bit + graph.apply("max", 0, graph.apply("mod", used, twice) - 2**bit)

@@ -63,8 +63,8 @@ def _even_shapes(per_node: Expr, dimensions: int) -> list[tuple[Expr, ...]]:
 
 
 def _dividing_shapes(per_node: Expr, lengths: Sequence[Expr]) -> list[tuple[Expr, ...]]:
-    """Shapes of the ranks of a node, one for each order of the dimensions: each side is the largest number that divides both
-    the length of its dimension and the ranks that are left."""
+    """Shapes of the ranks of a node, one for each order of the dimensions: each side is the largest number that divides
+    both the length of its dimension and the ranks that are left."""
     shapes: dict[tuple[Expr, ...], None] = {}
     for order in permutations(range(len(lengths))):
         rest, sides = per_node, [graph.ONE] * len(lengths)

@@ -74,8 +74,8 @@ def _digit(length: Expr, shift: Expr, stride: Expr, ring: Expr) -> Expr:
 
 
 def _hops(moved: Expr, length: Expr, ring: Expr) -> Expr:
-    """Mean number of hops of a shift: round a ring the shorter way; on a line `moved` of the ranks send from its end back to
-    its beginning."""
+    """Mean number of hops of a shift: round a ring the shorter way; on a line `moved` of the ranks send from its end
+    back to its beginning."""
     back = length - moved
     return graph.if_else(ring, graph.apply("min", moved, back), 2 * moved * back / length)
 
@@ -90,7 +90,7 @@ def ranks_leaving(window: Expr, stride: Expr, length: Expr, ranks: Expr) -> Expr
 
 
 def _leaving_several(window: Expr, stride: Expr, ring: Expr) -> Expr:
-    """Of a container in which one ring may end and another begin."""
+    """The ranks that leave a container in which one ring may end and another begin."""
     rest = graph.apply("mod", window, ring)
     step = graph.apply("gcd", window, ring)
     fewer = _cut(rest, step, stride, ring)
@@ -137,7 +137,7 @@ def _off_node(shift: Expr, size: Expr, nodes: Expr) -> Expr:
 
 
 def ranks_crossing(inner: Expr, outer: Expr, stride: Expr, length: Expr, ranks: Expr) -> Expr:
-    """Of those that leave an inner container, so many as stay in the outer one around it, where they are most: numbers
+    """The ranks that leave an inner container but stay in the outer one around it, where they are most: numbers
     i with i + stride at `inner` or beyond and below `outer`."""
     staying = graph.apply("min", inner, outer - stride) - graph.apply("max", 0, inner - stride)
     return graph.apply("min", ranks_leaving(inner, stride, length, ranks), graph.apply("max", 0, staying))

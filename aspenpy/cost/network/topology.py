@@ -109,7 +109,7 @@ def whole_size(value: Size, parameter: str, words: str, least: int = 1) -> Expr:
 
 
 def known_sizes(exprs: Iterable[Expr]) -> list[int] | None:
-    """All of them as whole numbers; None where one of them is none yet."""
+    """All sizes as whole numbers; None where one is not known yet."""
     numbers = [graph.whole_number(expr) for expr in exprs]
     return None if None in numbers else [number for number in numbers if number is not None]
 

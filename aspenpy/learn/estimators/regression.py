@@ -145,7 +145,7 @@ def select_by_cross_validation(
     rest, rest_cross = products.sum(axis=0) - products, cross.sum(axis=0) - cross
 
     def error(places: Sequence[int]) -> float:
-        """Of 1 - x b/y, with b learnt from the other folds: n - 2 b sum(x/y) + b (x/y)'(x/y) b."""
+        """The squared error of 1 - x b/y, with b learnt from the other folds: n - 2 b sum(x/y) + b (x/y)'(x/y) b."""
         chosen = [0, *(place + 1 for place in places)]
         system = rest[:, chosen][:, :, chosen] + 1e-12 * np.eye(len(chosen))
         solutions = np.linalg.solve(system, rest_cross[:, chosen][:, :, None])[:, :, 0]

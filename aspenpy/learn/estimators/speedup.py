@@ -130,7 +130,8 @@ Watts = Callable[[int, float], float | None]
 def speedup_surface(
     model: PowerAware, processors: Sequence[int], clocks: Sequence[float], volts: Mapping[float, float] | None = None
 ) -> tuple[Spot, ...]:
-    """Predictions at every number of processors and every clock; with energies where `volts` gives voltages by clock."""
+    """Predictions at every number of processors and every clock; with energies where `volts` gives voltages by
+    clock."""
     high = max(clocks)
 
     def watts(count: int, clock: float) -> float | None:
@@ -290,7 +291,7 @@ class PowerAwareSpeedup(LearntModel):
         return tuple(found)
 
     def surfaces(self) -> tuple[tuple[str, tuple[Spot, ...]], ...]:
-        """Of each code all processors at all clocks that were measured: speedup over one processor at the lowest clock
+        """For each code all processors at all clocks that were measured: speedup over one processor at the lowest clock
         (equation 10), and energies where its power was measured."""
         return tuple((" ".join(key) or "the application", measured_surface(held)) for key, held in self.state["codes"])
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class ErrorSummary(Record):
-    """Of |measured - predicted|/measured in percent, as Li and others (2017, section 3.3) have it: the number of
-    predictions, mean, median, standard deviation, and the largest."""
+    """The errors |measured - predicted|/measured in percent, as Li and others (2017, section 3.3) have it: the number
+    of predictions, mean, median, standard deviation, and the largest."""
 
     n: int
     mean_error_percent: float
@@ -77,7 +77,7 @@ class Predicted(Record):
 
     @property
     def error(self) -> float:
-        """Relative to what was measured."""
+        """The error, relative to the measured value."""
         return self.predicted / self.measured - 1
 
 

@@ -97,7 +97,8 @@ class RecordStore:
 
     @contextmanager
     def _open_for_writing(self) -> Iterator[sqlite3.Connection]:
-        """Opens the store for writing, and creates it where there is none or the file is empty. The block is one transaction."""
+        """Opens the store for writing, and creates it where there is none or the file is empty. The block is one
+        transaction."""
         require_writable(self.path)
         if os.path.exists(self.path):
             self._read_beginning()

@@ -34,7 +34,7 @@ def link_application(
 def assemble_application(
     node: nodes.Application, source: Source, warnings: list[Diagnostic], reader: Reader | None = None
 ) -> Application:
-    """The same, whether its own dimensions agree or not."""
+    """The application, without a check of its own dimensions."""
     return _Loader(reader or Reader(), source).assemble(node, source, "", (), warnings)
 
 

@@ -51,7 +51,7 @@ def link_machine(node: nodes.Machine, warnings: list[Diagnostic], source: Source
 
 
 def assemble_machine(node: nodes.Machine, warnings: list[Diagnostic]) -> Machine:
-    """The same, whether its dimensions agree or not."""
+    """The machine, without a check of its dimensions."""
     complete = write_out_variants(node)
     components = {component.name: component for component in complete.components}
     errors = _root_errors(complete, components) + _part_errors(components) or _cycle_errors(components)

@@ -172,7 +172,7 @@ class Machine(Model):
 
     @cached_property
     def expressions(self) -> tuple[Expr, ...]:
-        """All that stands in it: values of its parameters, and what its components say."""
+        """All expressions of the machine: values of its parameters, and what its components say."""
         own = (expr for component in self.components.values() for expr in component.expressions)
         return *self.definitions.values(), *own
 

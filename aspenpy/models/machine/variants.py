@@ -134,7 +134,7 @@ def _is_left_out(part: nodes.Part) -> bool:
 
 
 def _refuse_part(part: nodes.Part, base: nodes.Component) -> NoReturn:
-    """Of a part that the base does not have, nothing can be replaced or left out."""
+    """Refuses a part that the base does not have: nothing can be replaced or left out."""
     name = part.replaced or part.name
     parts = [item.name for item in base.items if isinstance(item, nodes.Part)]
     hint = suggest_nearest(name, parts) or (f"its parts are {', '.join(parts)}" if parts else "it has no parts")

@@ -169,7 +169,7 @@ def _note_extrapolated(space: DesignSpace) -> list[str]:
 
 
 def _is_better(component: str, value: float, base: float) -> bool:
-    """Than what the machine has: more, but less of a latency."""
+    """Whether a value is better than what the machine has: more, but less of a latency."""
     return value < base * (1 - 1e-9) if component.endswith("latency") else value > base * (1 + 1e-9)
 
 

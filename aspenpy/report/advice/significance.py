@@ -177,7 +177,7 @@ def _describe_disagreement(item: Disagreement) -> Paragraph:
 
 
 def significance_blocks(found: Significant) -> list[Block]:
-    """Nothing without counters: the model's own sensitivities stand in the section before."""
+    """The section on counters; empty without any: the model's own sensitivities stand in the section before."""
     if not found.evidences:
         return []
     note = (

@@ -100,7 +100,7 @@ def _parts_by_name(found: ReuseDistances) -> dict[str | None, ReuseDistances]:
 
 
 def _write_part(part: ReuseDistances, path: Path | str, bins: str) -> Path | str | None:
-    """Where it is written; nowhere if it holds nothing, which is said."""
+    """Writes the histogram of a part and returns where; None, with a message, if it holds nothing."""
     if not part.references:
         where = f"the range `{part.name}`" if part.name else f"`{part.source}`"
         report([warning("no-references", f"no reference to {where} is counted: `{path}` is not written")])
@@ -110,7 +110,7 @@ def _write_part(part: ReuseDistances, path: Path | str, bins: str) -> Path | str
 
 
 def _name_files(output: str | None, ranges: dict[str, tuple[int, int]]) -> dict[str | None, Path | str]:
-    """Of the whole trace and, with its name in front of the suffix, of each range."""
+    """The file for the whole trace and, with its name in front of the suffix, that for each range."""
     if output is None:
         return {}
     if output == STANDARD_OUTPUT:

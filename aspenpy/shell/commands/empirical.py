@@ -308,7 +308,7 @@ def _refuse_options(arguments: Arguments) -> None:
 
 
 def _read_options(arguments: Arguments) -> dict[str, Any]:
-    """Of the model, each in the kind that its default has."""
+    """The options of the model, each in the kind that its default has."""
     defaults = KINDS[arguments.kind].defaults
     options: dict[str, Any] = {}
     for name, text in split_pairs("--option", "NAME=VALUE, such as form=stall", arguments.choices).items():

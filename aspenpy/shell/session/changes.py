@@ -153,7 +153,7 @@ def kernel(session: Conversation, rest: Span) -> Answer:
 
 
 def usage(item: Option) -> str:
-    """How the command is written that places ranks as an option of the shell does."""
+    """The usage of a command that places ranks as an option of the shell does."""
     value = item.more.get("metavar") or "|".join(item.more["choices"])
     return f"{item.names[0].lstrip('-')} [{value}]"
 

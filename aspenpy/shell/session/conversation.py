@@ -76,7 +76,7 @@ def format_cell(cell: Amount) -> str:
 
 
 def _format_relative(here: Any, there: Any) -> str | None:
-    """None for arrays, and where there is nothing to be in relation to."""
+    """A value in relation to the baseline; None for arrays, and without a baseline."""
     if there is None or not there or isinstance(here, tuple) or isinstance(there, tuple):
         return None
     ratio = float(here) / float(there)

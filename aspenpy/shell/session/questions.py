@@ -156,7 +156,7 @@ def _read_questions(span: Span, session: Conversation) -> list[Question]:
 
 
 def _baseline_question(question: Question, session: Conversation) -> Question | None:
-    """The same asked of the baseline; None where it is the same state, or has no answer."""
+    """The same question, asked of the baseline; None where it is the same state, or has no answer."""
     if session.state.baseline is None or question.span.text() == "":
         return None
     before = session.state.baseline.changed(names=session.state.names)

@@ -59,7 +59,7 @@ def names(state: SessionState) -> list[str]:
 
 
 def parameters(state: SessionState) -> list[str]:
-    """Of a name that both models have, that of the application is meant."""
+    """Names of parameters. A name that both models have means the application's."""
     scope = state.prediction.scope
     known = scope.names()
     plain = [name if known.count(name) == 1 else f"app:{name}" for name in known]
@@ -134,7 +134,7 @@ COMMANDS: dict[str, SessionCommand] = {
 
 
 def word_start(before: str) -> int:
-    """How many characters of the word at the end of a text are there; commands alone have hyphens in their names."""
+    """The length of the unfinished word at the end of a text; only commands have hyphens in their names."""
     within = "_.:" if " " in before.lstrip() else "_.:-"
     ends = (place + 1 for place, char in enumerate(before) if not (char.isalnum() or char in within))
     return len(before) - max(ends, default=0)

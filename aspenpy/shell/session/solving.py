@@ -127,7 +127,7 @@ def _find_declared_range(name: str, span: Span, state: SessionState) -> tuple[Va
 
 
 def _space_values(wanted: Range, count: int) -> tuple[Value, ...]:
-    """From one end, exactly, to the other, exactly."""
+    """Values from one end to the other, both ends exactly."""
     low, high = wanted.low, wanted.high
     shares = [Fraction(place, count - 1) for place in range(1, count - 1)]
     exact = not wanted.log and not isinstance(low + high, float)
