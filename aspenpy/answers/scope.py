@@ -398,7 +398,7 @@ class Scope:
             return AspenError(self._describe_unknown(node))
         arrays = [arg for arg in node.args if self.is_array(arg)] if node.kind not in TAKING_ARRAYS else []
         if arrays:
-            return AspenError(self._refuse_array(arrays[0], node))
+            return AspenError(self._describe_misplaced_array(arrays[0], node))
         code = "too-much-work" if isinstance(error, TooMuchWork) else "no-value"
         if node.kind == "sum":
             return AspenError(Diagnostic(code, error.reason, self.origins.get(node.args[0]), hint=NO_CLOSED_FORM))
@@ -412,7 +412,7 @@ class Scope:
             expr = self.definitions[expr]
         return expr.kind == "array"
 
-    def _refuse_array(self, array: Expr, user: Expr) -> Diagnostic:
+    def _describe_misplaced_array(self, array: Expr, user: Expr) -> Diagnostic:
         """An array in the place of a number, told where the array is named: a machine's formula is not to blame."""
         span = self.origins.get(array) or self.origins.get(user)
         if array.kind != "symbol":

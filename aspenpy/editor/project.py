@@ -93,7 +93,7 @@ class Project:
             self._closures[path] = tuple(reached)
         return self._closures[path]
 
-    def workspace(self, path: str) -> Iterator[str]:
+    def workspace_files(self, path: str) -> Iterator[str]:
         """The model files of the workspace, or those of a file's own folder where it is in none."""
         above = [folder for folder in self.folders if path.startswith(os.path.join(folder, ""))]
         visited = found = 0
@@ -110,7 +110,7 @@ class Project:
     def includers(self, path: str) -> Iterator[str]:
         """The other files of the workspace that include this one."""
         base = os.path.basename(path)
-        candidates = dict.fromkeys([*self.unsaved, *self.workspace(path)])
+        candidates = dict.fromkeys([*self.unsaved, *self.workspace_files(path)])
         return (
             other
             for other in candidates
@@ -198,7 +198,7 @@ class Project:
         if declared.name.scope is not None:
             paths: Iterable[str] = [declared.path]
         else:
-            paths = dict.fromkeys([declared.path, *self.closure(path), *self.unsaved, *self.workspace(path)])
+            paths = dict.fromkeys([declared.path, *self.closure(path), *self.unsaved, *self.workspace_files(path)])
         found = []
         for other in paths:
             if declared.name.name not in self.text(other):

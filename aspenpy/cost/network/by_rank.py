@@ -242,7 +242,7 @@ def _neighbours(r: RanksInOrder) -> list[Phase]:
 
 
 def _doubling_allgather(r: RanksInOrder) -> list[Phase]:
-    """Bruck's algorithm where the ranks are no power of two."""
+    """Recursive doubling where the ranks are a power of two, else Bruck's algorithm."""
     power = graph.compare("==", fold_extra_ranks(r.count), 0)
     pairs = r.over(Rounds(whole_steps(r.count), r.size, 2))
     return [_only(power, phase) for phase in pairs] + [_only(power, phase, unless=True) for phase in _bruck(r)]
