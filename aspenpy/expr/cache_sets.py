@@ -89,8 +89,23 @@ MOST_TABLED = 1 << 15
 MOST_COUNTED = 1 << 30
 """Units up to which that is done: products of two such numbers are 64-bit integers."""
 
-MOST_KEPT = 1 << 22
-"""Units of all tables of a kind that are kept for the next window, some 100 MB."""
+MOST_KEPT = 100 << 20
+"""Bytes of all tables of a kind that are kept for the next window."""
+
+MOST_SORTED = 1 << 12
+"""Trips of a loop up to which the places that it comes to are sorted."""
+
+MOST_PLACES = 1 << 17
+"""Places that loops come to together, up to which all are written down."""
+
+MOST_IN_ORDER = 1 << 19
+"""Units of a cache up to which that is done."""
+
+FEW_TOGETHER = 4
+"""Runs that have bytes in one line on average, below which they are looked at rather than put in a table."""
+
+MOST_TOGETHER = 12
+"""Runs that have bytes in one line, up to which each is looked at."""
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 
@@ -109,6 +124,7 @@ class Steps:
         before = numpy.zeros((cycles, self.length + 1), dtype=numpy.int64)
         numpy.cumsum(counts[order], axis=1, out=before[:, 1:])
         self.before = before.ravel()
+        self.nbytes = int(self.place.nbytes + self.begin.nbytes + self.before.nbytes)
 
     def sum_between(self, units: Any, first: Any, last: Any) -> Any:
         """The sum over k from `first` up to below `last` of the count k steps before some units."""
@@ -125,15 +141,44 @@ class Steps:
 class Single:
     """As `Steps` of one unit, where all counts are 0 but the first, which is 1."""
 
+    nbytes = 0
+
     def __init__(self, units: int) -> None:
         self.units = units
 
     def sum_between(self, units: Any, first: Any, last: Any) -> Any:
-        return (units - first) // self.units - (units - last) // self.units
+        begin = units - first
+        if isinstance(last, int):
+            rounds, rest = divmod(last - first, self.units)
+            return rounds + (begin - begin // self.units * self.units < rest)
+        return begin // self.units - (units - last) // self.units
+
+
+class Begins:
+    """As `Steps` of one unit, by how many begins lie below each unit of the cache."""
+
+    def __init__(self, counts: Any) -> None:
+        self.units = len(counts)
+        self.before = numpy.zeros(self.units + 1, dtype=numpy.int64)
+        numpy.cumsum(counts, out=self.before[1:])
+        self.all = int(self.before[-1])
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.before.nbytes)
+
+    def count_below(self, units: Any) -> Any:
+        rounds = units // self.units
+        return rounds * self.all + self.before.take(units - rounds * self.units)
+
+    def sum_between(self, units: Any, first: Any, last: Any) -> Any:
+        return self.count_below(units - first + 1) - self.count_below(units - last + 1)
 
 
 class Turns:
     """As `Steps` of the units that one loop comes to, without a table."""
+
+    nbytes = 0
 
     def __init__(self, step: int, trips: int, units: int) -> None:
         self.lattice, self.trips = Lattice(step % units, units), trips
@@ -143,15 +188,40 @@ class Turns:
 
 
 class Rows:
-    """As `Steps` of the lines of runs of so many units that nothing repeats, summed along the trips around."""
+    """As `Steps` of the lines of runs of so many units that nothing repeats, summed along the trips around. Where few
+    of all its runs are in one line, each is looked at: the trips are in the `order` of where they begin."""
 
-    def __init__(self, covered: int, step: int, cache: Cache) -> None:
+    def __init__(self, covered: int, step: int, trips: int, cache: Cache) -> None:
         self.covered, self.line = covered, cache.line // cache.unit
         self.lattice = Lattice(step % cache.units, cache.units)
+        self.begins: Begins | None = None
+        if trips <= MOST_SORTED and cache.units <= MOST_IN_ORDER:
+            places = self.lattice.step * numpy.arange(trips) % cache.units
+            self.order = numpy.argsort(places, kind="stable")
+            self.begins = Begins(numpy.bincount(places, minlength=cache.units))
+
+    @property
+    def nbytes(self) -> int:
+        return 0 if self.begins is None else self.begins.nbytes
 
     def sum_between(self, units: Any, first: Any, last: Any) -> Any:
+        if self.begins is not None:
+            low = self.begins.count_below(units - self.covered + 1)
+            there = self.begins.count_below(units + self.line) - low
+            most = int(there.max(initial=0))
+            if most <= MOST_TOGETHER:
+                return self._count_one_by_one(low, there, most, first, last)
         begin = units - self.lattice.step * first
         return self.lattice.count_between(begin - self.covered, begin + self.line - 1, last - first)
+
+    def _count_one_by_one(self, low: Any, there: Any, most: int, first: Any, last: Any) -> Any:
+        """Those of the `most` runs from the `low`-th on that are `there` and of trips from one up to below another."""
+        place = low % len(self.order)
+        total = numpy.zeros(there.shape, dtype=numpy.int64)
+        for number in range(most):
+            trip = self.order.take(place + number, mode="wrap")
+            total += (there > number) & (trip >= first) & (trip < last)
+        return total
 
 
 class Kept:
@@ -160,29 +230,38 @@ class Kept:
     def __init__(self, make: Callable[[Any, Cache], Any]) -> None:
         self._make = make
         self._tables: dict[tuple[Any, Cache], Any] = {}
-        self._units = 0
+        self._bytes = 0
 
     def __call__(self, loops: Any, cache: Cache) -> Any:
         table = self._tables.pop((loops, cache), None)
         if table is None:
             table = self._make(loops, cache)
-            self._units += cache.units
+            self._bytes += table.nbytes + OF_A_TABLE
         self._tables[loops, cache] = table
-        while self._units > MOST_KEPT and len(self._tables) > 1:
+        while self._bytes > MOST_KEPT and len(self._tables) > 1:
             oldest = next(iter(self._tables))
-            self._units -= oldest[1].units
-            del self._tables[oldest]
+            self._bytes -= self._tables.pop(oldest).nbytes + OF_A_TABLE
         return table
 
     def clear(self) -> None:
-        self._tables, self._units = {}, 0
+        self._tables, self._bytes = {}, 0
+
+
+OF_A_TABLE = 1000
+"""Bytes of a table beside its numbers."""
 
 
 @Kept
-def _count_begins(loops: Loops, cache: Cache) -> Steps | Single | Turns:
+def _count_begins(loops: Loops, cache: Cache) -> Begins | Single | Turns:
     """How many runs begin at each unit of the cache."""
     if not loops:
         return Single(cache.units)
+    if cache.units <= MOST_IN_ORDER and math.prod(trips for _, trips in loops) <= MOST_PLACES:
+        places = numpy.zeros(1, dtype=numpy.int64)
+        for stride, trips in loops:
+            steps = stride // cache.unit % cache.units * numpy.arange(trips)
+            places = (places[:, None] + steps).ravel() % cache.units
+        return Begins(numpy.bincount(places, minlength=cache.units))
     if len(loops) == 1 and MOST_TABLED < cache.units <= MOST_COUNTED:
         (stride, trips), *_ = loops
         return Turns(stride // cache.unit, trips, cache.units)
@@ -190,14 +269,14 @@ def _count_begins(loops: Loops, cache: Cache) -> Steps | Single | Turns:
     counts = (everywhere == 0).astype(numpy.int64)
     for stride, trips in loops:
         counts = Steps(counts, stride // cache.unit).sum_between(everywhere, 0, trips)
-    return Steps(counts, 1)
+    return Begins(counts)
 
 
-def _count_lines(loops: Loops, length: Any, places: Any, cache: Cache) -> Any:
-    """How many runs of a length have bytes in a line at a place of the cache: those that begin in it, or so far before
-    it. A long run has several lines in a set."""
+def _count_lines(loops: Loops, length: Any, units: Any, cache: Cache) -> Any:
+    """How many runs of a length have bytes in a line at some units of the cache: those that begin in it, or so far
+    before it. A long run has several lines in a set."""
     covered = -(-length // cache.unit)
-    return _count_begins(loops, cache).sum_between(places // cache.unit, 1 - cache.line // cache.unit, covered)
+    return _count_begins(loops, cache).sum_between(units, 1 - cache.line // cache.unit, covered)
 
 
 def _all_units(cache: Cache) -> Any:
@@ -210,42 +289,49 @@ def _all_units(cache: Cache) -> Any:
 
 
 @Kept
-def _count_lines_by_trip(along: tuple[Runs, int], cache: Cache) -> Steps | Rows:
+def _count_lines_by_trip(along: tuple[Runs, int, int], cache: Cache) -> Steps | Rows:
     """The lines of some runs, summed along the trips of the loop of a stride around them."""
-    runs, stride = along
-    if not runs.loops and MOST_TABLED < cache.units <= MOST_COUNTED:
-        return Rows(-(-runs.length // cache.unit), stride // cache.unit, cache)
-    places = cache.unit * _all_units(cache)
-    return Steps(_count_lines(runs.loops, runs.length, places, cache), stride // cache.unit)
+    runs, stride, trips = along
+    covered = -(-runs.length // cache.unit)
+    few = trips <= MOST_SORTED and trips * (covered + cache.line // cache.unit) < FEW_TOGETHER * cache.units
+    if not runs.loops and (few or MOST_TABLED < cache.units <= MOST_COUNTED):
+        return Rows(covered, stride // cache.unit, trips, cache)
+    return Steps(_count_lines(runs.loops, runs.length, _all_units(cache), cache), stride // cache.unit)
 
 
-def _count_lines_of_trips(walk: Walk, first: Any, last: Any, places: Any, cache: Cache) -> Any:
-    """The lines of a walk in the set of each place, of its trips from one up to below another."""
+def _count_lines_of_trips(walk: Walk, first: Any, last: Any, units: Any, cache: Cache) -> Any:
+    """The lines of a walk in the sets of some units, of its trips from one up to below another."""
     runs = cache.join_runs(walk, walk.inner)
-    last = numpy.maximum(first, last)
     if walk.stride >= runs.length + cache.line:
-        return _count_lines_by_trip((runs, walk.stride), cache).sum_between(places // cache.unit, first, last)
-    length = runs.length + walk.stride * (last - first - 1)
-    return numpy.where(last > first, _count_lines(runs.loops, length, places - walk.stride * first, cache), 0)
+        last = numpy.maximum(first, last)
+        return _count_lines_by_trip((runs, walk.stride, walk.trips), cache).sum_between(units, first, last)
+    if isinstance(first, int) and isinstance(last, int):
+        length = runs.length + walk.stride * (last - first - 1)
+        return _count_lines(runs.loops, length, units - walk.stride // cache.unit * first, cache)
+    length = runs.length + walk.stride * (numpy.maximum(first, last) - first - 1)
+    lines = _count_lines(runs.loops, length, units - walk.stride // cache.unit * first, cache)
+    return lines * (last > first)
 
 
-def _count_lines_of_both_passes(walk: Walk, places: Any, cache: Cache) -> Any:
+def _count_lines_of_both_passes(walk: Walk, units: Any, cache: Cache) -> Any:
     """The different lines of two passes."""
     length, loops = cache.join_runs(walk, (*walk.inner, walk.around))
     if 0 <= walk.shift < length + cache.line:
-        return _count_lines(loops, length + walk.shift, places, cache)
+        return _count_lines(loops, length + walk.shift, units, cache)
     for place, (stride, trips) in enumerate(loops):
         if 0 < walk.shift < stride * trips and walk.shift % stride == 0:
             longer = (*loops[:place], (stride, trips + walk.shift // stride), *loops[place + 1 :])
-            return _count_lines(longer, length, places, cache)
-    return _count_lines(loops, length, places, cache) + _count_lines(loops, length, places - walk.shift, cache)
+            return _count_lines(longer, length, units, cache)
+    further = units - walk.shift // cache.unit
+    return _count_lines(loops, length, units, cache) + _count_lines(loops, length, further, cache)
 
 
 class Visits(NamedTuple):
-    """Lines that are touched again: the place of each in memory, the trip of the loop around when the first visit ends
-    and when the second begins, the iterations of the loops outside, and which of the lines count."""
+    """Lines that are touched again: the place of each in memory, in units of the cache, the trip of the loop around
+    when the first visit ends and when the second begins, the iterations of the loops outside, and which of the lines
+    count."""
 
-    places: Any
+    units: Any
     left: Any
     found: Any
     outside: Any
@@ -253,31 +339,48 @@ class Visits(NamedTuple):
 
     def select(self, chosen: Any) -> Visits:
         """The visits that are chosen, by a mask of truth values."""
-        given = (self.places, self.left, self.found, *self.outside)
-        places, left, found, *outside = (numpy.broadcast_to(part, chosen.shape)[chosen] for part in given)
-        return Visits(places, left, found, outside, self.counts[chosen])
+        outside = [trips[chosen] for trips in self.outside]
+        return Visits(self.units[chosen], self.left[chosen], self.found[chosen], outside, self.counts[chosen])
 
 
 def _count_lines_between(walk: Walk, visits: Visits, cache: Cache) -> Any:
     """The lines of a walk in the set of each visited line: what follows the first visit, and what is done before the
     second."""
-    places = (
-        visits.places - walk.place - sum(stride * trip for stride, trip in zip(walk.outer, visits.outside, strict=True))
-    )
+    units = visits.units - walk.place // cache.unit
+    for stride, trip in zip(walk.outer, visits.outside, strict=True):
+        units = units - stride // cache.unit * trip if stride else units
     if not walk.stride or walk.trips == 1:
-        once = _count_lines_of_trips(walk, 0, 1, places, cache)
+        once = _count_lines_of_trips(walk, 0, 1, units, cache)
         if not walk.shift:
             return once
-        return numpy.where(visits.found > 0, _count_lines_of_both_passes(walk, places, cache), once)
-    behind = _count_lines_of_trips(walk, visits.left, walk.trips, places, cache)
-    ahead = _count_lines_of_trips(walk, 0, numpy.minimum(visits.found, walk.trips), places - walk.shift, cache)
-    if not walk.shift and walk.stride >= cache.join_runs(walk, walk.inner).length + cache.line:
+        return numpy.where(visits.found > 0, _count_lines_of_both_passes(walk, units, cache), once)
+    behind = _count_lines_of_trips(walk, visits.left, walk.trips, units, cache)
+    further = units - walk.shift // cache.unit if walk.shift else units
+    ahead = _count_lines_of_trips(walk, 0, numpy.minimum(visits.found, walk.trips), further, cache)
+    if _are_all_different(walk, cache):
         return behind + ahead
-    return numpy.minimum(behind + ahead, _count_lines_of_both_passes(walk, places, cache))
+    return numpy.minimum(behind + ahead, _count_lines_of_both_passes(walk, units, cache))
+
+
+def _are_all_different(walk: Walk, cache: Cache) -> bool:
+    """Whether all lines behind and ahead are surely different ones, so that they are no more than those of both
+    passes."""
+    runs = cache.join_runs(walk, walk.inner)
+    if not walk.shift or walk.stride < runs.length + cache.line:
+        return walk.stride >= runs.length + cache.line
+    length, loops = cache.join_runs(walk, (*walk.inner, walk.around))
+    if (length, len(loops)) != (runs.length, len(runs.loops) + 1):
+        return False
+    joins = (0 < walk.shift < stride * trips and walk.shift % stride == 0 for stride, trips in loops)
+    return not 0 <= walk.shift < length + cache.line and not any(joins)
+
+
+MANY_LEFT = 0.9
+"""The share of visits above which those that count no longer stay among the others."""
 
 
 def shares_by_use(
-    limit: int, trips: list[int], structures: list[list[Walk]], cache: Cache
+    limit: int, trips: Sequence[int], structures: list[list[Walk]], cache: Cache
 ) -> tuple[list[int], list[float]]:
     """Numbers of lines in use in a set, up to a limit, and the share of the first walk's lines that are touched again
     while no more than so many are. Structures of many lines come first, so that few visits are left for the others;
@@ -285,21 +388,25 @@ def shares_by_use(
     if any(walk.reach_in_bytes(trips) > FURTHEST for walks in structures for walk in walks):
         raise DomainError(f"the loops of a window span at most {FURTHEST:,} bytes")
     visits = _sample_visits(structures[0][0], trips, cache)
-    counted, in_use = visits.counts.sum(), numpy.zeros(visits.counts.shape, dtype=numpy.int64)
+    kept, in_use = visits.counts, numpy.zeros(visits.counts.shape, dtype=numpy.int64)
+    counted = kept.sum()
     alike = Counter(tuple(walks) for walks in structures)
     for walks in sorted(alike, key=lambda walks: -sum(_most_lines(walk, cache) for walk in walks)):
         lines = sum(_count_lines_between(walk, visits, cache) for walk in walks)
         if len(walks) > 1:
             parts = [cache.join_runs(walk, walk.all_loops(trips)) for walk in walks]
-            begins = [visits.places - walk.place for walk in walks]
+            begins = [visits.units - walk.place // cache.unit for walk in walks]
             bounds = [_count_lines(part.loops, part.length, at, cache) for part, at in zip(parts, begins, strict=True)]
             lines = numpy.minimum(lines, numpy.max(bounds, axis=0))
-        in_use = in_use + alike[walks] * lines
+        in_use += lines if alike[walks] == 1 else alike[walks] * lines
         kept = (in_use <= limit) & visits.counts
-        if not kept.any():
+        left = numpy.count_nonzero(kept)
+        if not left:
             return [], []
-        visits, in_use = visits.select(kept), in_use[kept]
-    used, times = numpy.unique(in_use, return_counts=True)
+        if left < MANY_LEFT * kept.size:
+            visits, in_use = visits.select(kept), in_use[kept]
+            kept = visits.counts
+    used, times = numpy.unique(in_use[kept], return_counts=True)
     return used.tolist(), (times.cumsum() / counted).tolist()
 
 
@@ -332,7 +439,8 @@ def _sample_visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
         left, found = trip, trip - (own.shift // own.stride if own.shift % own.stride == 0 else 0)
         again = (found >= 0) & (found < own.trips) & ((own.shift % own.stride == 0) | (back > -line) & (back < length))
     again &= there
-    return Visits(begin + offset, left, numpy.maximum(found, 0), outside, again if again.any() else there)
+    units = (begin + offset) // cache.unit
+    return Visits(units, left, numpy.maximum(found, 0), outside, again if again.any() else there)
 
 
 @lru_cache(maxsize=100)

@@ -53,22 +53,13 @@ class Walk(NamedTuple):
     outer: tuple[int, ...]
     place: int
 
-    def move_begin(self, first: int, way: int) -> Walk:
-        """The walk with its begin as seen from that of the first, around a cache in which all sets have so many
-        bytes."""
-        return self._replace(place=(self.place - first) % way)
+    def move_begin(self, place: int) -> Walk:
+        """The walk from another address on."""
+        return Walk(self.run, self.inner, self.stride, self.trips, self.shift, self.outer, place)
 
     @property
     def around(self) -> tuple[int, int]:
         return self.stride, self.trips
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        return (*(stride for stride, _ in self.inner), self.stride, abs(self.shift), *self.outer, self.place)
-
-    def most_lines_in_set(self, way: int) -> int:
-        """Lines in a set of a cache with ways of so many bytes, at most: one for each way that the walk is long."""
-        return self.reach_in_bytes(()) // way + 2
 
     def all_loops(self, trips: Sequence[int]) -> Loops:
         """All its loops, with the trips of those outside."""
@@ -82,6 +73,31 @@ class Walk(NamedTuple):
             + abs(self.shift)
             + sum(stride * (count - 1) for stride, count in self.all_loops(trips))
         )
+
+
+class MeasuredWalk(NamedTuple):
+    """A walk with what is known of it wherever it begins: the lines that it touches at most; those that it has at least
+    in each set of a cache whose ways have one line; bytes from its begin to behind the last of them, without the loops
+    outside and with them; and what divides all its strides."""
+
+    walk: Walk
+    most: int
+    least: int
+    reach: int
+    reach_outside: int
+    divisor: int
+
+
+@lru_cache(maxsize=20_000)
+def measure_walk(numbers: tuple[Number, ...], trips: tuple[int, ...], line: int) -> MeasuredWalk:
+    """A walk as `share_kept` takes it, in loops outside of so many trips: the same is there beside many others."""
+    walk = _read_walk([*reversed(numbers)], len(trips))
+    run = join_loops(walk.run, (*walk.inner, walk.around), line)
+    most = run.most_lines(line) * (2 if walk.shift else 1)
+    least = 0 if run.loops else run.length // line
+    strides = (*(stride for stride, _ in walk.inner), walk.stride, abs(walk.shift), *walk.outer)
+    reach = walk.reach_in_bytes(()) - walk.place, walk.reach_in_bytes(trips) - walk.place
+    return MeasuredWalk(walk, most, least, *reach, math.gcd(line, *strides))
 
 
 class Cache(NamedTuple):
@@ -102,15 +118,20 @@ class Cache(NamedTuple):
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def read_window(window: Sequence[Number]) -> tuple[list[int], list[list[Walk]]]:
-    """The trips of the loops outside, and the walks of each structure."""
-    numbers = list(reversed(window))
+def read_window(window: Sequence[Number], line: int) -> tuple[tuple[int, ...], list[list[MeasuredWalk]]]:
+    """The trips of the loops outside, and the walks of each structure, measured in lines of so many bytes."""
+    structures = list[list[MeasuredWalk]]()
     try:
-        trips = [_read_trips(numbers.pop()) for _ in range(require_whole(numbers.pop(), "a number of loops"))]
-        structures = []
-        while numbers:
-            walks = range(require_whole(numbers.pop(), "a number of walks"))
-            structures.append([_read_walk(numbers, len(trips)) for _ in walks])
+        outside = require_whole(window[0], "a number of loops")
+        trips = tuple([_read_trips(window[place]) for place in range(1, outside + 1)])
+        place = outside + 1
+        while place < len(window):
+            walks, place = require_whole(window[place], "a number of walks"), place + 1
+            structures.append([])
+            for _ in range(walks):
+                end = place + 6 + 2 * require_whole(window[place + 1], "a number of loops") + outside
+                structures[-1].append(measure_walk(tuple(window[place:end]), trips, line))
+                place = end
     except IndexError:
         structures = []
     if not structures or not all(structures):

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from aspenpy.expr.arithmetic import DomainError, Number, normalise_number
 from aspenpy.expr.cache_laws import require_positive_whole
-from aspenpy.expr.cache_walks import Cache, join_loops, read_window
+from aspenpy.expr.cache_walks import Cache, read_window
 
 
 def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Number:
@@ -42,17 +42,16 @@ class CountedWindow:
     for all numbers of ways that are asked about."""
 
     def __init__(self, size: int, count: int, window: tuple[Number, ...]) -> None:
-        self.trips, structures = read_window(window)
-        first = structures[0][0].place
-        self.structures = [[walk.move_begin(first, size * count) for walk in found] for found in structures]
-        walks = [walk for found in self.structures for walk in found]
-        runs = [join_loops(walk.run, (*walk.inner, walk.around), size) for walk in walks]
-        of_walks = (part.most_lines(size) * (2 if walk.shift else 1) for part, walk in zip(runs, walks, strict=True))
-        self.most = sum(map(min, of_walks, (walk.most_lines_in_set(size * count) for walk in walks)))
-        alone = len(walks) == len(structures)
-        self.least = sum(part.length // size // count for part in runs if not part.loops) if alone else 0
-        reach = max(walk.reach_in_bytes(self.trips) for walk in walks)
-        unit = math.gcd(size, *(stride for walk in walks for stride in walk.strides))
+        self.trips, self.measured = read_window(window, size)
+        walks = [walk for found in self.measured for walk in found]
+        self.way, self.first = size * count, walks[0].walk.place
+        begins = [(walk.walk.place - self.first) % self.way for walk in walks]
+        in_set = ((begin + walk.reach) // self.way + 2 for begin, walk in zip(begins, walks, strict=True))
+        self.most = sum(map(min, (walk.most for walk in walks), in_set))
+        alone = len(walks) == len(self.measured)
+        self.least = sum(walk.least // count for walk in walks) if alone else 0
+        reach = max(begin + walk.reach_outside for begin, walk in zip(begins, walks, strict=True))
+        unit = math.gcd(size, *begins, *(walk.divisor for walk in walks))
         self.cache = Cache(size, min(count, reach // size + 2), unit)
         self.counted = -1
         self.used, self.shares = list[int](), list[float]()
@@ -71,12 +70,16 @@ class CountedWindow:
     def _count(self, limit: int) -> None:
         from aspenpy.expr.cache_sets import shares_by_use
 
+        structures = [
+            [walk.walk.move_begin((walk.walk.place - self.first) % self.way) for walk in found]
+            for found in self.measured
+        ]
         more = limit + 1 + limit // HEADROOM
         try:
-            self.used, self.shares = shares_by_use(more, self.trips, self.structures, self.cache)
+            self.used, self.shares = shares_by_use(more, self.trips, structures, self.cache)
         except DomainError:  # of what only a larger cache would come to
             more = limit
-            self.used, self.shares = shares_by_use(more, self.trips, self.structures, self.cache)
+            self.used, self.shares = shares_by_use(more, self.trips, structures, self.cache)
         self.counted = more
 
 
