@@ -215,7 +215,7 @@ class Rows:
         return self.lattice.count_between(begin - self.covered, begin + self.line - 1, last - first)
 
     def _count_one_by_one(self, low: Any, there: Any, most: int, first: Any, last: Any) -> Any:
-        """Those of the `most` runs from the `low`-th on that are `there` and of trips from one up to below another."""
+        """How many of the `most` runs from the `low`-th on are `there`, of trips from one up to below another."""
         place = low % len(self.order)
         total = numpy.zeros(there.shape, dtype=numpy.int64)
         for number in range(most):
