@@ -9,7 +9,8 @@ from typing import Any
 from aspenpy.answers.case import Case
 from aspenpy.answers.scope import Scope, Setting, as_float
 from aspenpy.cost.cost import Bound, CostTree, Inclusive, Served
-from aspenpy.cost.prices import LAUNCH, conflict_groups
+from aspenpy.cost.noise import seconds_lost
+from aspenpy.cost.prices import NOISE, conflict_groups
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_latex
@@ -240,6 +241,13 @@ class Evaluation(Result):
         time = sum(waits[member] for member in group)
         return Bottleneck(name, self.component_of(name), time, time / self.runtime, group)
 
+    @cached_property
+    def lost(self) -> dict[str, float]:
+        """Seconds in which ranks wait for the slowest of them, by cause: `imbalance` of their work, `noise`."""
+        found = seconds_lost(self.tree)
+        values = self.scope.values(list(found.values()), self.seed) if found else ()
+        return {cause: float(value) for cause, value in zip(found, values, strict=True)}
+
     def _longest_wait(self, waits: Mapping[str, float]) -> tuple[str | None, tuple[str, ...]]:
         """The group of resources that bounds for longest, and which of its members does; given seconds by resource."""
         busy = {name: graph.ZERO for name in waits if self.totals.get(Busy(name), 0.0) > 0 or waits[name] > 0}
@@ -287,14 +295,16 @@ class Evaluation(Result):
             for cost in block.requirements:
                 if cost.offer:
                     servers.setdefault(cost.server, cost.offer.where)
-            if block.launch is not None:
-                servers.setdefault(LAUNCH, "/".join(block.launch.place.path))
+            for name, delay in block.delays.items():
+                servers.setdefault(name, "/".join(delay.place.path))
         return servers | caches
 
     @cached_property
     def parameters(self) -> dict[str, ParameterUse]:
         """The parameters that the runtime depends on, the application's first, and all that the user has set."""
-        symbols = dict.fromkeys([*self._used, *self.scope.overridden])
+        symbols = dict.fromkeys(
+            [*(symbol for symbol in self._used if symbol.payload[1] != NOISE), *self.scope.overridden]
+        )
         values = self.scope.values(list(symbols), self.seed)
         uses = [
             ParameterUse(

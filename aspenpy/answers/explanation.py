@@ -40,9 +40,9 @@ class ExplainedRequirement(Record):
     it says how it touches its data, and `fetched` those that a store fetches before it writes (write-allocate);
     `crowded` is how many instances share the fullest component where they are not spread evenly, `saturation` the
     part of a memory's attained bandwidth that so few cores draw; `launch` the seconds before each execution of the
-    block, for the socket `launched_on`; `time` is what the whole run spends on the requirement, `share` its part of
-    the runtime (other requirements of the block may hide it, so shares need not add up to 1). `beside` are other
-    kinds of cores that work on it.
+    block, for the socket `launched_on`, `noise` those that its exchanges wait for ranks which the system interrupts;
+    `time` is what the whole run spends on the requirement, `share` its part of the runtime (other requirements of the
+    block may hide it, so shares need not add up to 1). `beside` are other kinds of cores that work on it.
     """
 
     kernel: str
@@ -73,6 +73,7 @@ class ExplainedRequirement(Record):
     machine_span: Span | None
     beside: tuple[str, ...] = ()
     schedule: str | None = None
+    noise: Expr | None = None
 
 
 class Explanation(Record, Result):
@@ -185,4 +186,5 @@ def _make_step(
         offer.resource.span if offer else None,
         tuple(other.where for other in cost.beside),
         cost.schedule,
+        None if whole.noise is None else whole.noise.time,
     )

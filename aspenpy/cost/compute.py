@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from aspenpy.cost.instances import FILE_RESOURCES, Instances, is_file_system, through_a_node
 from aspenpy.cost.memory import Hierarchy, coherence_costs, level_costs, page_of, translation_costs, waiting_for_memory
+from aspenpy.cost.noise import lengthen_for_slowest, lengthen_level
 from aspenpy.cost.operations import WIDE, spread_over_lanes
 from aspenpy.cost.prices import (
     BRANCHES,
     LAUNCHED,
     BlockCost,
     ConflictGroup,
-    Launch,
+    Delay,
     LevelCost,
     Offer,
     RequirementCost,
@@ -25,7 +26,7 @@ from aspenpy.cost.schedules import on_all_kinds, share_with_threads
 from aspenpy.cost.serial_time import SerialTime, own_traits
 from aspenpy.cost.sharing import norm
 from aspenpy.cost.target import Target
-from aspenpy.cost.trait_names import CACHE_TRAITS, SHARED
+from aspenpy.cost.trait_names import CACHE_TRAITS, SHARED, VARIES
 from aspenpy.cost.waiting import LOADS, MISPREDICTED, Wait, independent_chains, loads_waited_for, wait_for_load
 from aspenpy.cost.windows import choose_in_core, find_windows
 from aspenpy.expr import graph
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from aspenpy.cost.caches.traffic import RequirementTraffic
 
 
-def _find_launch(costs: Sequence[RequirementCost], launch: Launch | None) -> Launch | None:
+def _find_launch(costs: Sequence[RequirementCost], launch: Delay | None) -> Delay | None:
     """The launch of a block, if the socket's cores, caches or memories serve any of it."""
     if launch is None:
         return None
@@ -68,6 +69,20 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
         *coherence_costs(traffic.values(), instances, hierarchy.joining, where.core),
     )
     conflicts = where.conflicts if _guess_wrongly(block) else _overlap_branches(where.conflicts)
+    groups, work = _groups_and_work(costs, levels, conflicts)
+    priced = BlockCost(block, instances, costs, groups, work, levels, _find_launch(costs, where.launch))
+    if not any(trait.name == VARIES for need in block.requirements for trait in need.traits):
+        return priced
+    costs = tuple(lengthen_for_slowest(cost, priced) for cost in costs)
+    levels = tuple(lengthen_level(level, priced) for level in levels)
+    groups, work = _groups_and_work(costs, levels, conflicts)
+    return priced.replace(requirements=costs, levels=levels, groups=groups, work=work, even=priced.work)
+
+
+def _groups_and_work(
+    costs: tuple[RequirementCost, ...], levels: tuple[LevelCost, ...], conflicts: frozenset[tuple[str, str]]
+) -> tuple[tuple[ConflictGroup, ...], Expr]:
+    """The groups of resources of a block that conflict, and the seconds of its work."""
     begun = _begin_branches(costs)
     groups = (*conflict_groups(busy_by_server(costs, levels), conflicts), *begun)
     by_place: dict[tuple[str, ...], list[Expr]] = {}
@@ -75,14 +90,13 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     for part in parts:
         if part.place is not None and part.contention is not graph.ZERO:
             by_place.setdefault(part.place.path, []).append(part.contention)
-    launch = _find_launch(costs, where.launch)
     if not by_place:
-        return BlockCost(block, instances, costs, groups, slowest(groups), levels, launch)
+        return groups, slowest(groups)
     undisturbed = conflict_groups(busy_by_server(costs, levels, lambda part: part.alone), conflicts)
     alone = slowest((*undisturbed, *begun))
     contention = [sum_terms(parts) for parts in by_place.values()]
     most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
-    return BlockCost(block, instances, costs, groups, norm(alone, most), levels, launch)
+    return groups, norm(alone, most)
 
 
 def _guess_wrongly(block: flow.Block) -> bool:

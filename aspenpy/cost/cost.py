@@ -14,7 +14,6 @@ from typing import Any
 from aspenpy.cost.kinds_of_cores import warn_of_idle_kinds
 from aspenpy.cost.operations import warn_of_unknown_trait
 from aspenpy.cost.prices import (
-    LAUNCH,
     BlockCost,
     ConflictGroup,
     RequirementCost,
@@ -220,7 +219,7 @@ class _Prices(Leaf):
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         cost = self.tree.blocks[block]
-        begun: Totals = {} if cost.launch is None else {ResourceTotal(LAUNCH): graph.ONE}
+        begun: Totals = {ResourceTotal(name): graph.ONE for name in cost.delays}
         asked = self.amounts.block(block, kernel)
         return {RUNTIME: cost.time, **begun, **asked, **busy_times(cost), **self._served_totals(cost)}
 
@@ -246,8 +245,7 @@ class _KernelPrices(_Prices):
         cost = self.tree.blocks[block]
         busy = busy_times(cost)
         bound = _bound(kernel, cost.groups, busy, cost.work)
-        if cost.launch is not None:
-            bound[Bound(kernel.name, LAUNCH)] = cost.launch.time
+        bound |= {Bound(kernel.name, name): delay.time for name, delay in cost.delays.items()}
         return {
             RUNTIME: cost.time,
             Exclusive(kernel.name): cost.time,
@@ -288,8 +286,9 @@ MOST_KERNEL_TOTALS = 10_000_000
 
 
 def busy_times(cost: BlockCost) -> Totals:
-    """Seconds in which each resource, and each cache, is in use; launches, too, which overlapped branches hide."""
-    own: list[Totals] = [] if cost.launch is None else [{Busy(LAUNCH): cost.launch.time}]
+    """Seconds in which each resource, and each cache, is in use; launches and noise, too, which overlapped branches
+    hide."""
+    own: list[Totals] = [{Busy(name): delay.time} for name, delay in cost.delays.items()]
     own += [{Busy(item.server): item.time} for item in cost.requirements]
     return add_totals([*own, *({Busy(level.name): level.time} for level in cost.levels)])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aspenpy.cost.compute import price_block
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.memory import Hierarchy
+from aspenpy.cost.noise import add_noise, noise_on
 from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions
 from aspenpy.cost.residence import Residence
 from aspenpy.cost.target import rank_counts, target_of
@@ -47,7 +48,11 @@ def map_application(
             hint = "write what repeats once, with `iterate`, `map` or `kernel`"
             fail("too-many-blocks", message, reached[MOST_BLOCKS][0].span, hint=hint)
         blocks = {block: price_block(block, residence.target_of(item), hierarchy, origins) for block, item in reached}
-    return CostTree(application, entry, blocks, overlap, definitions, origins, residence)
+        tree = CostTree(application, entry, blocks, overlap, definitions, origins, residence)
+        if noise_on(tree) is None:
+            return tree
+        noisy, definitions = add_noise(tree)
+        return CostTree(application, entry, noisy, overlap, definitions, origins, residence)
 
 
 def warnings_of(

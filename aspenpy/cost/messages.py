@@ -57,6 +57,10 @@ class Exchange(AppliedTrait):
     bound: bool = False
 
     @property
+    def is_exchange(self) -> bool:
+        return True
+
+    @property
     def is_bound(self) -> bool:
         return self.bound
 

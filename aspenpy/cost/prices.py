@@ -24,6 +24,9 @@ MEMORY_RESOURCES = ("loads", "stores")
 LAUNCH = "launch"
 """What a block is called to wait for before it begins."""
 
+NOISE = "noise"
+"""What an exchange is called to wait for that waits for ranks which the system interrupts."""
+
 LAUNCHED = ("core", "cache", "memory")
 """The types of components whose work begins with a launch: transfers over a link have a latency of their own."""
 
@@ -57,6 +60,11 @@ class AppliedTrait(Record):
     def seconds_by_path(self) -> dict[str, Expr]:
         """Seconds of an exchange by the path between ranks that they are due to; nothing for other traits."""
         return {}
+
+    @property
+    def is_exchange(self) -> bool:
+        """Whether all ranks of a block take part."""
+        return False
 
     @property
     def is_bound(self) -> bool:
@@ -100,6 +108,11 @@ class RequirementCost(flow.Node):
         return norm(self.alone, self.contention)
 
     @property
+    def exchanges(self) -> bool:
+        """Whether it is an exchange among the ranks of its block, all at once."""
+        return any(trait.is_exchange for trait in self.traits)
+
+    @property
     def place(self) -> Place | None:
         """The component that serves it."""
         return None if self.offer is None else self.offer.place
@@ -124,8 +137,9 @@ class LevelCost(Record):
         return norm(self.alone, self.contention)
 
 
-class Launch(Record):
-    """Seconds before a block can begin on a socket: the launch of an accelerator's kernel."""
+class Delay(Record):
+    """Seconds of a block beside its work: the launch of an accelerator's kernel on a socket, the wait for ranks that
+    the system interrupts on a node or core."""
 
     place: Place
     time: Expr
@@ -140,7 +154,8 @@ class ConflictGroup(Record):
 
 class BlockCost(flow.Node):
     """A block on the machine: behind its launch, `work` takes as long as the slowest of its groups would alone, and in
-    the 2-norm with that what others on the same memory cost."""
+    the 2-norm with that what others on the same memory cost. `even` is the work if no amount varied, where one does.
+    An exchange waits for `noise`."""
 
     block: flow.Block
     instances: Instances
@@ -148,11 +163,20 @@ class BlockCost(flow.Node):
     groups: tuple[ConflictGroup, ...]
     work: Expr
     levels: tuple[LevelCost, ...] = ()
-    launch: Launch | None = None
+    launch: Delay | None = None
+    even: Expr | None = None
+    noise: Delay | None = None
+
+    @property
+    def delays(self) -> dict[str, Delay]:
+        """What it takes beside its work, by the name of what is waited for."""
+        named = {LAUNCH: self.launch, NOISE: self.noise}
+        return {name: delay for name, delay in named.items() if delay is not None}
 
     @property
     def time(self) -> Expr:
-        return self.work if self.launch is None else graph.add(self.launch.time, self.work)
+        delays = [delay.time for delay in self.delays.values()]
+        return graph.add(*delays, self.work) if delays else self.work
 
 
 def first_largest(times: list[Expr]) -> list[Expr]:

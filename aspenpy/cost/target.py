@@ -20,7 +20,7 @@ from aspenpy.cost.paths import INTERCONNECT, MESSAGES, Paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions, require_schedule
 from aspenpy.cost.prices import (
     MEMORY_RESOURCES,
-    Launch,
+    Delay,
     Offer,
 )
 from aspenpy.cost.ranks import RankPlacement, place_ranks, share_of_machine
@@ -52,7 +52,7 @@ class Target(Record):
     placed: Mapping[str, Mapping[str, Offer]] = MappingProxyType({})
     core: Place | None = None
     line: Expr | None = None
-    launch: Launch | None = None
+    launch: Delay | None = None
     ranks: RankPlacement | None = None
     paths: Paths | None = None
     others: tuple[Place, ...] = ()
@@ -223,11 +223,11 @@ def _between_cores(machine: Machine, socket: str | None) -> dict[str, Expr]:
     return {} if not joining else {TRANSFER_LATENCY: joining[-1].component.properties[TRANSFER_LATENCY].symbol}
 
 
-def _launch(places: Sequence[Place]) -> Launch | None:
+def _launch(places: Sequence[Place]) -> Delay | None:
     """The launch on the first socket that states a `launch_latency`."""
     sockets = [place for place in places if place.component.type == "socket"]
     latencies = ((place, place.component.value("launch_latency")) for place in sockets)
-    return next((Launch(place, latency) for place, latency in latencies if latency is not None), None)
+    return next((Delay(place, latency) for place, latency in latencies if latency is not None), None)
 
 
 def serial_levels(places: Sequence[Place], memories: Mapping[str, Place]) -> list[str]:

@@ -33,6 +33,9 @@ ALL_PORTS, OPEN = "all_ports", "open"
 FACES = "faces"
 """A trait beside a halo: the bytes of a face across each dimension."""
 
+VARIES = "varies"
+"""The amount of a requirement differs from instance to instance."""
+
 EXCHANGES = ("broadcast", "reduce", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier", HALO)
 """Exchanges that a network knows: the collectives of `network.collectives`, and the halo of a grid."""
 

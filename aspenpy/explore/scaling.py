@@ -22,6 +22,7 @@ from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.evaluation import MESSAGES, Bottleneck, component_paths, seconds_on_paths
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.cost import Bound
+from aspenpy.cost.noise import seconds_lost
 from aspenpy.cost.prices import conflict_groups
 from aspenpy.explore.communication import communication_of
 from aspenpy.explore.problem_size import Growth, WorkFormulas, is_brick, sizes_per_rank
@@ -62,7 +63,8 @@ class ScalingPoint(Record):
     """So many ranks: seconds, of which `communication` would vanish if messages took no time; `calls` are those that
     talk, the longest first, in seconds. `growth` is by how much the problem has to grow for the efficiency asked for;
     None where it was not asked for, or is never reached. `energy` is in joules, None where it was not asked for.
-    `bottleneck` is what bounds the run for longest, None where it takes no time."""
+    `bottleneck` is what bounds the run for longest, None where it takes no time. `lost` are the seconds in which ranks
+    wait for the slowest of them, None where neither their work varies nor the machine states noise."""
 
     ranks: int
     time: float
@@ -73,6 +75,12 @@ class ScalingPoint(Record):
     growth: float | None
     energy: float | None = None
     bottleneck: Bottleneck | None = None
+    lost: float | None = None
+
+    @property
+    def lost_share(self) -> float | None:
+        """Share of the time in which ranks wait for the slowest of them, 0 to 1."""
+        return None if self.lost is None else self.lost / self.time if self.time else 0.0
 
     @property
     def share(self) -> float:
@@ -83,7 +91,7 @@ class ScalingPoint(Record):
 class _Parts(Record):
     """Formulas of the runtime, of what of it is communication, of each of the `calls`, of the seconds in which each of
     the resources in `bounds` bounds the run, of those that messages take on each of the `paths`, and perhaps of the
-    energy."""
+    energy and of what waits for the slowest."""
 
     formulas: Formulas
     calls: tuple[str, ...]
@@ -153,7 +161,10 @@ class Scaling(Result):
             on_paths.setdefault(path.path, []).append(seconds)
         kinds = shares.calls, *({name: sum_terms(parts) for name, parts in each.items()} for each in (waits, on_paths))
         exprs = [expr for kind in kinds for expr in kind.values()]
-        return _Parts(self._prepare_formulas([shares.runtime, shares.waited, *exprs, *joules]), *map(tuple, kinds))
+        slowest = [sum_terms(found.values())] if (found := seconds_lost(tree)) else []
+        return _Parts(
+            self._prepare_formulas([shares.runtime, shares.waited, *exprs, *joules, *slowest]), *map(tuple, kinds)
+        )
 
     @cached_property
     def _runtime(self) -> Formulas:
@@ -298,13 +309,14 @@ class Scaling(Result):
             dict(zip(names, islice(left, len(names)), strict=True))
             for names in (self._parts.calls, self._parts.bounds, self._parts.paths)
         )
-        energy = next(left, None)
+        energy = next(left, None) if self.energy is not None else None
+        lost = next(left, None)
         efficiency = self._efficiency(ranks, first, time)
         calls = sorted(named.items(), key=lambda call: -call[1])
         talking = tuple((name, seconds) for name, seconds in calls if seconds > 0)
         speedup = efficiency * ranks / self.ranks[0]
         bottleneck = self._bottleneck(waits, on_paths, time)
-        return ScalingPoint(ranks, time, speedup, efficiency, waited, talking, growth, energy, bottleneck)
+        return ScalingPoint(ranks, time, speedup, efficiency, waited, talking, growth, energy, bottleneck, lost)
 
     def _bottleneck(self, bounds: Mapping[str, float], paths: Mapping[str, float], time: float) -> Bottleneck | None:
         """The resource that bounds the run for longest, with those that cannot overlap with it; of messages the path on

@@ -9,11 +9,12 @@ from typing import Any
 
 from aspenpy.answers.ecm import Ecm, EcmBlock, EcmTerm, one_digit
 from aspenpy.answers.evaluation import Evaluation
-from aspenpy.answers.explanation import ExplainedRequirement, Explanation
+from aspenpy.answers.explanation import ExplainedRequirement, Explanation, TraitStep
 from aspenpy.answers.incore import InCore
 from aspenpy.answers.run_placement import run_placement
 from aspenpy.cost.messages import Exchange
 from aspenpy.cost.operations import HELD_BY_SINGLE
+from aspenpy.cost.trait_names import VARIES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import shorten_text
@@ -117,13 +118,20 @@ def _facts_of_step(step: ExplainedRequirement, value: Valuer) -> list[tuple[str,
         ),
         ("seconds of an amount", _write_formula(step.rate)),
         ("written at", _describe_place(step.machine_span)),
-        *((f"as {trait.name}", _write_formula(trait.formula)) for trait in step.traits),
+        *((f"as {trait.name}", _trait_in_words(trait, value)) for trait in step.traits),
         *((f"as {exchange.name}", _exchange_in_words(exchange, value)) for exchange in step.exchanges),
         *((f"as {name}", _ignored_trait_in_words(name)) for name in step.ignored_traits),
         *_facts_of_all_instances(step, value),
         *_launch_facts(step, value),
+        *_noise_facts(step, value),
         ("the run takes", f"{seconds(step.time)}, {format_share(step.share)} of the runtime{_describe_bound(step)}"),
     ]
+
+
+def _trait_in_words(trait: TraitStep, value: Valuer) -> str:
+    """What a trait makes of the time; of amounts that vary by how much longer the slowest instance takes."""
+    factor = value(trait.formula) if trait.name == VARIES else None
+    return _write_formula(trait.formula) if factor is None else f"the slowest takes {factor:.4g} times the mean"
 
 
 def _ignored_trait_in_words(trait: str) -> str:
@@ -206,6 +214,14 @@ def _launch_facts(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, 
     if step.launch is None:
         return []
     return [("before it begins", f"{_formula_and_value(step.launch, 's', value)}, a launch on {step.launched_on}")]
+
+
+def _noise_facts(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, str]]:
+    """How long an exchange waits for ranks that the system interrupts."""
+    if step.noise is None or not step.exchanges:
+        return []
+    waited = value(step.noise)
+    return [("noise delays it by", "what differs from call to call" if waited is None else seconds(waited))]
 
 
 def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:

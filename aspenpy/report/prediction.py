@@ -92,10 +92,21 @@ def _list_facts(prediction: Prediction) -> list[tuple[str, str]]:
     rows = [("socket", prediction.socket or "none"), *placement_rows(prediction), (BOUND_BY, bound)]
     if allocated := _write_allocated(prediction):
         rows.append(("write-allocate", f"stores to {', '.join(allocated)} also fetch the lines that they write"))
+    rows += lost_rows(prediction)
     rows += _list_warm_data(prediction)
     if prediction.random:
         rows.append(("seed", f"{prediction.seed}; another one draws other numbers (--seed)"))
     return rows
+
+
+def lost_rows(prediction: Evaluation) -> list[tuple[str, str]]:
+    """What ranks lose to the slowest of them, by cause."""
+    parts = [
+        f"{cause} {seconds(lost)}, {format_share(lost / prediction.runtime)} of runtime"
+        for cause, lost in prediction.lost.items()
+        if lost > 0
+    ]
+    return [("late ranks", "; ".join(parts))] if parts else []
 
 
 def placement_rows(prediction: Evaluation) -> list[tuple[str, str]]:
@@ -258,6 +269,9 @@ def _values_as_data(
     }
     data |= {"metrics": metrics} if metrics else {}
     data |= {"seed": prediction.seed} if prediction.random else {}
+    data |= (
+        {"late_ranks": {cause: Amount(lost, "s") for cause, lost in prediction.lost.items()}} if prediction.lost else {}
+    )
     if samples is not None:
         quantiles = {f"{quantile:g}": value for quantile, value in samples.quantiles.items()}
         data["samples"] = {

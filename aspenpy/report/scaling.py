@@ -112,6 +112,7 @@ def _points_table(scaling: Scaling) -> Table:
         return Column(name, key=name, unit="s", get=lambda point: dict(point.calls).get(name, 0.0), media=CSV)
 
     asked = scaling.isoefficiency
+    loses = any(point.lost for point in scaling.points)
     heads = (
         Column("ranks", "count"),
         Column("time", unit="s"),
@@ -120,6 +121,8 @@ def _points_table(scaling: Scaling) -> Table:
         Column("communication", "share", get="share", media=TEXT),
         Column("communication", unit="s", media=DATA),
         Column("communication share", get="share", media=JSON),
+        Column("late ranks", "share", get="lost_share", media=TEXT if loses else ()),
+        Column("late ranks", get="lost", unit="s", media=DATA if loses else ()),
         Column(
             f"problem for {format_share(asked or 0)}",
             _format_times,

@@ -23,7 +23,7 @@ from aspenpy.answers.placement.locations import (
 from aspenpy.answers.placement.overlap import WAITING, BusyOn, Crossed, On, Overlap, device_of
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.instances import Instances
-from aspenpy.cost.prices import LAUNCH, BlockCost
+from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail
@@ -182,8 +182,7 @@ class Journey:
             for item in cost.requirements
         ]
         parts += [{BusyOn(device_of(level.place, socket), level.name): level.time} for level in cost.levels]
-        if cost.launch is not None:
-            parts.append({BusyOn(device_of(cost.launch.place, socket), LAUNCH): cost.launch.time})
+        parts += [{BusyOn(device_of(delay.place, socket), name): delay.time} for name, delay in cost.delays.items()]
         return add_totals(parts)
 
     def _location_of(self, data: str, state: State) -> Location:

@@ -141,7 +141,8 @@ class PlacementProblem:
 
     def scope(self, roots: Sequence[Expr]) -> Scope:
         tree = self.tree
-        return Scope(self.application, self.machine, self.entry, tree.definitions, tree.origins, self.settings, roots)
+        known = {symbol: value for each in self.trees.values() for symbol, value in each.definitions.items()}
+        return Scope(self.application, self.machine, self.entry, known, tree.origins, self.settings, roots)
 
 
 class Placement(Result):

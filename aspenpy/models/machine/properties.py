@@ -116,6 +116,10 @@ _SOCKET = (
     ),
     _Row("process_start_latency", "socket", "s", "time to start and end a process", "0", "10", LATENCY),
     _Row("transfer_latency", "cache socket node", "s", "time of a line from core to core", "1e-10", "1e-5"),
+    _Row("noise_interval", "core socket node", "s", "time between two interruptions by the system", "1e-6", "1e5",
+         "the mean time between interruptions"),
+    _Row("noise_length", "core socket node", "s", "time of an interruption by the system", "0", "1",
+         "a length cannot be negative"),
     _Row("schedule", "socket", WORD, "how parts of a loop are dealt out to kinds of cores"),
     _Row("affinity", "socket memory", WORD, "how threads are bound to cores"),
     _Row("rank", "core socket node", FLAG, "what one rank occupies"),
@@ -128,7 +132,7 @@ _SOCKET = (
         "2100",
         "the year with its century",
     ),
-)
+)  # fmt: skip
 
 _CACHE = (
     _Row("capacity", "cache", "B", "bytes that it holds", "256", "1e11"),
