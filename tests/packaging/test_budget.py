@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4260,
     "answers": 11550,
     "assembly": 850,
-    "cost": 13500,
+    "cost": 13800,
     "editor": 2750,
     "engine": 2280,
     "explore": 3900,
