@@ -62,7 +62,7 @@ def lengthen_level(level: LevelCost, block: BlockCost) -> LevelCost:
 
 
 def _factor_of_slowest(deviation: Expr, block: BlockCost, place: Place, *, is_exchange: bool) -> Expr:
-    """By how much the slowest component at a place takes longer than the mean one."""
+    """Time of the slowest component at a place over that of the mean one."""
     instances = block.instances
     sharing = graph.ONE if is_exchange else graph.apply("max", 1, instances.instances_at(place))
     draws = graph.div(instances.ranks, sharing)

@@ -25,7 +25,7 @@ LAUNCH = "launch"
 """What a block is called to wait for before it begins."""
 
 NOISE = "noise"
-"""What an exchange is called to wait for that waits for ranks which the system interrupts."""
+"""The name of the wait of an exchange for ranks which the system interrupts."""
 
 LAUNCHED = ("core", "cache", "memory")
 """The types of components whose work begins with a launch: transfers over a link have a latency of their own."""
@@ -169,7 +169,7 @@ class BlockCost(flow.Node):
 
     @property
     def delays(self) -> dict[str, Delay]:
-        """What it takes beside its work, by the name of what is waited for."""
+        """Seconds beside its work, by the name of that which is waited for."""
         named = {LAUNCH: self.launch, NOISE: self.noise}
         return {name: delay for name, delay in named.items() if delay is not None}
 

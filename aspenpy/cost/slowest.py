@@ -11,7 +11,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
 LEAST = graph.number(1e-12)
-"""What logarithms and divisors are kept above, where nothing is waited for."""
+"""Least value of logarithms and divisors, where nothing is waited for."""
 
 GUMBEL = graph.number(0.57038), graph.number(0.07038), graph.number(0.23)
 """Of c(n) = a - b/(1 + s ln n): a = exp(-exp(-Euler's constant)), which the limit for many draws has, and a - b = 1/2

@@ -129,7 +129,7 @@ def _facts_of_step(step: ExplainedRequirement, value: Valuer) -> list[tuple[str,
 
 
 def _trait_in_words(trait: TraitStep, value: Valuer) -> str:
-    """What a trait makes of the time; of amounts that vary by how much longer the slowest instance takes."""
+    """The formula that a trait makes of the time; of amounts that vary the slowest over the mean one."""
     factor = value(trait.formula) if trait.name == VARIES else None
     return _write_formula(trait.formula) if factor is None else f"the slowest takes {factor:.4g} times the mean"
 
@@ -217,7 +217,7 @@ def _launch_facts(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, 
 
 
 def _noise_facts(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, str]]:
-    """How long an exchange waits for ranks that the system interrupts."""
+    """The seconds that an exchange waits for ranks which the system interrupts."""
     if step.noise is None or not step.exchanges:
         return []
     waited = value(step.noise)

@@ -100,7 +100,7 @@ def _list_facts(prediction: Prediction) -> list[tuple[str, str]]:
 
 
 def lost_rows(prediction: Evaluation) -> list[tuple[str, str]]:
-    """What ranks lose to the slowest of them, by cause."""
+    """Seconds that ranks lose to the slowest of them, by cause."""
     parts = [
         f"{cause} {seconds(lost)}, {format_share(lost / prediction.runtime)} of runtime"
         for cause, lost in prediction.lost.items()
