@@ -24,12 +24,12 @@ def subject() -> Subject:
     digits = count(1)
 
     def keystroke() -> tuple[int, int, int]:
-        document.edit(middle, middle, str(next(digits) % 10))
-        document.changed(2)
+        document.replace_text(middle, middle, str(next(digits) % 10))
+        document.note_edit(2)
         project = Project({document.path: document.text.text})
         found = suggestions(project, document.path, middle, NOTHING)
         words = list(colour_words(document.text.text))
-        document.edit(middle, middle + 1, "")
+        document.replace_text(middle, middle + 1, "")
         return len(document.mistakes), len(found), len(words)
 
     return Subject(keystroke, lambda: parse_file(Source(text)), lambda found: found[0] == 0 and min(found[1:]) > 30)

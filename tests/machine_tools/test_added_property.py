@@ -14,7 +14,7 @@ PROGRAM = """
 import sys
 
 import aspenpy
-from aspenpy.answers.checks.plausibility import implausible
+from aspenpy.answers.checks.plausibility import check_plausibility
 from aspenpy.editor.completion import suggestions
 from aspenpy.editor.meaning import NOTHING
 from aspenpy.editor.project import Project
@@ -22,7 +22,7 @@ from aspenpy.models.machine.properties import properties_table
 
 assert aspenpy.__file__.startswith(sys.argv[1]), aspenpy.__file__
 TEXT = "machine m { socket [1] cpu }\\nsocket cpu { property wake_latency [2 s] resource flops(n) [n] }"
-(warned,) = implausible(aspenpy.parse(TEXT))
+(warned,) = check_plausibility(aspenpy.parse(TEXT))
 assert "wake_latency of socket `cpu` is 2 s" in warned.message, warned.message
 try:
     aspenpy.parse(TEXT.replace("2 s", "2 GB"))
