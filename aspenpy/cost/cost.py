@@ -6,7 +6,7 @@ explanation, energy and traffic all read one tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -19,7 +19,7 @@ from aspenpy.cost.prices import (
     RequirementCost,
     conflict_groups,
     first_largest,
-    slowest,
+    longest,
 )
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.cost.residence import Residence
@@ -187,6 +187,16 @@ class CostTree:
         busy = {key.resource: time for key, time in of_kind(Busy, totals).items()}
         return conflict_groups(busy, self.conflicts)
 
+    def time_at_once(self, node: flow.Parallel, together: Totals, branches: Sequence[Totals]) -> Expr:
+        """Seconds of branches that run at once: as long as the slowest group of resources that conflict, and as long as
+        each branch alone, whose own blocks follow each other. A branch of one block is never longer than the whole."""
+        alone = [
+            totals[RUNTIME]
+            for branch, totals in zip(node.branches, branches, strict=True)
+            if RUNTIME in totals and not isinstance(branch, flow.Block)
+        ]
+        return longest([*(group.time for group in self.groups(together)), *alone])
+
     @cached_property
     def totals(self) -> Totals:
         """Totals over a run, in the symbols of the models: `RUNTIME`; `ResourceTotal` and `Busy` by resource; of those
@@ -231,11 +241,11 @@ class _Prices(Leaf):
         )
 
     def parallel(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals]) -> Totals:
-        """Branches add; overlapped ones become one block, in which their resources overlap."""
+        """Branches add, or run at once."""
         together = add_totals(branches)
         if not self.tree.overlaps(node):
             return together
-        return together | {RUNTIME: slowest(self.tree.groups(together))}
+        return together | {RUNTIME: self.tree.time_at_once(node, together, branches)}
 
 
 class _KernelPrices(_Prices):
@@ -260,7 +270,7 @@ class _KernelPrices(_Prices):
         if not self.tree.overlaps(node) or RUNTIME not in together:
             return together
         groups = self.tree.groups(together)
-        time, in_turn = slowest(groups), together[RUNTIME]
+        time, in_turn = self.tree.time_at_once(node, together, branches), together[RUNTIME]
         share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
         spent = {key: worth for key, worth in together.items() if isinstance(key, (Exclusive, Inclusive))}
         rest = {key: worth for key, worth in together.items() if not isinstance(key, Bound)}
@@ -306,8 +316,8 @@ def _bound(kernel: flow.Kernel, groups: tuple[ConflictGroup, ...], busy: Totals,
 
 
 class TimedLeaf(Leaf):
-    """Counts the time of blocks, and what a subclass adds. Branches that overlap take the time of the slowest group of
-    resources; totals that go with the time are scaled to that, so that they still add up."""
+    """Counts the time of blocks, and what a subclass adds. Branches that overlap take less time than they add up to;
+    totals that go with the time are scaled to that, so that they still add up."""
 
     def __init__(self, tree: CostTree) -> None:
         self.tree = tree
@@ -331,7 +341,7 @@ class TimedLeaf(Leaf):
         together = add_totals(branches)
         if not self.tree.overlaps(node) or RUNTIME not in together:
             return together
-        time, in_turn = slowest(self.tree.groups(together)), together[RUNTIME]
+        time, in_turn = self.tree.time_at_once(node, together, branches), together[RUNTIME]
         share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
         timed = {key: worth for key, worth in together.items() if self.goes_with_time(key)}
         return {**together, **scale_totals(share, timed), RUNTIME: time}

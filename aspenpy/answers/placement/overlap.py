@@ -52,9 +52,10 @@ def device_of(place: Place | None, socket: str) -> str | None:
 class Overlap:
     """Seconds of branches that run together.
 
-    Branches that have a socket in common are one block in which their resources overlap, as on a single socket, once
-    their data are there. What has no socket in common runs at once, and takes as long as the longest. What they share
-    (the links, the interconnect, the memory of a node) serves one after the other.
+    Branches that have a socket in common take as long as the slowest of the resources that they share, and as long as
+    each alone, as on a single socket, once their data are there. What has no socket in common runs at once, and takes
+    as long as the longest. What they share (the links, the interconnect, the memory of a node) serves one after the
+    other.
     """
 
     def __init__(self, conflicts: Mapping[str, Conflicts], targets: Mapping[str, Target]) -> None:
@@ -84,6 +85,7 @@ class Overlap:
         together = add_totals(branches)
         busy = {_join_names(key.device, key.resource): time for key, time in of_kind(BusyOn, together).items()}
         times = [group.time for group in conflict_groups(busy, self.conflicts)]
+        times += [branch[RUNTIME] for branch in branches if RUNTIME in branch]
         longest = graph.apply("max", *times) if len(times) > 1 else graph.add(*times)
         waiting = together.get(WAITING)
         return longest if waiting is None else graph.add(longest, waiting)
