@@ -243,7 +243,8 @@ class Evaluation(Result):
 
     @cached_property
     def lost(self) -> dict[str, float]:
-        """Seconds in which ranks wait for the slowest of them, by cause: `imbalance` of their work, `noise`."""
+        """Seconds in which ranks wait for the slowest of them, by cause: `imbalance` of their work, `noise`, and the
+        `fill` of wavefronts."""
         found = seconds_lost(self.tree)
         values = self.scope.values(list(found.values()), self.seed) if found else ()
         return {cause: float(value) for cause, value in zip(found, values, strict=True)}

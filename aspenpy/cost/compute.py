@@ -18,6 +18,7 @@ from aspenpy.cost.prices import (
     LevelCost,
     Offer,
     RequirementCost,
+    Wavefront,
     conflict_groups,
     longest,
     slowest,
@@ -28,6 +29,7 @@ from aspenpy.cost.sharing import norm
 from aspenpy.cost.target import Target
 from aspenpy.cost.trait_names import CACHE_TRAITS, SHARED, VARIES
 from aspenpy.cost.waiting import LOADS, MISPREDICTED, Wait, independent_chains, loads_waited_for, wait_for_load
+from aspenpy.cost.wavefront import Sweep, sweep_of
 from aspenpy.cost.windows import choose_in_core, find_windows
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -69,14 +71,35 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
         *coherence_costs(traffic.values(), instances, hierarchy.joining, where.core),
     )
     conflicts = where.conflicts if _guess_wrongly(block) else _overlap_branches(where.conflicts)
-    groups, work = _groups_and_work(costs, levels, conflicts)
-    priced = BlockCost(block, instances, costs, groups, work, levels, _find_launch(costs, where.launch))
+    sweep = sweep_of(block)
+    priced = _price_work(BlockCost(block, instances, costs, (), graph.ZERO, levels), conflicts, sweep, where, origins)
+    priced = priced.replace(launch=_find_launch(costs, where.launch))
     if not any(trait.name == VARIES for need in block.requirements for trait in need.traits):
         return priced
-    costs = tuple(lengthen_for_slowest(cost, priced) for cost in costs)
-    levels = tuple(lengthen_level(level, priced) for level in levels)
-    groups, work = _groups_and_work(costs, levels, conflicts)
-    return priced.replace(requirements=costs, levels=levels, groups=groups, work=work, even=priced.work)
+    varied = priced.replace(
+        requirements=tuple(lengthen_for_slowest(cost, priced) for cost in costs),
+        levels=tuple(lengthen_level(level, priced) for level in levels),
+    )
+    return _price_work(varied, conflicts, sweep, where, origins).replace(even=priced.work)
+
+
+def _price_work(
+    block: BlockCost, conflicts: frozenset[tuple[str, str]], sweep: Sweep | None, where: Target, origins: Origins
+) -> BlockCost:
+    """The block with its groups of resources and the seconds of its work: of a sweep until its last rank is done."""
+    if sweep is None:
+        groups, work = _groups_and_work(block.requirements, block.levels, conflicts)
+        return block.replace(groups=groups, work=work)
+    others = tuple(cost for cost in block.requirements if cost.requirement is not sweep.requirement)
+    _, computing = _groups_and_work(others, block.levels, conflicts)
+    one = price_on_lanes(sweep.message, block.instances, where, origins)
+    costs = tuple(
+        sweep.cost_of_messages(one) if cost.requirement is sweep.requirement else cost for cost in block.requirements
+    )
+    groups, _ = _groups_and_work(costs, block.levels, conflicts)
+    wavefront = Wavefront(sweep.fill(computing, one.time), sweep.seconds(computing, graph.ZERO))
+    work = sweep.seconds(computing, one.time)
+    return block.replace(requirements=costs, groups=groups, work=work, wavefront=wavefront)
 
 
 def _groups_and_work(

@@ -190,11 +190,12 @@ class _Lost(Total):
     cause: str
 
 
-IMBALANCE = "imbalance"
+IMBALANCE, FILL = "imbalance", "fill"
 
 
 def seconds_lost(tree: CostTree) -> dict[str, Expr]:
-    """Seconds of a run in which ranks wait for the slowest, by cause: `imbalance` and `noise`, where there are any."""
+    """Seconds of a run in which ranks wait for the slowest, by cause: `imbalance`, `noise` and the `fill` of
+    wavefronts and pipelines, where there are any."""
 
     def of_block(block: flow.Block, _: flow.Kernel) -> Totals:
         cost = tree.blocks[block]
@@ -203,8 +204,10 @@ def seconds_lost(tree: CostTree) -> dict[str, Expr]:
             found[_Lost(IMBALANCE)] = cost.work - cost.even
         if cost.noise is not None:
             found[_Lost(NOISE)] = cost.noise.time
+        if cost.wavefront is not None:
+            found[_Lost(FILL)] = cost.wavefront.fill
         return found
 
-    if all(cost.even is None and cost.noise is None for cost in tree.blocks.values()):
+    if all((cost.even, cost.noise, cost.wavefront) == (None, None, None) for cost in tree.blocks.values()):
         return {}
     return {key.cause: seconds for key, seconds in run_totals(OfBlocks(of_block), tree.entry).items()}

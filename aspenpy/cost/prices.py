@@ -152,10 +152,18 @@ class ConflictGroup(Record):
     time: Expr
 
 
+class Wavefront(Record):
+    """Seconds of a block whose ranks work in turn: until the last of them begins, `fill`, and of its work if messages
+    took no time, `silent`."""
+
+    fill: Expr
+    silent: Expr
+
+
 class BlockCost(flow.Node):
     """A block on the machine: behind its launch, `work` takes as long as the slowest of its groups would alone, and in
     the 2-norm with that what others on the same memory cost. `even` is the work if no amount varied, where one does.
-    An exchange waits for `noise`."""
+    An exchange waits for `noise`. Ranks of a `wavefront` begin one after the other."""
 
     block: flow.Block
     instances: Instances
@@ -166,6 +174,7 @@ class BlockCost(flow.Node):
     launch: Delay | None = None
     even: Expr | None = None
     noise: Delay | None = None
+    wavefront: Wavefront | None = None
 
     @property
     def delays(self) -> dict[str, Delay]:

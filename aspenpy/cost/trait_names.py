@@ -36,6 +36,9 @@ FACES = "faces"
 VARIES = "varies"
 """The amount of a requirement differs from instance to instance."""
 
+SWEEP = "sweep"
+"""Messages of ranks that work in turn, a wavefront or a pipeline."""
+
 EXCHANGES = ("broadcast", "reduce", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier", HALO)
 """Exchanges that a network knows: the collectives of `network.collectives`, and the halo of a grid."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from aspenpy.cost.trait_names import CACHE_TRAITS, EXCHANGES, VARIES, WITH_ARGUMENTS
+from aspenpy.cost.trait_names import CACHE_TRAITS, EXCHANGES, SWEEP, VARIES, WITH_ARGUMENTS
 from aspenpy.editor import names
 from aspenpy.editor.meaning import FileMeaning, KnownFact
 from aspenpy.editor.names import COMPONENT, RESOURCE, Name, NameReader, words_in
@@ -244,6 +244,7 @@ def _traits(project: Project, path: str, here: CompletionContext, meaning: FileM
                 yield Suggestion(known.name, known.kind)
     elif here.resource == "messages":
         yield from (Suggestion(name, names.TRAIT, "a collective or an exchange") for name in EXCHANGES)
+        yield Suggestion(SWEEP, names.TRAIT, "a wavefront or a pipeline of ranks", f"{SWEEP}($1)")
     yield Suggestion(VARIES, names.TRAIT, "differs from instance to instance", f"{VARIES}($1)")
 
 

@@ -58,7 +58,9 @@ def _totals_of_messages(tree: CostTree, block: flow.Block, kernel: flow.Kernel) 
         for group in cost.groups
     )
     calls: list[Totals] = [{_Call(_describe_call(item, kernel)): item.time} for item in sent]
-    return add_totals([*calls, {_WAITED: cost.work - slowest(silent)}])
+    return add_totals(
+        [*calls, {_WAITED: cost.work - (slowest(silent) if cost.wavefront is None else cost.wavefront.silent)}]
+    )
 
 
 def _describe_call(item: RequirementCost, kernel: flow.Kernel) -> str:

@@ -14,7 +14,7 @@ from aspenpy.answers.incore import InCore
 from aspenpy.answers.run_placement import run_placement
 from aspenpy.cost.messages import Exchange
 from aspenpy.cost.operations import HELD_BY_SINGLE
-from aspenpy.cost.trait_names import VARIES
+from aspenpy.cost.trait_names import SWEEP, VARIES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import shorten_text
@@ -129,9 +129,13 @@ def _facts_of_step(step: ExplainedRequirement, value: Valuer) -> list[tuple[str,
 
 
 def _trait_in_words(trait: TraitStep, value: Valuer) -> str:
-    """The formula that a trait makes of the time; of amounts that vary the slowest over the mean one."""
-    factor = value(trait.formula) if trait.name == VARIES else None
-    return _write_formula(trait.formula) if factor is None else f"the slowest takes {factor:.4g} times the mean"
+    """The formula that a trait makes of the time; of amounts that vary and of sweeps in words."""
+    number = value(trait.formula) if trait.name in (VARIES, SWEEP) else None
+    if number is None:
+        return _write_formula(trait.formula)
+    if trait.name == SWEEP:
+        return f"{format_count(number)} messages of each rank, behind its steps"
+    return f"the slowest takes {number:.4g} times the mean"
 
 
 def _ignored_trait_in_words(trait: str) -> str:
