@@ -127,6 +127,7 @@ class Scope:
             self.definitions[symbol] = self._set(symbol, name, setting)
             self._refuse_reshaped(symbol, name)
             self.overridden[symbol] = name
+        # Only now: a setting may be an expression in parameters that a later one sets.
         self._require_units()
         self._require_whole()
 
@@ -189,7 +190,7 @@ class Scope:
         """The symbols that the results need and nobody defines."""
         try:
             known = order_definitions(self.roots, self.definitions)
-        except CircularDefinition:
+        except CircularDefinition:  # whoever asks for a value is told of the circle, with its place
             return []
         needed = [graph.array(list(self.roots)), *(self.definitions[symbol] for symbol in known)]
         symbols = graph.free_symbols(graph.array(needed))

@@ -117,7 +117,7 @@ class RankPlacement(Record):
         if self.asked_nodes is not None:
             return self.asked_nodes
         if self.distribution.nodes == "scatter" and not self.per_node:
-            return self.nodes
+            return self.nodes  # ranks spread over all there is, unless somebody says how many a node gets
         return graph.apply("max", 1, graph.apply("ceil", graph.div(ranks, self.capacity)))
 
     def nodes_used(self, ranks: Expr) -> Expr:
@@ -166,6 +166,7 @@ class RankPlacement(Record):
         used = graph.add(*(graph.mul(count, self._used_by(on_one, chain)) for count, on_one in groups))
         if self.units == 1 or self.socket is None:
             return used
+        # A rank over several sockets leaves none of its components to others: their number follows from the ranks' own.
         of_rank = self.places_of_rank(place)
         wide = graph.add(
             *(graph.mul(count, graph.apply("ceil", graph.mul(on_one, of_rank))) for count, on_one in groups)

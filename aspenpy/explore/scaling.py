@@ -125,9 +125,10 @@ class Scaling(Result):
         declared = sizes_per_rank(app)
         work = WorkFormulas(case, self.parameter, problem) if self.parameter in app.parameters else None
         self.grown = work.growth() if work is not None else Growth((1,), (), ())
+        # Sizes are those of one rank where the work of all grows with the ranks; else the model divides them itself.
         own = bool(declared) and not problem and self.grown.is_with_the_ranks
         self.per_rank = per_rank or own or (bool(problem) and {*problem} <= {*declared})
-        needed = mode == "weak" or isoefficiency is not None or per_rank
+        needed = mode == "weak" or isoefficiency is not None or per_rank  # these let the problem grow
         if own and work is not None:
             self.problem = work.product_of(declared)
         else:
@@ -188,7 +189,7 @@ class Scaling(Result):
                 return formulas(numpy.array(rows, dtype=float))
             except TooMuchWork:  # none of the numbers is to blame
                 raise
-            except EvaluationError:
+            except EvaluationError:  # of all points together: the first that fails alone is told, where its model fails
                 for each, *sizes in rows:
                     try:
                         formulas(numpy.array([[each, *sizes]], dtype=float))
@@ -210,7 +211,7 @@ class Scaling(Result):
         if self.per_rank:
             growth *= self.ranks[0] / ranks
         each = growth ** (1 / len(self.problem)) if self.problem else 1.0
-        if self._is_cut:
+        if self._is_cut:  # edges shrink by the sides of the ranks' grid, all alike only where the number is a cube
             grids = zip(*(factor_evenly(count, len(self._sizes)) for count in (self.ranks[0], ranks)), strict=True)
             each *= (ranks / self.ranks[0]) ** (1 / len(self._sizes))
             return [size * each * fewer / more for size, (fewer, more) in zip(self._sizes, grids, strict=True)]

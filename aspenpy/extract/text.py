@@ -240,6 +240,7 @@ class Body(Naming):
         """The passes of a parallel loop as parts of one rank's work, which its cores share by the loop's schedule;
         nothing where all passes do the same."""
         found = parallel_directive(nest.pragmas)
+        # The language deals out the passes of one loop: a size in terms of several counters cannot be written.
         is_plain = len(nest.bounds) == 1 and nest.share is None
         if found is None or not is_plain or found.is_offloaded or found.schedule is None or found.collapsed_loops > 1:
             return ""
@@ -255,7 +256,7 @@ class Body(Naming):
 
     def _measure_pass(self, nest: Nest) -> Value:
         """The flops of a pass in terms of its counter, or the words that it moves where it computes nothing."""
-        self.counter.around.append(nest)
+        self.counter.around.append(nest)  # sums in a pass may go up to the counter of this loop
         try:
             amounts = BlockSummary(self.counter, self.names.varying, True).sum_amounts(nest.body)
         finally:

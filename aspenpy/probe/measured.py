@@ -207,6 +207,7 @@ def _derive_rates(found: Quantities, clock: Quantity) -> dict[str, Number]:
     )
     rates["integer_rate"] = make_measured_number(found, f"{fastest}_throughput", "", "additions", cycle)
     scalar, wide = found["add_sp_throughput"], found["add_sp_simd_throughput"]
+    # Vectors have a power of two of lanes, and a fused operation gains 1 or 2: what lies between is noise of the host.
     lanes = max(1, 2 ** round(log2(wide.value / scalar.value)))
     gain = found["fma_dp_simd_throughput"].value * 2 / found["add_dp_simd_throughput"].value
     return {
@@ -282,7 +283,7 @@ def _derive_translation(found: Quantities) -> dict[str, Number]:
         "page": Number(4096, "B", "of loads of a line a page"),
         "tlb_entries": make_number(entries, "", "beyond so many pages, loads of a line each are slower", alone[many]),
     }
-    if len(far) > 2:
+    if len(far) > 2:  # pages so far apart meet in one set of the buffer, whose entries are whole sets
         ways = max(count for count in far if far[count] <= (min(far.values()) + max(far.values())) / 2)
         numbers["tlb_entries"] = numbers["tlb_entries"].replace(value=max(ways, entries // ways * ways))
         numbers["tlb_ways"] = Number(ways, "", "as many stay where the pages are 1 MiB apart: measured")
