@@ -132,6 +132,7 @@ def warn_of_full_memory(prediction: Evaluation) -> list[Diagnostic]:
     sizes = [item.size for item in prediction.application.data.values()]
     if offer is None or stated is None or not sizes:
         return []
+    # Ranks that are bound to components lie in the memory of each; other instances have the memories of all.
     bound = any(cost.instances.placement is not None for cost in prediction.tree.blocks.values())
     together = [graph.add(*sizes), stated if bound else graph.mul(offer.place.count, stated)]
     try:

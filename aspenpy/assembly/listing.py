@@ -15,7 +15,7 @@ Place = tuple[str, int, int]
 NOWHERE: Place = ("", 0, 0)
 
 MOST_LINES = 4_000_000
-"""Lines of a listing that are read."""
+"""Lines of a listing that are read: a few hundred megabytes of text, which no program that one models has."""
 
 _FILE = re.compile(r'\.file\s+(\d+)\s+(?:"([^"]*)"\s+)?"([^"]*)"')
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?")
@@ -69,8 +69,9 @@ def read_listing(text: str) -> list[CompiledFunction]:
     files: dict[str, str] = {}
     found: list[CompiledFunction] = []
     lines = text.split("\n", MOST_LINES)[:MOST_LINES]
-    current, labels, place = [], {}, NOWHERE  # type: tuple[list[Instruction], dict[str, int], Place]
-    name = ""
+    current: list[Instruction] = []
+    labels: dict[str, int] = {}
+    name, place = "", NOWHERE  # no name outside of functions: data have labels, too
     for line in lines:
         stripped = line.strip()
         label = _LABEL.match(line)

@@ -127,7 +127,7 @@ class Hierarchy:
 
     @cached_property
     def joining(self) -> tuple[Place, ...]:
-        """The place that joins cores and says how long a line takes from one to another."""
+        """The places that join cores and say how long a line takes from one to another."""
         return joining_cores(self.machine, self.socket)
 
     def traffic(

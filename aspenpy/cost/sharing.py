@@ -60,6 +60,8 @@ def sharing(instances: Instances, place: Place, core: Place | None, line: Expr |
     all_cores = bandwidth_of_all_cores(place.component, resource)
     if core is None or one_core is None or all_cores is None:
         return Sharing(even, even)
+    # The formula of the head in units of volume/attained_bandwidth: T(1) is `needed`, T(c) is `cores`, n is `active`.
+    # One core is no faster than all together, and c volumes take no less than one: hence the two maxima.
     one = graph.ONE
     cores = graph.div(core.count, place.count)
     if instances.placement is None and affinity(place) == "compact":

@@ -39,12 +39,12 @@ class CompletionContext(NamedTuple):
 
     kind: str
     block: str
-    nested: bool
-    behind_equals: bool
-    in_kernel: bool
-    in_model: bool
-    resource: str
-    within: str
+    nested: bool = False
+    behind_equals: bool = False
+    in_kernel: bool = False
+    in_model: bool = False
+    resource: str = ""
+    within: str = ""
 
 
 def context_at(text: str, offset: int) -> CompletionContext | None:
@@ -53,10 +53,10 @@ def context_at(text: str, offset: int) -> CompletionContext | None:
     start, whole = next(((piece.start, piece.text) for piece in reversed(parts) if piece.start <= offset), (0, ""))
     behind = whole[: offset - start]
     if _LIKE_BEFORE.search(behind):
-        return CompletionContext(COMPONENT, STATEMENTS, False, False, False, False, "", "")
+        return CompletionContext(COMPONENT, STATEMENTS)
     if behind.rpartition("\n")[2].count('"') % 2:
         return None
-    reader = NameReader(f"{behind}{_MARK}")
+    reader = NameReader(f"{behind}{_MARK}")  # a name in the place of the cursor is read as any other
     reader.read()
     if not reader.words or reader.words[-1].text != _MARK or not reader.names:
         return None
@@ -66,12 +66,12 @@ def context_at(text: str, offset: int) -> CompletionContext | None:
     return CompletionContext(
         mark.kind,
         frame.kind,
-        frame.kind == "group",
-        before == "=" or (frame.header in ("param", "data", "import") and before in _OPERATORS),
-        reader.words[0].text == "kernel" and len(reader.frames) > 1,
-        any(words and words[0].text == "model" for words in (words_in(piece.text) for piece in parts[:2])),
-        resources[-1] if resources else "",
-        mark.within,
+        nested=frame.kind == "group",
+        behind_equals=before == "=" or (frame.header in ("param", "data", "import") and before in _OPERATORS),
+        in_kernel=reader.words[0].text == "kernel" and len(reader.frames) > 1,
+        in_model=any(words and words[0].text == "model" for words in (words_in(piece.text) for piece in parts[:2])),
+        resource=resources[-1] if resources else "",
+        within=mark.within,
     )
 
 
@@ -121,7 +121,7 @@ SNIPPETS = {
         _snippet("property", "a number of the component", "property ${1:clock} [${2:2 GHz}]"),
     ),
 }
-"""By where they may stand."""
+"""Snippets by the place at which they may stand."""
 
 _NUMBER_BEFORE = re.compile(
     r"(?<![A-Za-z0-9_])(?<![0-9]\.)[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)? ?(?:[A-Za-z]+/)?[A-Za-z]*\Z"
