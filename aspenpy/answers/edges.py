@@ -62,9 +62,6 @@ class ByLevel(Leaf):
 MARGIN = Fraction(1, 10)
 """The part of a cache by which it is taken to be larger and smaller."""
 
-FEW_WAYS = 8
-"""Sets of fewer ways have limits of their own: a way is a large part of them."""
-
 
 class Limits(Record):
     """The shares of all misses at a level from which a block is in doubt: of those that a larger cache spares, that a
@@ -75,10 +72,20 @@ class Limits(Record):
     unsure: float
 
 
-LIMITS_IN_FEW_WAYS = Limits(larger=0.08, smaller=3, unsure=0.12)
-LIMITS = Limits(larger=0.15, smaller=2, unsure=0.15)
-"""Chosen by 3,500 random programs (docs/caches.md): counts are off where a little more room would spare misses, and
-seldom where a little less would add some."""
+LIMITS: Mapping[int, Limits] = {
+    8: Limits(larger=0.2, smaller=1.5, unsure=0.2),
+    5: Limits(larger=0.1, smaller=3, unsure=0.06),
+    2: Limits(larger=0.04, smaller=3, unsure=0.15),
+    1: Limits(larger=0.08, smaller=3, unsure=0.2),
+}
+"""By the fewest ways for which they are, chosen by 2,500 random programs (docs/caches.md): counts are off where a little
+more room would spare misses, and seldom where a little less would add some. A way is a large part of few."""
+
+
+def limits_of(ways: float) -> Limits:
+    """The limits in sets of so many ways."""
+    return next((limits for fewest, limits in LIMITS.items() if ways >= fewest), LIMITS[1])
+
 
 BY_PLACE, OF_ALL = 0.85, 0.2
 """The shares of a block's misses, and of all of its level, from which it matters where arrays begin."""
@@ -120,7 +127,7 @@ class MissSpread(Record):
 
     def judge(self, total: float, ways: float) -> MissSpread:
         """The spread with flags for what is doubtful in a block whose level misses `total` times in all."""
-        limits = LIMITS if ways >= FEW_WAYS else LIMITS_IN_FEW_WAYS
+        limits = limits_of(ways)
 
         def differs(other: float, limit: float) -> bool:
             return abs(other - self.misses) > max(limit, FEW * self.accesses)
@@ -242,7 +249,7 @@ class Edges:
         its sets."""
         total = sum(self.stated.get(key, 0.0) for key in keys)
         whole = {name: sum(self._amounts_moved[name].get(key, 0.0) for key in keys) for name in VARIATIONS}
-        ways = self._ways[keys[0].level] if keys else FEW_WAYS
+        ways = self._ways[keys[0].level] if keys else 1.0
         smaller, larger, apart = (
             total + variation.share(ways) * (whole[name] - total) for name, variation in VARIATIONS.items()
         )

@@ -188,7 +188,10 @@ class Walks:
         per_word = self.passes[self.moving[0]] if self.moving else graph.ONE
         time = largest(1, time - (last + behind.bytes - self.walk.word) / self.pace * per_word)
         outside, lines = self._drifts(), graph.ZERO
-        window: Window = [len(outside), *self._trips(outside), *self._own_line(len(outside))]
+        phases = self._phases()
+        trips, steps = [count for count, _ in phases], [step for _, step in phases]
+        around = len(trips) + len(outside)
+        window: Window = [around, *trips, *self._trips(outside), *self._own_line(around)]
         for run, following in zip(self.runs, (*self.runs[1:], None), strict=True):
             since, spacing = time, None
             if following is not None:
@@ -198,12 +201,12 @@ class Walks:
             if run is ahead:
                 place, since = place + self.pace, largest(1, since - 1)
             walked, count = self._touched_since(self.walk, since, run.bytes, spacing)
-            window += [1, *walked, *[0] * len(outside), self._around(place)]
+            window += [1, *walked, *steps, *[0] * len(outside), self._around(place)]
             lines += count
         for nest, place, length, spacing in self._places():
             walked, count = self._touched_since(nest, time, length, spacing)
             begin = self._around(place + last - ahead.place - self.rim)
-            window += [1, *walked, *self._moved(nest, outside), begin]
+            window += [1, *walked, *steps, *self._moved(nest, outside), begin]
             lines += count
         return self._share(window, time / self._words), lines
 
@@ -235,6 +238,16 @@ class Walks:
         steps = largest(1, steps)
         lines = rows * (steps * smallest(self.level.line, first.stride) + length) / self.level.line
         return [length, len(moving), first.stride, steps, *loops, 0, 1, 0], lines
+
+    def _phases(self) -> list[tuple[Expr, Expr]]:
+        """How many places of its line a walk that leaves it at once comes to, and the bytes between them: all others
+        lie that much further in theirs. A walk along a line comes to each, the last of them before it leaves."""
+        if self.leaves is graph.FALSE:
+            return []
+        step = self.level.line
+        for depth in self.moving:
+            step = graph.apply("gcd", step, self.walk.loops[depth].stride)
+        return [(graph.if_else(self.leaves, self.level.line / step, 1), step)]
 
     def _drifts(self) -> dict[int, StridedLoop]:
         """The loops in which another array moves on by another stride."""
