@@ -78,8 +78,8 @@ LIMITS: Mapping[int, Limits] = {
     2: Limits(larger=0.04, smaller=3, unsure=0.15),
     1: Limits(larger=0.08, smaller=3, unsure=0.2),
 }
-"""By the fewest ways for which they are, chosen by 2,500 random programs (docs/caches.md): counts are off where a little
-more room would spare misses, and seldom where a little less would add some. A way is a large part of few."""
+"""By the fewest ways for which they are, chosen by 2,500 random programs (docs/caches.md): counts are off where a
+little more room would spare misses, and seldom where a little less would add some. A way is a large part of few."""
 
 
 def limits_of(ways: float) -> Limits:

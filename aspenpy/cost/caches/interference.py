@@ -211,12 +211,9 @@ def _hits_in_windows(
     structures = [[own, *_different(siblings, (own,), between)]]
     structures += [found for nests in others if (found := _different(nests, (), between))]
     depth = max(len(nest.loops) for nests in structures for nest in nests)
-    outside = [
-        loop
-        for loop in range(between.depth, depth)
-        if any(nest.loops[loop].moves for nests in structures for nest in nests)
-    ]
-    trips = [longest_trips(nest.longest[loop].trips for nests in structures for nest in nests) for loop in outside]
+    every = [nest for nests in structures for nest in nests]
+    outside = [loop for loop in range(between.depth, depth) if any(nest.loops[loop].moves for nest in every)]
+    trips = [longest_trips(nest.longest[loop].trips for nest in every) for loop in outside]
     window, way = [graph.number(len(outside)), *trips], level.line * level.sets
     for number, nests in enumerate(structures):
         begin = _begin(number, len(structures), level)
@@ -236,7 +233,7 @@ def _hits_in_windows(
 
 def _at_their_places(nests: Sequence[AccessNest], between: ReuseWindow, level: Level, way: Expr) -> list[AccessNest]:
     """Nests, those that are at several places at once as one for each, where no loop in the window moves them on."""
-    if any(loop.moves for nest in nests for loop in nest.loops[: between.depth]):
+    if not any(nest.runs for nest in nests) or any(loop.moves for nest in nests for loop in nest.loops[: between.depth]):
         return [*nests]
     found = list[AccessNest]()
     for nest in nests:
@@ -309,6 +306,8 @@ def _presence(own: AccessNest, other: AccessNest, between: ReuseWindow) -> Fract
 
 def _different(nests: Sequence[AccessNest], before: Sequence[AccessNest], between: ReuseWindow) -> list[AccessNest]:
     """Nests of one array without those that touch in the window only what another of them touches."""
+    if len(nests) == 1 and not before:
+        return [*nests]
     kept = list[AccessNest]()
     for nest in nests:
         covers = (find_cover(nest, other) for other in (*before, *kept))

@@ -47,7 +47,7 @@ class AccessNest(Record):
     @property
     def is_triangular(self) -> bool:
         """Whether the trips of a loop depend on the counter of another."""
-        return triangular.trips_depend(self.loops)
+        return _is_triangular(self.loops)
 
     @property
     def outermost(self) -> int:
@@ -175,6 +175,11 @@ SHORTEST_LINE = 32
 
 PAGE = 4096
 """Bytes of a page of the operating system, where large data structures begin."""
+
+
+@lru_cache(maxsize=4096)
+def _is_triangular(loops: tuple[StridedLoop, ...]) -> bool:
+    return triangular.trips_depend(loops)
 
 
 @lru_cache(maxsize=4096)
