@@ -233,7 +233,8 @@ def _hits_in_windows(
 
 def _at_their_places(nests: Sequence[AccessNest], between: ReuseWindow, level: Level, way: Expr) -> list[AccessNest]:
     """Nests, those that are at several places at once as one for each, where no loop in the window moves them on."""
-    if not any(nest.runs for nest in nests) or any(loop.moves for nest in nests for loop in nest.loops[: between.depth]):
+    at_once = any(nest.runs for nest in nests)
+    if not at_once or any(loop.moves for nest in nests for loop in nest.loops[: between.depth]):
         return [*nests]
     found = list[AccessNest]()
     for nest in nests:
