@@ -322,6 +322,8 @@ class Body(Naming):
         for access in amounts.accesses:
             if access.pattern is None or not access.pattern.anywhere:
                 self.writer.add_reach(self.names.find_canonical(access.array, self.writer.same), access.reach)
+        stored = {access.array for access in amounts.accesses if access.kind != "load"}
+        of_threads = bool(parts) and parts == (self.writer.threads,)
         for request in group_requests(amounts.accesses, amounts.depth):
             array = self.name_array(request.array)
             way = f"{request.kind}s [{share_of(request.words)}] of size [{request.size}]"
@@ -329,6 +331,8 @@ class Body(Naming):
             trait = self._write_pattern(request, _arguments_of_part(request, parts))
             if v.number(request.reuse) != 1:
                 trait += f", reuse({self.write_formula(request.reuse)})"
+            if of_threads and request.array not in stored and _stays_in_outermost_loop(request):
+                trait += ", shared"
             lines.append(f"{way} as {trait}" if trait else way)
         return lines
 
@@ -403,6 +407,15 @@ def _arguments_of_part(request: Request, parts: tuple[Value, ...]) -> tuple[Trip
         assert not isinstance(passes, CounterRange)
         arguments[place] = v.ratio(passes, part)
     return tuple(arguments)
+
+
+def _stays_in_outermost_loop(request: Request) -> bool:
+    """Whether all passes of the outermost loop touch the same: it does not move the request, or any place is as
+    likely."""
+    if request.trait != "nest":
+        return request.trait == "random"
+    stride = request.arguments[-2]
+    return not isinstance(stride, CounterRange) and v.number(stride) == 0
 
 
 def _join_rows(arguments: tuple[Trips, ...], has_mean: Callable[[Trips], bool]) -> tuple[Trips, ...]:

@@ -69,6 +69,28 @@ def test_passes_of_a_triangle_are_unequal_parts(pragma: str, head: str, tmp_path
     assert " of size [n" not in extract(tmp_path / "a.c").text
 
 
+ROWS = """
+void f(int n, double A[restrict n][n], double x[restrict n], double y[restrict n], double t[restrict n], int at[n]) {{
+  {pragma}
+  for (int i = 0; i < n; i++) {{ for (int j = 0; j < n; j++) y[i] += A[i][j]*x[j]; {more} y[i] += t[at[i]]; }}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("pragma", "more", "shared"),
+    [
+        ("#pragma omp parallel for", "", {"x", "t"}),
+        ("#pragma omp parallel for", "x[i] = 0;", {"t"}),
+        ("#pragma omp target teams distribute parallel for", "", set()),
+        ("", "", set()),
+    ],
+)
+def test_threads_share_what_all_load_and_none_stores(pragma: str, more: str, shared: set[str], tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(ROWS.format(pragma=pragma, more=more))
+    lines = extract(tmp_path / "a.c").text.splitlines()
+    assert {line.split(" from ")[1].split()[0] for line in lines if line.endswith(", shared")} == shared
+
+
 @pytest.mark.parametrize("start", ["i", "n - 1 - i"])
 @pytest.mark.parametrize(("schedule", "threads"), [("static", 2), ("static", 3), ("static", 7), ("dynamic", 2)])
 def test_the_slowest_thread_of_a_triangle_decides(start: str, schedule: str, threads: int, tmp_path: Path) -> None:
