@@ -73,12 +73,12 @@ class Limits(Record):
 
 
 LIMITS: Mapping[int, Limits] = {
-    8: Limits(larger=0.2, smaller=1.5, unsure=0.2),
-    5: Limits(larger=0.1, smaller=3, unsure=0.06),
-    2: Limits(larger=0.04, smaller=3, unsure=0.15),
-    1: Limits(larger=0.08, smaller=3, unsure=0.2),
+    8: Limits(larger=0.2, smaller=2, unsure=0.1),
+    5: Limits(larger=0.2, smaller=3, unsure=0.06),
+    2: Limits(larger=0.05, smaller=3, unsure=0.15),
+    1: Limits(larger=0.08, smaller=3, unsure=0.1),
 }
-"""By the fewest ways for which they are, chosen by 2,500 random programs (docs/caches.md): counts are off where a
+"""By the fewest ways for which they are, chosen by 4,900 random programs (docs/caches.md): counts are off where a
 little more room would spare misses, and seldom where a little less would add some. A way is a large part of few."""
 
 
