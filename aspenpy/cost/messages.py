@@ -103,7 +103,7 @@ def exchange_of(
         failed = graph.failure(mistake)
         return Exchange(trait.name, trait.arguments, failed, failed, parallelism, requirement.amount)
     if paths.ranks is None:
-        time = _within_the_machine(found.time, among, paths.machine, trait)
+        time = _require_room(found.time, among, paths.machine, trait)
     else:
         time = paths.require_path(found.time, parallelism, trait.span)
     for each in networks or [whole]:
@@ -215,7 +215,7 @@ def _unless(condition: Expr, use: RankPathUse) -> RankPathUse:
 # -- what is refused -------------------------------------------------------------------------------
 
 
-def _within_the_machine(time: Expr, among: Ranks, machine: Machine, trait: flow.Trait) -> Expr:
+def _require_room(time: Expr, among: Ranks, machine: Machine, trait: flow.Trait) -> Expr:
     """The time; evaluating it fails where the machine has too few nodes or cores for the ranks."""
     cores, asked = among.network.cores, among.network.ranks_per_node
     if cores is not None:

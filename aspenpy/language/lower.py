@@ -93,14 +93,14 @@ class Lowering(Record):
             self.origins.setdefault(expr, node.span)
         return expr
 
-    def all(self, items: tuple[Any, ...]) -> list[Expr]:
+    def lower_all(self, items: tuple[Any, ...]) -> list[Expr]:
         return [self(item) for item in items]
 
     def draw(self, distribution: str, node: Draw, span: Span | None) -> Expr:
         """A random draw; its site tells it from the other draws of the same pass."""
         _check_function(distribution, len(node.arguments), span, span, random=True)
         site = graph.number(zlib.crc32(f"{distribution}@{self.site(node)}".encode()))
-        drawn = graph.draw(distribution, tuple(self.all(node.arguments)), (*self.stream, site))
+        drawn = graph.draw(distribution, tuple(self.lower_all(node.arguments)), (*self.stream, site))
         if span is not None:
             self.origins.setdefault(drawn, span)
         return drawn
@@ -124,7 +124,7 @@ def _lower_call(lower: Lowering, node: nodes.Apply) -> Expr:
     if node.function in FUNCTIONS and FUNCTIONS[node.function].random:
         return lower.draw(node.function, node, node.span)
     _check_function(node.function, len(node.arguments), node.name_span or node.span, node.span, random=False)
-    return graph.apply(node.function, *lower.all(node.arguments))
+    return graph.apply(node.function, *lower.lower_all(node.arguments))
 
 
 def _check_function(name: str, count: int, name_span: Span | None, span: Span | None, *, random: bool) -> None:
@@ -150,8 +150,8 @@ _RULES: dict[type, Callable[[Lowering, Any], Expr]] = {
     nodes.Chain: _lower_chain,
     nodes.Power: lambda lower, node: graph.power(lower(node.base), lower(node.exponent)),
     nodes.Apply: _lower_call,
-    nodes.Index: lambda lower, node: graph.index(lower(node.array), *lower.all(node.indices)),
-    nodes.Array: lambda lower, node: graph.array(lower.all(node.elements)),
+    nodes.Index: lambda lower, node: graph.index(lower(node.array), *lower.lower_all(node.indices)),
+    nodes.Array: lambda lower, node: graph.array(lower.lower_all(node.elements)),
     nodes.Comparison: lambda lower, node: graph.compare(node.operator, lower(node.left), lower(node.right)),
     nodes.Junction: _lower_junction,
 }

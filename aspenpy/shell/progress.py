@@ -104,13 +104,13 @@ def report_count(total: int, text: str) -> Callable[[int], None]:
     """A function to call with how many more of the total are done; it shows all that are done, and their rate."""
     began, done = monotonic(), 0
 
-    def add(count: int) -> None:
+    def count_done(count: int) -> None:
         nonlocal done
         done += count
         rate = done / max(monotonic() - began, 1e-9)
         report_activity(f"{text}, {done:,} of {total:,}, {rate:,.0f} a second", done / total if total else 1.0)
 
-    return add
+    return count_done
 
 
 def report_bytes_read(done: int, total: int | None, references: int) -> None:

@@ -38,16 +38,18 @@ class Aeem:
         self.where = PowerTree(tree.machine, tree.socket, tree.origins)
         self.where.offers |= tree.residence.where.assumed_offers | tree.residence.offers
         self.terms: dict[Key, EnergyTerm] = {}
-        self._idle()
+        self._add_idle_terms()
         if options.active_cores:
             self._add_active_cores()
         if options.uncore:
-            self._uncore()
-        self._loads = {name: self._load(offer) for name, offer in self.where.offers.items() if self._is_requested(name)}
+            self._add_uncore_term()
+        self._loads = {
+            name: self._add_load_term(offer) for name, offer in self.where.offers.items() if self._is_requested(name)
+        }
 
     # -- terms -----------------------------------------------------------------------------------
 
-    def _idle(self) -> None:
+    def _add_idle_terms(self) -> None:
         """Adds idle terms (equation 3.4); with the whole machine charged, of all that stands in it."""
         where = self.where
         if self.options.charged == "machine":
@@ -93,7 +95,7 @@ class Aeem:
         self.terms[key] = EnergyTerm(key, place.path, rate, "W", equation, elapsed, span)
         return key
 
-    def _load(self, offer: Offer) -> Key | None:
+    def _add_load_term(self, offer: Offer) -> Key | None:
         """The term that pays for what load adds to serve a resource; None for a link that draws nothing more."""
         place = self.where.drawing(offer)
         if place is None:
@@ -114,7 +116,7 @@ class Aeem:
         socket, watts = self.where.require_declared_property("active_core_power")
         self._add("active cores", socket, watts, BEYOND, True, socket.component.properties["active_core_power"].span)
 
-    def _uncore(self) -> None:
+    def _add_uncore_term(self) -> None:
         """Power that goes with the square of the clock outside of the cores."""
         socket, watts = self.where.require_declared_property("uncore_power")
         _, clock = self.where.require_declared_property("uncore_clock", "clock")
