@@ -104,7 +104,7 @@ class _Powers:
         self.symbol = self.scope.symbol(parameter)
         totals = energy_totals(prediction.tree, options.replace(charged="socket", limited=False))
         self.waits = totals.options.law != "aeem"
-        inside = {key for key, term in totals.terms.items() if self._counts(term.path, where)}
+        inside = {key for key, term in totals.terms.items() if self._is_under_cap(term.path, where)}
         self.pairs: list[tuple[Expr, Expr]] = []
         for name, by_term in totals.by_kernel.items():
             energy = graph.add(*(joules for key, joules in by_term.items() if key in inside))
@@ -112,7 +112,7 @@ class _Powers:
             energy, time = self.scope.formulas([energy, time], [parameter])
             self.pairs.append((energy, time))
 
-    def _counts(self, path: tuple[str, ...], where: PowerTree) -> bool:
+    def _is_under_cap(self, path: tuple[str, ...], where: PowerTree) -> bool:
         """Whether the cap holds for a component: in AEEM for all that stands in the socket."""
         above = where.central.path
         return where.feeds(path) if self.waits else path[: len(above)] == above
