@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from aspenpy.cost.halos import numbers_of
 from aspenpy.cost.network.collectives import COLLECTIVES, MOST_DIMENSIONS, algorithms
-from aspenpy.cost.trait_names import ALL_PORTS, FACES, HALO, OPEN
+from aspenpy.cost.trait_names import ALL_PORTS, FACES, HALO, OPEN, SWEEP, VARIES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, Related, fail, suggest_nearest, warning
@@ -157,9 +157,19 @@ def _refuse_arguments(trait: flow.Trait, kind: ExchangeKind) -> NoReturn:
 
 
 def warn_of_doubtful_traits(requirement: flow.Requirement) -> list[Diagnostic]:
-    """Traits that look as if they were meant for one of the kinds."""
-    return [
+    """Warnings of traits that look as if they were meant for one of the kinds, and of sweeps in no order."""
+    sweeps = [
+        warning(
+            "unknown-exchange",
+            "the ranks of a `sweep` send all at once in this program",
+            trait.span,
+            hint="each sends its bytes to the next rank, whichever the grid",
+        )
+        for trait in requirement.traits
+        if trait.name == SWEEP
+    ]
+    return sweeps + [
         warning("unknown-exchange", f"the trait `{trait.name}` names no MPI call", trait.span, hint=hint)
         for trait in requirement.traits
-        if trait.name not in KINDS and (hint := suggest_nearest(trait.name, KINDS)) is not None
+        if trait.name not in (*KINDS, SWEEP, VARIES) and (hint := suggest_nearest(trait.name, KINDS)) is not None
     ]

@@ -13,6 +13,7 @@ from aspenpy.answers.energy.metered import Metered, find_metered
 from aspenpy.answers.energy.optimum import MetricOptimum
 from aspenpy.answers.energy.term import Key
 from aspenpy.answers.energy.voltage import Voltage
+from aspenpy.answers.evaluation import ENERGY_UNITS
 from aspenpy.expr.printer import shorten_text
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats
 from aspenpy.language.dimensions import format_quantity
@@ -53,6 +54,11 @@ LIMITS = (
 )
 LONG = make_columns("application machine socket kernel component for metric value unit", media=CSV)
 """One value a row, in its base unit."""
+
+
+METRIC_NAMES = {"power": "power", "edp": "EDP", "ed2p": "ED2P"}
+UNIT_NAMES = {"edp": "J s", "ed2p": "J s^2"}
+"""How products of energy and time are written."""
 
 
 def report_energy(
@@ -127,8 +133,11 @@ def _list_facts(
     facts_by_name |= {verdict.limit: _describe_verdict(verdict) for verdict in verdicts}
     if best is not None:
         unit = unit_of_parameter(best.parameter, energy.prediction.application, energy.prediction.machine)
-        least = f"{joules(best.value)} at {best.parameter} = {format_setting_with_unit(Amount(best.at, unit))}"
-        facts_by_name["least"] = least if best.proved else f"{least}, searched on a grid"
+        written = UNIT_NAMES.get(best.metric)
+        value = f"{best.value:.6g} {written}" if written else make_formatter(ENERGY_UNITS[best.metric])(best.value)
+        least = f"{value} at {best.parameter} = {format_setting_with_unit(Amount(best.at, unit))}"
+        name = "least" if best.metric == "energy" else f"least {METRIC_NAMES[best.metric]}"
+        facts_by_name[name] = least if best.proved else f"{least}, searched on a grid"
     return facts_by_name
 
 
@@ -226,7 +235,9 @@ def _cap_as_data(cap: Capped) -> dict[str, Any]:
 
 
 def _optimum_as_data(best: MetricOptimum, unit: str) -> dict[str, Any]:
-    units = dict.fromkeys(("at", "low", "high"), unit) | dict.fromkeys(("value", "value_low", "value_high"), "J")
+    units = dict.fromkeys(("at", "low", "high"), unit) | dict.fromkeys(
+        ("value", "value_low", "value_high"), ENERGY_UNITS[best.metric]
+    )
     return {name: getattr(best, name) for name in type(best)._fields} | {"units": units}
 
 

@@ -263,3 +263,23 @@ def test_refused(run: Runner, box: tuple[str, ...], options: tuple[str, ...], sa
     outcome = run(*box, *options)
     assert outcome.status == 2
     assert said in outcome.err
+
+
+def test_least_of_a_product_of_energy_and_time(run: Runner) -> None:
+    """The value is what `eval` gives at that clock, and no more than at the clocks beside it."""
+    clock = ("matmul", "--machine", "pentium_m")
+    asked = ("--least", "pentium_m_clock=6e8..1.4e9", "--least-of", "edp", "--format", "json")
+    best = json.loads(run("energy", *clock, *asked).out)["optimum"]
+    values = []
+    for at in (best["at"], 0.98 * best["at"], min(1.02 * best["at"], 1.4e9)):
+        found = run("eval", *clock, "--set", f"pentium_m_clock={at}", "--metric", "edp", "--format", "json")
+        values.append(json.loads(found.out)["metrics"]["edp"])
+    numbers = [each["value"] if isinstance(each, dict) else each for each in values]
+    assert numbers[0] == pytest.approx(best["value"], rel=1e-9)
+    assert numbers[0] <= min(numbers[1:]) * (1 + 1e-9)
+    assert best["metric"] == "edp"
+    assert best["units"]["value"] == "J*s"
+
+
+def test_least_of_needs_a_parameter(run: Runner) -> None:
+    assert "name a parameter" in run("energy", "matmul", "--machine", "pentium_m", "--least-of", "edp").err

@@ -50,6 +50,7 @@ class MetricOptimum(Record):
     high: float
     value_high: float
     proved: bool = True
+    metric: str = "energy"
 
 
 def optimum(
@@ -96,7 +97,7 @@ def optimum(
     values = {place: float(at(formula, place)) for place in [low, *turns, high]}
     best = min(values, key=values.__getitem__)
     return MetricOptimum(
-        parameter, float(best), values[best], float(low), values[low], float(high), values[high], proved
+        parameter, float(best), values[best], float(low), values[low], float(high), values[high], proved, metric
     )
 
 

@@ -8,6 +8,7 @@ from aspenpy.answers.energy.cap import lower_clock_to_cap
 from aspenpy.answers.energy.hardware import hardware_peaks
 from aspenpy.answers.energy.optimum import MetricOptimum, optimum
 from aspenpy.answers.energy.options import CHOICES, EnergyOptions
+from aspenpy.answers.energy.totals import METRICS
 from aspenpy.answers.energy.voltage import Voltage, sets_clock, voltage_of
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.explore.comparison import Efficiency
@@ -34,6 +35,10 @@ EXAMPLES: Examples = (
         "aspenpy energy comd --machine haswell --charged machine --budget energy=1kJ",
     ),
     ("the clock that takes least", "aspenpy energy matmul --machine pentium_m --least pentium_m_clock=6e8..1.4e9"),
+    (
+        "the clock of the least energy-delay product",
+        "aspenpy energy matmul --machine pentium_m --least pentium_m_clock=6e8..1.4e9 --least-of edp",
+    ),
     ("as the dissertation counts", "aspenpy energy comd --machine haswell --law aeem"),
     ("the clock that a power cap leaves", "aspenpy energy stream --machine a100_40gb --cap 150W --throttle"),
     ("for a program", "aspenpy energy comd --machine haswell --format json"),
@@ -62,6 +67,12 @@ OPTIONS = (
     option("--power-cap", "W", "a power, such as 20MW: does every kernel stay below it?"),
     flag("--throttle", "lowers the clock of the cores until the cap holds"),
     repeatable_option("--least", "NAME=LOW..HIGH", "the value of a parameter at which the energy is least"),
+    choice(
+        "--least-of",
+        METRICS,
+        "what --least looks for, such as the energy-delay product (default: energy)",
+        default="energy",
+    ),
     TRANSFER.adapt(", where the machine has several kinds"),
     option("--measured", "FILE", "compares with measurements of this run: a record store, or a table").adapt(
         former="--record"
@@ -86,6 +97,8 @@ def energy_options_of(arguments: Arguments) -> EnergyOptions:
     EXAMPLES,
 )
 def run_energy(arguments: Arguments) -> int:
+    if arguments.least_of != "energy" and not arguments.least:
+        raise CommandError("--least-of says what --least looks for: name a parameter, --least clock=1e9..3e9")
     case = case_of_arguments(arguments)
     if case.socket is None and len(case.required_machine.sockets) > 1:
         return _compare_devices(case, arguments)
@@ -101,7 +114,7 @@ def run_energy(arguments: Arguments) -> int:
     if arguments.power_cap:
         verdicts.append(below_cap(energy, quantity_of(arguments.power_cap, WATTS, "--power-cap")))
     hardware = hardware_peaks(energy.prediction) if energy.options.law == "aeem" else ()
-    best = _least_energy(energy, arguments.least)
+    best = _least_value(energy, arguments)
     warnings = [*prediction.diagnostics, *(_warn_of_ends(best, case) if best is not None else ())]
     voltage = _voltage(energy, best) if cap is not None or best is not None else None
     report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap, warnings=warnings, voltage=voltage)
@@ -123,17 +136,17 @@ def _joules(texts: list[str]) -> float:
     return joules
 
 
-def _least_energy(energy: Energy, texts: list[str]) -> MetricOptimum | None:
-    if not texts:
+def _least_value(energy: Energy, arguments: Arguments) -> MetricOptimum | None:
+    if not arguments.least:
         return None
-    text, *more = texts
+    text, *more = arguments.least
     if more:
         raise CommandError("--least is given twice: it looks for one value; `aspenpy optimise` for several")
     name, low, high, whole = read_interval(text, "--least", "clock=1e9..3e9")
     if whole is None:
         whole = takes_whole(name, energy.prediction)
     ends = [value_of_end(name, end, energy.prediction) for end in (low, high)]
-    return optimum(energy.prediction, name, ends[0], ends[1], options=energy.options, whole=whole)
+    return optimum(energy.prediction, name, *ends, metric=arguments.least_of, options=energy.options, whole=whole)
 
 
 def _voltage(energy: Energy, best: MetricOptimum | None) -> Voltage | None:
