@@ -62,7 +62,7 @@ def read_constraints(texts: Sequence[str]) -> list[Constraint]:
 
 
 def split_constraints(text: str) -> list[str]:
-    """At the commas that stand in no brackets."""
+    """Splits constraints at the commas that stand in no brackets."""
     return [part.text() for part in split_at_commas(Span(Source(text), 0, len(text)))] or [""]
 
 

@@ -80,7 +80,7 @@ def _distinct(ceilings: tuple[Ceiling, ...]) -> list[Ceiling]:
 
 
 def _slope(numbers: PageExpressions, peak: Peak) -> Expr:
-    """Units a second of one component."""
+    """The rate of one component, in units a second."""
     component = numbers.prediction.machine.components[peak.path[-1]]
     argument = component.resources[peak.resource].argument
     low, high = (graph.substitute([peak.formula], {argument: graph.number(amount)})[0] for amount in LARGE[1:])

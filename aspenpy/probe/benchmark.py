@@ -56,7 +56,7 @@ class Caches(Record):
 
 
 def ignore_progress(done: int, passes: int) -> None:
-    """Nobody watches."""
+    """Ignores the progress of a measurement."""
 
 
 def find_caches(host: HostTopology) -> Caches:

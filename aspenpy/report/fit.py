@@ -222,5 +222,5 @@ def _draw_errors(axes: Any, metric: str, places: list[str], residuals: list[Resi
 
 
 def _describe_place(item: Residual) -> str:
-    """Where it was measured."""
+    """The machine, and the socket, that something was measured on."""
     return ", ".join(filter(None, (_machine_name(item), item.measurement.socket))) or "any machine"

@@ -235,7 +235,7 @@ def parameters_of(machine: Machine) -> list[Declared]:
 
 
 def _mark_repeats(origins: Sequence[NumberOrigin]) -> Iterator[NumberOrigin]:
-    """A comment is not said twice."""
+    """The numbers, with `AS_ABOVE` in the place of a comment that is that of the one before."""
     said = ""
     for origin in origins:
         yield origin.replace(comment=AS_ABOVE) if origin.comment == said else origin

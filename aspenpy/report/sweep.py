@@ -143,7 +143,7 @@ def draw(result: SweepResult | SweepSummary) -> Any:
         fail("no-picture", f"a picture has at most {MOST_LINES} lines, and here are {values[..., 0].size}")
     figure = Figure(figsize=(WIDTH, UP), layout="constrained")
     axes = figure.add_subplot()
-    (_draw_map if maps else _lines)(figure, axes, result, name, numeric)
+    (_draw_map if maps else _draw_lines)(figure, axes, result, name, numeric)
     case = result.study.cases[0]
     across = MOST_ACROSS if maps else MOST_ACROSS - 1
     for along, name_along, most in zip((axes.xaxis, axes.yaxis), reversed(numeric), (across, MOST_UP), strict=False):
@@ -157,8 +157,8 @@ def draw(result: SweepResult | SweepSummary) -> Any:
     return figure
 
 
-def _lines(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list[str]) -> None:
-    """A line for each of the other things that were swept."""
+def _draw_lines(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list[str]) -> None:
+    """Draws a line for each combination of the other axes."""
     variable = result[name]
     x = result.coords[numeric[0]][1] if numeric[0] in result.coords else numpy.arange(variable.shape[-1])
     rows = variable.values.reshape(-1, variable.shape[-1])

@@ -56,7 +56,7 @@ class Column(Record):
 
     @property
     def side(self) -> Align:
-        """Where cells stand."""
+        """The side at which cells are aligned."""
         if self.align is not None or callable(self.format):
             return self.align or "left"
         return "unit" if self.unit and self.format is None else FORMATS[self.format or "text"][1]

@@ -89,7 +89,7 @@ def _nodes_by_distance(pairs: Sequence[tuple[int, int]], count: int) -> list[int
 
 
 def _smallest_cut(pairs: Sequence[tuple[int, int]], count: int) -> int:
-    """Over all divisions into halves that have node 0 on the larger side, or on one of two equal ones."""
+    """The smallest cut over all halves that have node 0 on the larger side, or on one of two equal ones."""
     others = range(1 if count % 2 == 0 else 0, count)
     return min(_cut(pairs, set(half)) for half in combinations(others, count // 2))
 

@@ -176,7 +176,7 @@ def _allgather(a: Among) -> list[Scheme]:
 
 
 def _reduce_scatter(a: Among) -> list[Scheme]:
-    """Where some nodes are emptier, all are taken to be as full as the fullest."""
+    """The ways of a reduce-scatter. Where some nodes are emptier, all are taken to be as full as the fullest."""
     full = a.size * a.parts(len(a.levels)) / a.count
     return [
         _scheme(
