@@ -353,13 +353,6 @@ _PRODUCER = re.compile(rb"GNU C(?:\+\+)?\d* \d[^\0]{0,2000}")
 """What GCC writes into a program with -g or -frecord-gcc-switches."""
 
 
-class CompileLevel(Record):
-    """The level, and what says so."""
-
-    level: Level
-    said_by: str
-
-
 class CompileOptions(Record):
     """Options of code generation, and what says so."""
 
@@ -383,12 +376,6 @@ def read_compile_options(source: str, program: str = "") -> CompileOptions:
     if level_of_flags(flags) is not None:
         return CompileOptions(_select_generating(flags), f"GCC's options in {program}")
     return CompileOptions((), "neither compile_commands.json nor the program states its options")
-
-
-def read_compile_level(source: str, program: str = "") -> CompileLevel:
-    """The level of the options that a program was compiled with."""
-    found = read_compile_options(source, program)
-    return CompileLevel(found.level, found.said_by)
 
 
 def _select_generating(flags: Sequence[str]) -> tuple[str, ...]:

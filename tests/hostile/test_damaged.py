@@ -14,7 +14,7 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError
-from aspenpy.extract.execution import read_compile_level
+from aspenpy.extract.execution import read_compile_options
 from aspenpy.learn.estimators.model_files import KINDS, checksum, load_learnt
 from aspenpy.shell.main import main
 from tests.advice.test_system import CPUPOWER
@@ -162,7 +162,7 @@ DATABASES = ("{", "[1]", '[{"file": 3}]', '[{"directory": "/", "file": "a.c"}]',
 def test_compile_commands_that_state_nothing(text: str, tmp_path: Path) -> None:
     (tmp_path / "compile_commands.json").write_text(text)
     (tmp_path / "a.c").write_text("int a;\n")
-    assert read_compile_level(str(tmp_path / "a.c")).said_by.startswith("neither")
+    assert read_compile_options(str(tmp_path / "a.c")).said_by.startswith("neither")
 
 
 # -- saved models ----------------------------------------------------------------------------------
