@@ -75,8 +75,8 @@ class Limits(Record):
 LIMITS: Mapping[int, Limits] = {
     8: Limits(larger=0.2, smaller=2, unsure=0.1),
     5: Limits(larger=0.2, smaller=3, unsure=0.06),
-    2: Limits(larger=0.05, smaller=3, unsure=0.15),
-    1: Limits(larger=0.08, smaller=3, unsure=0.1),
+    2: Limits(larger=0.06, smaller=3, unsure=0.15),
+    1: Limits(larger=0.08, smaller=3, unsure=0.12),
 }
 """By the fewest ways for which they are, chosen by 4,900 random programs (docs/caches.md): counts are off where a
 little more room would spare misses, and seldom where a little less would add some. A way is a large part of few."""

@@ -18,7 +18,13 @@ from aspenpy.cost.caches.affine import first_touches
 from aspenpy.cost.caches.around import AccessSurroundings
 from aspenpy.cost.caches.block_loops import time_ahead
 from aspenpy.cost.caches.domain import StridedLoop
-from aspenpy.cost.caches.interference import share_beside_draws, share_kept_in_sets
+from aspenpy.cost.caches.interference import (
+    InterveningData,
+    reuse_window,
+    share_beside_draws,
+    share_found,
+    share_kept_in_sets,
+)
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import ContiguousWords, Offsets
@@ -59,9 +65,7 @@ def offsets(access: Access, around: AccessSurroundings, level: Level) -> list[To
         parts.append(
             Touches(at_least_none(walks.touched(run) - count), walks.share_of_next_word(run), graph.ZERO, True)
         )
-    returns = [
-        Touches(count, *walks.share_since(pattern.runs[-1], pattern.runs[-1], time)) for time, count in walks.returns
-    ]
+    returns = [Touches(count, *walks.share_of_return(depth, time)) for depth, time, count in walks.returns]
     again = at_least_none(graph.add(*visits) - lines - graph.add(graph.ZERO, *(part.count for part in returns)))
     parts += [*walks.touches_of_next_walk(again, visits), *returns]
     known = graph.add(lines, *(part.count for part in parts))
@@ -103,19 +107,39 @@ class Walks:
         return product(loop.trips for loop in self.walk.loops[: self.walk.outermost])
 
     @property
-    def returns(self) -> list[tuple[Expr, Expr]]:
-        """How long after the first of the walks comes back to lines that it has left, as one along columns does to the
-        words beside, and to how many."""
-        nest, found = self.walk.replace(word=self.runs[-1].bytes), list[tuple[Expr, Expr]]()
+    def returns(self) -> list[tuple[int | None, Expr, Expr]]:
+        """By which loop, or after how long, the first of the walks comes back to lines that it has left, as one along
+        columns does to the words beside, and to how many."""
+        nest, found = self.walk.replace(word=self.runs[-1].bytes), list[tuple[int | None, Expr, Expr]]()
         for depth in self.moving[1:]:
             inner, outer = (nest.lines_of_all_passes(number, self.level.line) for number in (depth, depth + 1))
             if depth == self.walk.along_line:
                 inner, seams = self._lines_before_coming_back(depth), self._seams(depth)
                 rows = self.passes[depth] * at_least_none(self.walk.loops[depth].trips - 1)
-                found.append((rows, graph.if_else(self.leaves, smallest(seams, at_least_none(inner - outer)), 0)))
+                found.append((None, rows, graph.if_else(self.leaves, smallest(seams, at_least_none(inner - outer)), 0)))
                 inner = inner - seams
-            found.append((self.passes[depth], graph.if_else(self.leaves, at_least_none(inner - outer), 0)))
+            count = graph.if_else(self.leaves, at_least_none(inner - outer), 0)
+            along = depth if depth == self.walk.along_line and not self.walk.is_triangular else None
+            found.append((along, self.passes[depth], count))
         return found
+
+    def share_of_return(self, along: int | None, time: Expr) -> tuple[Expr, Expr]:
+        """The share of the lines that walks find when they come back to them in the next pass of a loop along lines, or
+        so long after, and those that all touch in between. In such a pass all walks together are one, from the first
+        byte along a line to the last, and from the first row to the last."""
+        if along is None or self.leaves is graph.FALSE:
+            return self.share_since(self.runs[-1], self.runs[-1], time)
+        place, loops = self.rim, list[StridedLoop]()
+        for depth, loop in enumerate(self.walk.loops):
+            steps = [run.steps[depth] for run in self.runs]
+            first = smallest(*steps) if len(steps) > 1 else steps[0]
+            place += first * loop.stride if loop.moves else graph.ZERO
+            wider = largest(*steps) - first if len(steps) > 1 and loop.moves and depth < along else graph.ZERO
+            loops.append(loop.replace(trips=loop.trips + wider))
+        begin = self.walk.begin_in(self.way) or graph.ZERO
+        own = self._hull(along).replace(loops=tuple(loops), place=self._around(begin + place), pages=None)
+        beside = InterveningData((), self.others, self.tables)
+        return share_found(own, beside, reuse_window(own, along + 1), self.level)
 
     def _lines_before_coming_back(self, along: int) -> Expr:
         """Lines that walks touch from line to line, summed over the passes of the loop `along` a line: in each what all
