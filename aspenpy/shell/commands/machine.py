@@ -13,10 +13,11 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
 from aspenpy.language.files import STANDARD_OUTPUT, Reader, put_whole
 from aspenpy.language.parser import parse_file
-from aspenpy.models.library import library_names, load_machine, parse
+from aspenpy.models.library import formatted, library_names, load_machine, parse
 from aspenpy.models.machine.load import link_machine
 from aspenpy.models.machine.load import read_machine as load_source
 from aspenpy.models.machine.model import Machine
+from aspenpy.models.machine.sheets import SHEET_KINDS, read_sheet, sheet_template, write_machine
 from aspenpy.models.machine.texts import KINDS, Kind, skeleton
 from aspenpy.probe.importers import import_files
 from aspenpy.probe.probe import Probe, import_machine, probe
@@ -83,6 +84,8 @@ EXAMPLES: Examples = (
         """printf '{"lscpu": [{"field": "CPU(s):", "data": "8"}]}' > site.json; """
         "aspenpy machine probe site --from site.json --replace",
     ),
+    ("a data sheet to fill from a vendor's page", "aspenpy machine new --template accelerator -o board.toml"),
+    ("the model that it describes, with a source beside each number", "aspenpy machine new board --from board.toml"),
     ("a peak above what the clock allows? less power at full load than idle?", "aspenpy machine check haswell"),
 )
 
@@ -91,15 +94,16 @@ DEFAULT_KIND: Kind = "cpu"
 
 OPTIONS = (
     choice("action", ("new", "probe", "check"), "new, probe or check", metavar="ACTION"),
-    option("names", "NAME", "new, probe: the machine's name; check: files, folders or names", nargs="+"),
+    option("names", "NAME", "new, probe: the machine's name; check: files, folders or names", nargs="*"),
     choice("--kind", KINDS, "the kind of machine").adapt(f" (new; default: {DEFAULT_KIND})"),
-    OUTPUT.adapt(": the machine (new, probe; default: NAME.aspen)"),
+    choice("--template", SHEET_KINDS, "shows a data sheet to fill (new)"),
+    OUTPUT.adapt(": the machine (new, probe; default: NAME.aspen), or the data sheet of --template"),
     REPLACE.adapt(" (new, probe)"),
     repeatable_option(
         "--from",
         "FILE",
-        "probe: reads what lscpu -J, lstopo --of xml, likwid-topology -c or STREAM have said of a host, and measures "
-        "nothing; may be repeated",
+        "new: the data sheet to make the machine from; probe: reads what lscpu -J, lstopo --of xml, likwid-topology -c "
+        "or STREAM have said of a host, and measures nothing; may be repeated",
         dest="files",
     ),
     option(
@@ -124,8 +128,10 @@ OPTIONS = (
 )
 def run_machine(arguments: Arguments) -> int:
     """Runs the action; the exit status of `check` is that of `aspenpy check`."""
+    if arguments.template and arguments.action != "new":
+        raise CommandError("--template belongs to `aspenpy machine new`")
     if arguments.action == "new":
-        return _write_new(arguments)
+        return _write_sheet(arguments) if arguments.template else _write_new(arguments)
     if arguments.action == "probe":
         if arguments.strict or arguments.kind:
             raise CommandError("--strict belongs to `aspenpy machine check`, --kind to `aspenpy machine new`")
@@ -136,27 +142,49 @@ def run_machine(arguments: Arguments) -> int:
         message = "--kind belongs to `aspenpy machine new`, --output and --replace to it and to `aspenpy machine probe`"
         raise CommandError(message)
     _refuse_probing(arguments)
+    if not arguments.names:
+        raise CommandError("`aspenpy machine check` takes files, folders or names")
     return conclude(drop_repeats(_check_machines(arguments)), arguments)
 
 
 # -- new -------------------------------------------------------------------------------------------
 
 
+def _write_sheet(arguments: Arguments) -> int:
+    """Shows an empty data sheet, or writes it to the file that is asked for."""
+    if arguments.names or arguments.files or arguments.kind:
+        raise CommandError("--template shows a data sheet, and takes --output alone")
+    if arguments.output is None:
+        emit(sheet_template(arguments.template).removesuffix("\n"))
+        return 0
+    return _write_file(arguments, sheet_template(arguments.template), output_of(arguments, ""), "--from takes it")
+
+
 def _write_new(arguments: Arguments) -> int:
     if arguments.strict or arguments.format:
         raise CommandError("--strict and --format belong to `aspenpy machine check`")
-    _refuse_probing(arguments)
     name = _require_one_name(arguments)
     kind: Kind = arguments.kind or DEFAULT_KIND
     text = skeleton(name, kind)
     _refuse_name(name, text)
+    if arguments.files:
+        if len(arguments.files) > 1 or arguments.kind:
+            raise CommandError("`aspenpy machine new --from` takes one data sheet, which says its kind")
+        source = Reader(allow_outside=arguments.allow_outside).read(arguments.files[0])
+        text = formatted(write_machine(read_sheet(source, name), name))
+    elif arguments.compare is not None:
+        raise CommandError("--compare belongs to `aspenpy machine probe`")
     path = output_of(arguments, name)
+    return _write_file(arguments, text, path, f"`aspenpy show {path}` shows what is in it")
+
+
+def _write_file(arguments: Arguments, text: str, path: Path | str, then: str) -> int:
     with refuse_unwritable(path):
         if isinstance(path, Path) and not arguments.replace and (path.exists() or path.is_symlink()):
             raise CommandError(f"`{path}` is there already; --output names another file, --replace writes it anew")
         put_whole(path, text)
     if path != STANDARD_OUTPUT:
-        report_written(path, f"; `aspenpy show {path}` shows what is in it")
+        report_written(path, f"; {then}")
     return 0
 
 
@@ -166,7 +194,7 @@ def _refuse_probing(arguments: Arguments) -> None:
 
 
 def _require_one_name(arguments: Arguments) -> str:
-    if len(arguments.names) > 1:
+    if len(arguments.names) != 1:
         raise CommandError(f"`aspenpy machine {arguments.action}` takes one name")
     return str(arguments.names[0])
 
