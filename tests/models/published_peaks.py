@@ -52,6 +52,11 @@ DEVICES = (
     Published("mi250x", "OLCF; TechPowerUp", 47.8 * TFLOP, 47.9 * TFLOP),
     Published("mi300a", "data sheet", 61.3 * TFLOP, 122.6 * TFLOP),
     Published("mi300x", "ROCm documentation", 81.7 * TFLOP, 163.4 * TFLOP),
+    Published("mi325x", "stas00/ml-engineering", 81.7 * TFLOP, 163.4 * TFLOP),
+    Published("h100_pcie", "data sheet", 26 * TFLOP, 51 * TFLOP),
+    Published("l40s", "data sheet", 1.431 * TFLOP, 91.6 * TFLOP),
+    Published("rtx_4090", "Tom's Hardware", 1.29 * TFLOP, 82.6 * TFLOP),
+    Published("rtx_5090", "fpsbench.com", 1.637 * TFLOP, 104.8 * TFLOP),
 )
 """One of each kind of processor and accelerator of which a peak is published."""
 

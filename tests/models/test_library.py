@@ -17,7 +17,7 @@ MACHINES = sorted(path.stem for path in (MODELS / "machines").glob("*.aspen"))
 FILES = sorted(MODELS.rglob("*.aspen"))
 PARTS = sorted((MODELS / "machines" / "parts").glob("*/*.aspen"))
 TYPES = {"file_systems": "file_system", "interconnects": "interconnect", "links": "link", "memories": "memory"}
-TYPES |= {"nodes": "node", "sockets": "socket"}
+TYPES |= {"sockets": "socket", "cores": "core", "nodes": "node"}
 """What kind of component the parts of a folder are."""
 
 

@@ -210,7 +210,20 @@ DISSERTATION_POWER = {
 }  # fmt: skip
 """Idle and dynamic watts of table 3.4 and listing 3.2 of Umar's dissertation (2018)."""
 
-SOCKET_POWER = PRODUCT_PAGES | TABULATED | BOARDS | ELSEWHERE | DISSERTATION_POWER
+SHEETS = {
+    "amd_epyc_9684x": 400,  # AMD's product pages, as above
+    "intel_xeon_6980p": 500,  # hardwareluxx.de, "Intels Comeback: Granite Rapids"
+    "intel_xeon_max_9480": 350, "intel_xeon_platinum_8592plus": 350,  # toUpperCase78/intel-processors
+    "nvidia_grace_superchip": 500 / 2,  # of two chips: hardwaretimes.com
+    "nvidia_h100_pcie": 350, "nvidia_h20": 400,  # NVIDIA, PB-11133-001; willitrunai.com
+    "nvidia_b200": 1000, "nvidia_gb200": 1200, "nvidia_l40s": 350, "amd_mi325x": 1000, "amd_mi355x": 1400,
+    "nvidia_rtx_4090": 450, "nvidia_rtx_5090": 575, "nvidia_l4": 72, "intel_max_1550": 600,
+    "raspberry_pi_4_socket": 6.3,  # at the wall under load, chipwired.com
+}  # fmt: skip
+"""Watts of processors and boards that data sheets describe; those of 2024 and later without a page beside them by
+github.com/stas00/ml-engineering, compute/accelerator."""
+
+SOCKET_POWER = SHEETS | PRODUCT_PAGES | TABULATED | BOARDS | ELSEWHERE | DISSERTATION_POWER
 
 POWER_NOT_CHECKED = {
     "intel_xeon_e5_2637": "no page of the first of that name could be read",
@@ -219,6 +232,9 @@ POWER_NOT_CHECKED = {
     "ibm_bluegene_q": "IBM publishes none of the chip; that of its node is an upper bound",
     "amd_mi300a_cores": "published with its compute units only; a quarter of an EPYC 9654 is assumed",
     "amd_mi300a_units": "as `amd_mi300a`, but for its memory",
+    **dict.fromkeys(("amd_epyc_9755", "amd_epyc_9965", "ampere_altra_max_m128_30"), "recalled"),
+    **dict.fromkeys(("aws_graviton_3", "aws_graviton_4"), "AWS publishes none"),
+    "raspberry_pi_5_socket": "12.7 W at the wall under Linpack: an upper bound",
     "nvidia_gh200": "NVIDIA publishes that of the superchip; as an H100",
     **dict.fromkeys(
         (
@@ -261,7 +277,7 @@ def test_power_that_is_not_published_is_below_a_published_bound(name: str, socke
 
 
 def test_every_power_is_checked_or_there_is_a_reason() -> None:
-    tables = (PRODUCT_PAGES, TABULATED, BOARDS, ELSEWHERE, DISSERTATION_POWER, POWER_NOT_CHECKED)
+    tables = (SHEETS, PRODUCT_PAGES, TABULATED, BOARDS, ELSEWHERE, DISSERTATION_POWER, POWER_NOT_CHECKED)
     listed = sorted(socket for table in tables for socket in table)
     sockets = {socket for name in MACHINES for socket in aspenpy.load_machine(name).sockets}
     assert listed == sorted(sockets - {"simulated_socket"})  # cachegrind's draws nothing

@@ -8,6 +8,7 @@ value alone. A line with a hole that nothing fills is left out, and so is one be
 
 from __future__ import annotations
 
+import os
 import re
 import textwrap
 import tomllib
@@ -15,8 +16,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, suggest_nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, require_known, suggest_nearest
 from aspenpy.language.dimensions import parse_unit
+from aspenpy.language.files import list_models, models_folder
 from aspenpy.language.source import Source, Span
 from aspenpy.models.machine.texts import TEMPLATES
 from aspenpy.record import Record
@@ -32,7 +34,8 @@ MOST_DIGITS = 40
 
 
 class Field(Record):
-    """A field of a data sheet. `unit` is one of the language, empty for a count, `text` or `word`."""
+    """A field of a data sheet. `unit` is one of the language, empty for a count, `text`, `word`, some words, or a
+    folder of the library that has parts of such names."""
 
     name: str
     unit: str
@@ -79,10 +82,10 @@ def sheet_kind(name: str) -> SheetKind:
 def sheet_template(kind: str) -> str:
     """An empty sheet of a kind: what has to be filled, and examples of what may be."""
     lines = [
-        f"# A data sheet; `aspenpy machine new NAME --from` this file writes the model. Replace every value: these are",
-        "# examples. Behind a number stands where it is from: \"2.4 GHz // measured: who says so\"; measured, published,",
-        "# derived or assumed. What stands behind `source` is said of numbers without their own. Leave out what no page",
-        "# says: a rule for its kind and year stands in, and the model marks it as assumed.",
+        "# A data sheet; `aspenpy machine new NAME --from` this file writes the model. Replace every value: these are",
+        '# examples. Behind a number stands where it is from: "2.4 GHz // measured: who says so"; measured, published,',
+        "# derived or assumed. What `source` says holds for numbers without their own. Leave out what no page says: a",
+        "# rule for its kind and year stands in, and the model marks it as assumed.",
         f'kind = "{kind}"',
         'source = "the vendor\'s page"',
     ]
@@ -133,7 +136,7 @@ def read_sheet(source: Source, machine: str) -> Sheet:
             errors.append(Diagnostic("missing-field", message, _find_key(source, field.name), hint=hint))
     if errors:
         raise AspenError(*errors)
-    return Sheet(kind, _complete(entries, sheet_kind(kind)))
+    return Sheet(kind, _complete(entries, sheet_kind(kind), machine))
 
 
 def _parse_toml(source: Source) -> dict[str, Any]:
@@ -179,9 +182,7 @@ def _find_key(source: Source, name: str) -> Span:
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?)\s*(.*)")
 
 
-def _read_value(
-    name: str, value: Any, origin: str, fields: Mapping[str, Field], span: Span, machine: str
-) -> Entry:
+def _read_value(name: str, value: Any, origin: str, fields: Mapping[str, Field], span: Span, machine: str) -> Entry:
     field = fields.get(name)
     if field is None:
         hint = suggest_nearest(name, fields) or "`aspenpy machine new --template KIND` shows the fields"
@@ -193,12 +194,24 @@ def _read_value(
         if not (usable and text):
             fail("no-value", f"`{name}` is a text: {field.asks}", span, hint=f'such as "{field.example}"')
         return Entry(text[:100], "")
-    written = _write_word(text) if field.unit == "word" else _write_quantity(text, field.unit, f"{machine}_clock")
+    if known := _list_words(field.unit):
+        require_known(text, known, "unknown-word", f"`{name}` is one of some words: {field.asks}", span)
+    is_word = bool(known) or field.unit == "word"
+    written = _write_word(text) if is_word else _write_quantity(text, field.unit, f"{machine}_clock")
     if not usable or written is None:
         expected = {"word": "a word", "": "a number above zero"}.get(field.unit, f"a quantity in {field.unit}")
-        example = field.example or {"": "2", "Hz": "2.4 GHz", "s": "50 ns", "B": "64 B", "B/s": "30 GB/s"}.get(field.unit)
+        example = field.example or {"": "2", "Hz": "2.4 GHz", "s": "50 ns", "B": "64 B", "B/s": "30 GB/s"}.get(
+            field.unit
+        )
         fail("no-value", f"`{name}` is {expected}: {field.asks}", span, hint=f"such as {example}" if example else None)
     return Entry(written, _read_origin(comment.strip(), origin, span))
+
+
+def _list_words(unit: str) -> list[str]:
+    """The words that a field takes whose unit is the library's folder of them, or all of them with blanks between."""
+    if unit.startswith("parts/"):
+        return sorted(list_models(os.path.join(models_folder(), "machines", *unit.split("/"))))
+    return unit.split() if " " in unit else []
 
 
 def _write_word(text: str) -> str | None:
@@ -206,7 +219,7 @@ def _write_word(text: str) -> str | None:
 
 
 def _write_quantity(text: str, unit: str, clock: str) -> str | None:
-    """A quantity as the language has it; None where it is none of that unit. Cycles are those of the machine's clock."""
+    """A quantity as the language has it; None where it is none of that unit. Cycles are of the machine's clock."""
     match = _NUMBER.fullmatch(text)
     if match is None or len(text) > MOST_DIGITS or not float(match[1]):
         return None
@@ -243,14 +256,14 @@ def _read_origin(comment: str, origin: str, span: Span) -> str:
 # -- completing ------------------------------------------------------------------------------------
 
 
-def _complete(entries: Mapping[str, Entry], kind: SheetKind) -> dict[str, Entry]:
+def _complete(entries: Entries, kind: SheetKind, machine: str) -> dict[str, Entry]:
     """The entries with those that rules give, in the order of the fields."""
     found = dict(entries)
     year = float(entries["year"].text)
     for name in kind.fields:
         rules = [rule for rule in kind.rules if rule.field == name and rule.since <= year and _holds(rule.when, found)]
         if name not in found and rules:
-            value = _fill(rules[-1].value, found)
+            value = _fill(_put_name(rules[-1].value, machine), found)
             if value is not None:
                 text = _choose_ways(value, name.partition(".")[0], found) if value.startswith("ways ") else value
                 found[name] = Entry(text, f"assumed: {rules[-1].reason}")
@@ -258,9 +271,11 @@ def _complete(entries: Mapping[str, Entry], kind: SheetKind) -> dict[str, Entry]
 
 
 def _holds(condition: str, entries: Entries) -> bool:
-    """Whether a field is known, and begins as it says behind `=`."""
+    """Whether a field is known; behind `=` how it begins, behind `==` what it is."""
     name, _, start = condition.partition("=")
-    return not condition or (name in entries and entries[name].text.startswith(start))
+    if not condition or name not in entries:
+        return not condition
+    return entries[name].text == start[1:] if start.startswith("=") else entries[name].text.startswith(start)
 
 
 def _choose_ways(value: str, level: str, entries: Entries) -> str:
@@ -296,12 +311,12 @@ def write_machine(sheet: Sheet, machine: str, part: str | None = None) -> str:
 def name_component(sheet: Sheet, machine: str) -> str:
     """The name of the component of a sheet: that of the machine behind its vendor's."""
     vendor = re.sub(r"[^a-z0-9]+", "_", sheet.entries["vendor"].text.lower()).strip("_")
-    return machine if not vendor.isidentifier() or machine.startswith(f"{vendor}_") else f"{vendor}_{machine}"
+    return f"{vendor}_{machine}" if vendor.isidentifier() and not machine.startswith(vendor) else f"{machine}_socket"
 
 
 def _write(template: str, entries: Entries, machine: str) -> str:
     text = (SHEETS / template).read_text(encoding="utf-8")
-    socket = name_component(Sheet("", entries), machine)
+    text = re.sub(r"\bSOCKET\b", name_component(Sheet("", entries), machine), _put_name(text, machine))
     blocks = []
     for block in text.removesuffix("\n").split("\n\n"):
         condition = _CONDITION.match(block)
@@ -311,8 +326,11 @@ def _write(template: str, entries: Entries, machine: str) -> str:
             block = block[condition.end() :]
         lines = [written for line in block.split("\n") for written in _write_line(line, entries)]
         blocks.append("\n".join(lines))
-    whole = "\n\n".join(filter(None, blocks)) + "\n"
-    return re.sub(r"\bSOCKET\b", socket, re.sub(r"\bNAME(?=_|\b)", machine, whole))
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _put_name(text: str, machine: str) -> str:
+    return re.sub(r"\bNAME(?=_|\b)", machine, text)
 
 
 def _write_line(line: str, entries: Entries) -> Iterator[str]:
@@ -321,7 +339,7 @@ def _write_line(line: str, entries: Entries) -> Iterator[str]:
         if _holds(condition[3], entries) != (condition[2] == "?"):
             return
         line = condition[1] + line[condition.end() :]
-    code, marked, remark = line.partition("//")
+    code, _, remark = line.partition("//")
     filled = _fill(code, entries)
     if filled is None:
         return
