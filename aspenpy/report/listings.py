@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from aspenpy.answers.peaks import peaks, together, value_of
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.source import Source, Span
 from aspenpy.models.library import Kind, find_source, library_names
-from aspenpy.models.machine.texts import Header, header
+from aspenpy.models.machine.model import Component, Machine
+from aspenpy.models.machine.texts import Header, header, provenance
 from aspenpy.record import Record
 from aspenpy.tables.formats import rows_as_objects
 from aspenpy.tables.numbers import Amount, format_setting_with_unit
@@ -153,12 +157,68 @@ def sources(kind: Kind, wanted: Wanted | None = None) -> Sources:
     return {name: source for name, source in by_name.items() if wanted(name, header(source.text))}
 
 
-def report_library(kind: Kind, listed: Sources) -> Report:
-    """A table of the names with their summaries; of machines also kind, vendor and year."""
+def report_library(kind: Kind, listed: Sources, figures: Mapping[str, Figures] | None = None) -> Report:
+    """A table of the names with their summaries; of machines also kind, vendor and year, and `figures` by name."""
     heads = COLUMNS + MACHINES if kind == "machines" else COLUMNS
+    if figures is not None:
+        year = Column("year", get=lambda item: header(item[1].text).year, media=TEXT)
+        columns = (
+            Column(name, None if unit else "share", unit=unit, get=lambda item, name=name: figures[item[0]].of(name))
+            for name, unit in FIGURES
+        )
+        heads = (
+            COLUMNS[0],
+            year,
+            *columns,
+            Column("summary", get=lambda item: summary(item[1]), media=JSON),
+            *MACHINES,
+        )
     nothing = () if listed else (Paragraph("There is none like that in the library."),)
     models = make_table(heads, listed.items())
     return Report("", {}, (models, *nothing), array=rows_as_objects(models.select_columns("json")))
+
+
+FIGURES = (("flops", "flop/s"), ("bandwidth", "B/s"), ("capacity", "B"), ("watts", "W"), ("assumed", ""))
+"""What machines are sorted by besides their year, and its unit."""
+
+
+class Figures(NamedTuple):
+    """Figures of a machine, all of its parts together; None where it has none of them. `flops` are those of vectors in
+    double precision, `bandwidth` what loads from memory attain, `capacity` that of its memories, `watts` those of
+    sockets and memories at full load, `assumed` the part of its numbers that are."""
+
+    flops: float | None
+    bandwidth: float | None
+    capacity: float | None
+    watts: float | None
+    assumed: float | None
+
+    def of(self, name: str) -> float | None:
+        value: float | None = getattr(self, name)
+        return value
+
+
+def figures_of(machine: Machine) -> Figures:
+    """The figures that a machine is sorted by."""
+    found = peaks(machine)
+    origins = provenance(machine)
+    return Figures(
+        together(found, "flops", "dp"),
+        together(found, "loads"),
+        _sum_parts(machine, ("memory",), lambda part: part.value("capacity")),
+        _sum_parts(machine, ("socket", "memory"), lambda part: graph.add(*part.power.values())),
+        sum(item.known == "assumed" for item in origins) / len(origins) if origins else None,
+    )
+
+
+def _sum_parts(machine: Machine, types: tuple[str, ...], size: Callable[[Component], Expr | None]) -> float | None:
+    terms = [
+        graph.mul(place.count, each)
+        for place in machine.places()
+        if place.component.type in types and (each := size(place.component)) is not None
+    ]
+    total = value_of(graph.add(*terms), machine.definitions) if terms else None
+    return float(total) if total else None
 
 
 def summary(source: Source) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,14 +20,14 @@ from aspenpy.language.source import Span
 from aspenpy.language.statements import declarations_by_name
 from aspenpy.models.machine.model import OWNER, Machine, Place
 from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
-from aspenpy.models.machine.texts import NumberOrigin, provenance
+from aspenpy.models.machine.texts import STANDINGS, NumberOrigin, provenance
 from aspenpy.models.units import Units
 from aspenpy.report import network as networks
 from aspenpy.report.listings import Declared, ListingTree, declaration_table, tree_lines
 from aspenpy.tables.formats import rows_as_objects
 from aspenpy.tables.numbers import Amount, unit_of_resource
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import DATA, JSON, TEXT, Column, Report, Table, make_columns, make_table
+from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Report, Table, make_columns, make_table
 
 UNITS = {
     "tree": {"static_power": "W", "dynamic_power": "W"},
@@ -49,6 +50,7 @@ SOURCES = (
     Column("number", get="name", media=TEXT),
     Column("name", media=JSON),
     Column("as written", key="written"),
+    Column("known"),
     Column("file", get=lambda origin: origin.span.resolve().source.name, media=JSON),
     Column("line", get=lambda origin: origin.span.position().line, media=JSON),
     Column("line", get=lambda origin: _first_line(origin.span), media=TEXT),
@@ -76,6 +78,8 @@ def report_machine(machine: Machine, summary: str | None = None) -> Report:
         "network": network and networks.figures_object(network),
     }
     rates = [peak for peak in found if peak.rate is not None]
+    known = Counter(origin.known for origin in origins)
+    shares = ", ".join(f"{known[standing]} {standing}" for standing in STANDINGS if known[standing])
     parts = (
         _components(machine),
         make_table(_peak_columns(found), rates, title="peaks", media=TEXT),
@@ -84,6 +88,7 @@ def report_machine(machine: Machine, summary: str | None = None) -> Report:
         declaration_table("properties", properties_of(machine)),
         declaration_table("parameters", parameters_of(machine)),
         make_table(SOURCES, _mark_repeats(origins), title="sources", media=TEXT),
+        *((Paragraph(f"of {len(origins)} numbers {shares}"),) if origins else ()),
         make_table(SOURCES, origins, "sources", media=JSON),
     )
     headline = f"machine {machine.name}: {summary}" if summary else f"machine {machine.name}"

@@ -38,3 +38,43 @@ def test_unknown_kind(run: Runner) -> None:
     outcome = run("list", "sockets")
     assert outcome.status == 2
     assert outcome.err.startswith("aspenpy: KIND: expected apps or machines, not `sockets`")
+
+
+def test_sorted_by_what_memories_attain(run: Runner) -> None:
+    options = ("list", "machines", "--kind", "gpu", "--since", "2022", "--sort", "bandwidth")
+    head, _, *rows = run(*options).out.splitlines()
+    assert head.split() == ["name", "year", "flops", "bandwidth", "capacity", "watts", "assumed"]
+    found = json.loads(run(*options, "--format", "json").out)
+    assert [row.split()[0] for row in rows] == [item["name"] for item in found]
+    assert {item["kind"] for item in found} == {"gpu"}
+    assert min(item["year"] for item in found) == 2022
+    bandwidths = [item["bandwidth"] for item in found]
+    assert bandwidths == sorted(bandwidths, reverse=True)
+    h100 = next(item for item in found if item["name"] == "h100")
+    assert h100["bandwidth"] == pytest.approx(0.887 * 3350e9)
+    assert (h100["capacity"], h100["watts"]) == pytest.approx((80e9, 700))
+    assert h100["flops"] == pytest.approx(132 * 1.98e9 * 128)
+    assert 0 < h100["assumed"] < 1
+
+
+def test_figures_are_of_all_parts(run: Runner) -> None:
+    (frontera,) = json.loads(
+        run("list", "machines", "--vendor", "Dell", "--since", "2019", "--sort", "name", "--format", "json").out
+    )
+    assert (frontera["name"], frontera["summary"].split()[0]) == ("frontera", "Frontera")
+    assert frontera["flops"] == pytest.approx(38745.9e12, rel=1e-4)
+    assert frontera["capacity"] == pytest.approx(8008 * 192e9)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("apps", "--sort", "watts"), "--kind, --vendor, --year, --since, --cores, --memory and --sort choose among"),
+        (("machines", "--since", "2020", "--year", "2021"), "--since YEAR is --year YEAR.. already"),
+        (("machines", "--since", "then"), "--since: `then` is no number"),
+    ],
+)
+def test_sorts_that_are_refused(run: Runner, options: tuple[str, ...], said: str) -> None:
+    outcome = run("list", *options)
+    assert outcome.status == 2
+    assert said in outcome.err

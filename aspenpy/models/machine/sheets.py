@@ -23,9 +23,6 @@ from aspenpy.language.source import Source, Span
 from aspenpy.models.machine.texts import TEMPLATES
 from aspenpy.record import Record
 
-STANDINGS = ("measured", "published", "derived", "assumed")
-"""How a number is known; one with a source and no such word is published."""
-
 SHEETS = TEMPLATES / "sheets"
 SHEET_KINDS = tuple(sorted(path.stem for path in SHEETS.glob("*.toml")))
 

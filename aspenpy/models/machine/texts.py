@@ -15,7 +15,7 @@ from aspenpy.record import Record
 
 
 class NumberOrigin(Record):
-    """A number as it was written, at its place, and what the comment beside it says.
+    """A number as it was written, at its place, what the comment beside it says, and how the number is `known` by it.
 
     That is the comment behind it on its line, else the one right above it, else the one above its component.
     """
@@ -24,6 +24,35 @@ class NumberOrigin(Record):
     written: str
     comment: str
     span: Span
+    known: str = "published"
+
+
+STANDINGS = ("measured", "published", "derived", "assumed")
+"""How numbers are known."""
+
+_TOLD = (
+    ("assumed", re.compile(r"\bassum|\brecalled", re.IGNORECASE)),
+    (
+        "measured",
+        re.compile(
+            r"\bmeasured|\bfit|\bseen in use|\bextrapolated|\battains?\b|\bstream\b|\btriad|bench|kerncraft|likwid"
+            r"|osu_|cuBLAS|rocBLAS|PyTorch|\breached\b",
+            re.IGNORECASE,
+        ),
+    ),
+    ("derived", re.compile(r"\bderived|\bsee above|\bless the\b|\bthe rest\b|[0-9] [x/] [0-9]|\bhalf of|\bpart of")),
+)
+"""Words of a comment by which a number is known so; without any of them it is published."""
+
+
+def standing_of(comment: str) -> str:
+    """How a number is known by what its comment says: one of `STANDINGS`. The word that a comment or a part of it
+    begins with decides, else words that only such comments have."""
+    for part in comment.split("; "):
+        word = part.partition(":")[0].strip()
+        if word in STANDINGS:
+            return word
+    return next((standing for standing, words in _TOLD if words.search(comment)), "published")
 
 
 def provenance(machine: Machine) -> list[NumberOrigin]:
@@ -32,10 +61,23 @@ def provenance(machine: Machine) -> list[NumberOrigin]:
     for name, expression, span, component in _walk_numbers(machine):
         if expression.span is None or span is None:
             continue
-        comment = comment_at(span) or (_comment_above(component) if component else "")
+        own = comment_at(span)
+        comment = own or (_comment_above(component) if component else "")
         if comment:
-            origins.append(NumberOrigin(name, " ".join(expression.span.text().split()), comment, span))
+            known = standing_of(own or _part_about(name, comment))
+            origins.append(NumberOrigin(name, " ".join(expression.span.text().split()), comment, span, known))
     return origins
+
+
+_ALSO = {"associativity": "ways", "cacheline": "line"}
+
+
+def _part_about(name: str, comment: str) -> str:
+    """The part of a component's comment that is about one of its numbers, else the part that it begins with."""
+    words = name.rpartition(".")[2].split("_")
+    parts = re.split(r"[;.] ", comment)
+    fitting = (part for part in parts if any(_ALSO.get(word, word) in part.lower() for word in words))
+    return next(fitting, parts[0])
 
 
 def comment_at(span: Span) -> str:

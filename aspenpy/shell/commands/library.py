@@ -15,7 +15,7 @@ from aspenpy.language.parser import parse_expression
 from aspenpy.models.library import find_source, library_names, load_machine, load_source
 from aspenpy.models.machine.texts import Header
 from aspenpy.models.machine.texts import header as header_of
-from aspenpy.report.listings import Wanted, report_library, sources, summary
+from aspenpy.report.listings import FIGURES, Wanted, figures_of, report_library, sources, summary
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import path_of
 from aspenpy.shell.operands import constant_or_failure
@@ -24,7 +24,8 @@ from aspenpy.shell.options import OUTSIDE, RESULTS
 from aspenpy.shell.output import deliver, deliver_text, show_source
 
 KINDS = ("cpu", "gpu", "system", "abstract", "teaching")
-FILTERS = ("machine_kind", "vendor", "year", "cores", "memory")
+FILTERS = ("machine_kind", "vendor", "year", "since", "cores", "memory")
+SORTS = ("name", "year", *(name for name, _ in FIGURES))
 
 
 @command(
@@ -36,8 +37,12 @@ FILTERS = ("machine_kind", "vendor", "year", "cores", "memory")
         choice("--kind", KINDS, "the kind of machine", dest="machine_kind"),
         option("--vendor", "NAME", "only machines by this vendor"),
         option("--year", "MIN..MAX", "only machines first delivered in these years"),
+        option("--since", "YEAR", "only machines first delivered in this year or later"),
         option("--cores", "MIN..MAX", "only machines with so many cores in all"),
         option("--memory", "MIN..MAX", "only machines with so much memory in all, such as 1TB.."),
+        choice(
+            "--sort", SORTS, "shows figures of the machines and sorts by one, the largest first; by name: the names"
+        ),
         *RESULTS,
     ),
     examples=(
@@ -45,16 +50,33 @@ FILTERS = ("machine_kind", "vendor", "year", "cores", "memory")
         ("machines", "aspenpy list machines"),
         ("some of them", "aspenpy list machines --kind gpu --vendor NVIDIA --year 2012..2017"),
         ("by what is in them", "aspenpy list machines --kind cpu --cores 32.. --memory '..256 GiB'"),
+        (
+            "what can be bought, and what its memory attains",
+            "aspenpy list machines --kind gpu --since 2022 --sort bandwidth",
+        ),
         ("for a program", "aspenpy list machines --format json"),
     ),
 )
 def run_list(arguments: Arguments) -> int:
     asked = any(getattr(arguments, name) is not None for name in FILTERS)
-    if asked and arguments.kind != "machines":
-        options = "--kind, --vendor, --year, --cores and --memory"
+    if (asked or arguments.sort) and arguments.kind != "machines":
+        options = "--kind, --vendor, --year, --since, --cores, --memory and --sort"
         raise CommandError(f"{options} choose among machines: aspenpy list machines")
-    listing = report_library(arguments.kind, sources(arguments.kind, _read_filters(arguments) if asked else None))
-    return deliver(listing, arguments)
+    if arguments.since is not None and arguments.year is not None:
+        raise CommandError("--since YEAR is --year YEAR.. already")
+    found = sources(arguments.kind, _read_filters(arguments) if asked else None)
+    if arguments.sort is None:
+        return deliver(report_library(arguments.kind, found), arguments)
+    figures = {name: figures_of(load_machine(name)) for name in found}
+
+    def size(name: str) -> tuple[float, str]:
+        by_header = {"year": header_of(found[name].text).year, "name": 0}
+        value = by_header[arguments.sort] if arguments.sort in by_header else figures[name].of(arguments.sort)
+        return -(value or 0), name
+
+    return deliver(
+        report_library("machines", {name: found[name] for name in sorted(found, key=size)}, figures), arguments
+    )
 
 
 class Interval(NamedTuple):
@@ -71,6 +93,8 @@ class Interval(NamedTuple):
 def _read_filters(arguments: Arguments) -> Wanted:
     """The filters that the options ask for. Machines are loaded only if it is asked what is in them."""
     year, cores, memory = (_read_interval(name, getattr(arguments, name)) for name in ("year", "cores", "memory"))
+    if arguments.since is not None:
+        year = Interval(_read_number("since", arguments.since), None)
     vendor = _read_vendor(arguments.vendor) if arguments.vendor is not None else None
 
     def is_wanted(name: str, header: Header) -> bool:
