@@ -162,20 +162,15 @@ def report_library(kind: Kind, listed: Sources, figures: Mapping[str, Figures] |
     heads = COLUMNS + MACHINES if kind == "machines" else COLUMNS
     if figures is not None:
         year = Column("year", get=lambda item: header(item[1].text).year, media=TEXT)
-        columns = (
-            Column(name, None if unit else "share", unit=unit, get=lambda item, name=name: figures[item[0]].of(name))
-            for name, unit in FIGURES
-        )
-        heads = (
-            COLUMNS[0],
-            year,
-            *columns,
-            Column("summary", get=lambda item: summary(item[1]), media=JSON),
-            *MACHINES,
-        )
+        words = Column("summary", get=lambda item: summary(item[1]), media=JSON)
+        heads = (COLUMNS[0], year, *(_figure_column(*row, figures) for row in FIGURES), words, *MACHINES)
     nothing = () if listed else (Paragraph("There is none like that in the library."),)
     models = make_table(heads, listed.items())
     return Report("", {}, (models, *nothing), array=rows_as_objects(models.select_columns("json")))
+
+
+def _figure_column(name: str, unit: str, figures: Mapping[str, Figures]) -> Column:
+    return Column(name, None if unit else "share", unit=unit, get=lambda item: getattr(figures[item[0]], name))
 
 
 FIGURES = (("flops", "flop/s"), ("bandwidth", "B/s"), ("capacity", "B"), ("watts", "W"), ("assumed", ""))
@@ -192,10 +187,6 @@ class Figures(NamedTuple):
     capacity: float | None
     watts: float | None
     assumed: float | None
-
-    def of(self, name: str) -> float | None:
-        value: float | None = getattr(self, name)
-        return value
 
 
 def figures_of(machine: Machine) -> Figures:

@@ -65,7 +65,8 @@ def test_none(run: Runner) -> None:
         (("machines", "--year", ".."), "--year: expected MIN..MAX, MIN.. or ..MAX, not `..`"),
         (("machines", "--cores", "many"), "--cores: `many` is no number"),
         (("apps", "--year", "2000.."),
-         "--kind, --vendor, --year, --cores and --memory choose among machines: aspenpy list machines"),
+         "--kind, --vendor, --year, --since, --cores, --memory and --sort choose among machines: "
+         "aspenpy list machines"),
     ],
 )  # fmt: skip
 def test_refused(run: Runner, arguments: tuple[str, ...], said: str) -> None:

@@ -20,17 +20,16 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, require_k
 from aspenpy.language.dimensions import parse_unit
 from aspenpy.language.files import list_models, models_folder
 from aspenpy.language.source import Source, Span
-from aspenpy.models.machine.texts import TEMPLATES
+from aspenpy.models.machine.texts import TEMPLATES, read_skeleton
 from aspenpy.record import Record
 
-SHEETS = TEMPLATES / "sheets"
-SHEET_KINDS = tuple(sorted(path.stem for path in SHEETS.glob("*.toml")))
+SHEET_KINDS = tuple(sorted(path.stem for path in (TEMPLATES / "sheets").glob("*.toml")))
 
 LONGEST_LINE = 120
 MOST_DIGITS = 40
 
 
-class Field(Record):
+class SheetField(Record):
     """A field of a data sheet. `unit` is one of the language, empty for a count, `text`, `word`, some words, or a
     folder of the library that has parts of such names."""
 
@@ -41,7 +40,7 @@ class Field(Record):
     needed: bool = False
 
 
-class Rule(Record):
+class SheetRule(Record):
     """What stands in for a field that a sheet leaves out, from a year on, where a condition holds."""
 
     field: str
@@ -51,29 +50,29 @@ class Rule(Record):
     when: str = ""
 
 
-class Entry(Record):
+class SheetValue(Record):
     """A value as the model has it, and the comment that says where it is from."""
 
     text: str
     comment: str
 
 
-Entries = Mapping[str, Entry]
+Entries = Mapping[str, SheetValue]
 
 
 class SheetKind(Record):
     """The fields and rules of a kind of sheet."""
 
-    fields: Mapping[str, Field]
-    rules: tuple[Rule, ...]
+    fields: Mapping[str, SheetField]
+    rules: tuple[SheetRule, ...]
 
 
 @cache
 def sheet_kind(name: str) -> SheetKind:
     """The fields and rules of one of `SHEET_KINDS`."""
-    table = tomllib.loads((SHEETS / f"{name}.toml").read_text(encoding="utf-8"))
-    fields = {key: Field(key, **row) for key, row in table["fields"].items()}
-    return SheetKind(fields, tuple(Rule(**row) for row in table["rules"]))
+    table = tomllib.loads(read_skeleton(f"sheets/{name}.toml"))
+    fields = {key: SheetField(key, **row) for key, row in table["fields"].items()}
+    return SheetKind(fields, tuple(SheetRule(**row) for row in table["rules"]))
 
 
 def sheet_template(kind: str) -> str:
@@ -119,7 +118,7 @@ def read_sheet(source: Source, machine: str) -> Sheet:
         hint = f'write `kind = "{SHEET_KINDS[0]}"`, or another of {", ".join(SHEET_KINDS)}'
         fail("unknown-kind", "the sheet names no kind of machine that there is", _find_key(source, "kind"), hint=hint)
     errors: list[Diagnostic] = []
-    entries: dict[str, Entry] = {}
+    entries: dict[str, SheetValue] = {}
     fields = sheet_kind(kind).fields
     for name, value, origin in _walk_values(table, ""):
         try:
@@ -179,7 +178,9 @@ def _find_key(source: Source, name: str) -> Span:
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?)\s*(.*)")
 
 
-def _read_value(name: str, value: Any, origin: str, fields: Mapping[str, Field], span: Span, machine: str) -> Entry:
+def _read_value(
+    name: str, value: Any, origin: str, fields: Mapping[str, SheetField], span: Span, machine: str
+) -> SheetValue:
     field = fields.get(name)
     if field is None:
         hint = suggest_nearest(name, fields) or "`aspenpy machine new --template KIND` shows the fields"
@@ -190,7 +191,7 @@ def _read_value(name: str, value: Any, origin: str, fields: Mapping[str, Field],
     if field.unit == "text":
         if not (usable and text):
             fail("no-value", f"`{name}` is a text: {field.asks}", span, hint=f'such as "{field.example}"')
-        return Entry(text[:100], "")
+        return SheetValue(text[:100], "")
     if known := _list_words(field.unit):
         require_known(text, known, "unknown-word", f"`{name}` is one of some words: {field.asks}", span)
     is_word = bool(known) or field.unit == "word"
@@ -201,7 +202,7 @@ def _read_value(name: str, value: Any, origin: str, fields: Mapping[str, Field],
             field.unit
         )
         fail("no-value", f"`{name}` is {expected}: {field.asks}", span, hint=f"such as {example}" if example else None)
-    return Entry(written, _read_origin(comment.strip(), origin, span))
+    return SheetValue(written, _read_origin(comment.strip(), origin, span))
 
 
 def _list_words(unit: str) -> list[str]:
@@ -253,7 +254,7 @@ def _read_origin(comment: str, origin: str, span: Span) -> str:
 # -- completing ------------------------------------------------------------------------------------
 
 
-def _complete(entries: Entries, kind: SheetKind, machine: str) -> dict[str, Entry]:
+def _complete(entries: Entries, kind: SheetKind, machine: str) -> dict[str, SheetValue]:
     """The entries with those that rules give, in the order of the fields."""
     found = dict(entries)
     year = float(entries["year"].text)
@@ -263,7 +264,7 @@ def _complete(entries: Entries, kind: SheetKind, machine: str) -> dict[str, Entr
             value = _fill(_put_name(rules[-1].value, machine), found)
             if value is not None:
                 text = _choose_ways(value, name.partition(".")[0], found) if value.startswith("ways ") else value
-                found[name] = Entry(text, f"assumed: {rules[-1].reason}")
+                found[name] = SheetValue(text, f"assumed: {rules[-1].reason}")
     return found
 
 
@@ -312,7 +313,7 @@ def name_component(sheet: Sheet, machine: str) -> str:
 
 
 def _write(template: str, entries: Entries, machine: str) -> str:
-    text = (SHEETS / template).read_text(encoding="utf-8")
+    text = read_skeleton(f"sheets/{template}")
     text = re.sub(r"\bSOCKET\b", name_component(Sheet("", entries), machine), _put_name(text, machine))
     blocks = []
     for block in text.removesuffix("\n").split("\n\n"):

@@ -163,6 +163,10 @@ def skeleton(name: str, kind: Kind = "cpu") -> str:
     return _read_template(f"{kind}.aspen").replace("NAME", name)
 
 
+def read_skeleton(file: str) -> str:
+    """The text of a file of `skeletons/`."""
+    return (TEMPLATES / file).read_text(encoding="utf-8")
+
+
 def _read_template(file: str) -> str:
-    text = (TEMPLATES / file).read_text(encoding="utf-8")
-    return re.sub(r"^include (.*)\n", lambda line: _read_template(line[1]), text, flags=re.MULTILINE)
+    return re.sub(r"^include (.*)\n", lambda line: _read_template(line[1]), read_skeleton(file), flags=re.MULTILINE)

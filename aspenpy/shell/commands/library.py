@@ -71,7 +71,7 @@ def run_list(arguments: Arguments) -> int:
 
     def size(name: str) -> tuple[float, str]:
         by_header = {"year": header_of(found[name].text).year, "name": 0}
-        value = by_header[arguments.sort] if arguments.sort in by_header else figures[name].of(arguments.sort)
+        value = by_header[arguments.sort] if arguments.sort in by_header else getattr(figures[name], arguments.sort)
         return -(value or 0), name
 
     return deliver(
