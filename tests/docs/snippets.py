@@ -2,14 +2,14 @@
 
 Fenced blocks run from the top of a page to its end, in one folder of their own:
 
-* `aspen` blocks begin with `// file: NAME` and are written there,
+* `aspen` blocks begin with `// file: NAME` and are written there, and so are `toml` blocks with `# file: NAME`,
 * `console` blocks run each line after `$ ` in a shell, and show what it printed,
 * `python` blocks with `>>>` share one namespace.
 
 A picture `![...](pictures/NAME.svg)` is the file that a command with `--picture NAME.svg` draws, on
 this page or on another.
 
-Blocks of other kinds (`sh`, `text`, `toml`, ...) are for reading only.
+Blocks of other kinds (`sh`, `text`, ...) are for reading only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests.docs.forked import plain_command, printed_by
 from tests.thorough import HANGS
 
 FENCED = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"// file: (\S+)\n")
+FILE = re.compile(r"(?://|#) file: (\S+)\n")
 
 
 def refreshed(page: str, folder: Path, environment: dict[str, str]) -> str:
@@ -37,7 +37,7 @@ def refreshed(page: str, folder: Path, environment: dict[str, str]) -> str:
 
     def run(block: re.Match[str]) -> str:
         kind, text = block["kind"], block["text"]
-        if kind == "aspen":
+        if kind == "aspen" or (kind == "toml" and FILE.match(text)):
             _write(text, folder)
         elif kind == "console":
             text = _console(text, folder, environment)
