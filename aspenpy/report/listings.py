@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from aspenpy.answers.peaks import peaks, together, value_of
+from aspenpy.answers.peaks import combined_rate, peaks, value_of
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
@@ -194,8 +194,8 @@ def figures_of(machine: Machine) -> Figures:
     found = peaks(machine)
     origins = provenance(machine)
     return Figures(
-        together(found, "flops", "dp"),
-        together(found, "loads"),
+        combined_rate(found, "flops", "dp"),
+        combined_rate(found, "loads"),
         _sum_parts(machine, ("memory",), lambda part: part.value("capacity")),
         _sum_parts(machine, ("socket", "memory"), lambda part: graph.add(*part.power.values())),
         sum(item.known == "assumed" for item in origins) / len(origins) if origins else None,
