@@ -10,7 +10,7 @@ import pytest
 
 import aspenpy
 from aspenpy.answers.checks.machines import check_machine
-from aspenpy.answers.checks.plausibility import implausible
+from aspenpy.answers.checks.plausibility import check_plausibility
 from aspenpy.language.source import Source
 from aspenpy.models.library import formatted
 from aspenpy.models.machine.sheets import (
@@ -73,7 +73,7 @@ def test_rules_complete_a_sheet(kind: str, text: object, tmp_path: Path) -> None
     path = tmp_path / "mine.aspen"
     path.write_text(write_machine(sheet, "mine"))
     machine = aspenpy.load_machine(path)
-    assert [*machine.warnings, *check_machine(machine), *implausible(machine)] == []
+    assert [*machine.warnings, *check_machine(machine), *check_plausibility(machine)] == []
     for name in ("stream", "lulesh", "hpcg", "cg"):
         app = aspenpy.load_application(name)
         found = aspenpy.predict(app, machine, set={"ranks": 1} if "ranks" in app.parameters else {})
