@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 98600
+MOST_IN_ALL = 99300
 
 
 def room_of(file: Path) -> str:
