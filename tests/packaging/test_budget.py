@@ -23,7 +23,7 @@ MOST: dict[str, int] = {
     "other": 1060,
     "page": 640,
     "probe": 2060,
-    "report": 8750,
+    "report": 8780,
     "shell": 6900,
     "sweeps": 2610,
     "tables": 1630,
