@@ -24,7 +24,7 @@ MOST: dict[str, int] = {
     "page": 640,
     "probe": 2060,
     "report": 8780,
-    "shell": 6900,
+    "shell": 6940,
     "sweeps": 2610,
     "tables": 1630,
     "traces": 1600,
