@@ -174,7 +174,7 @@ def _figure_column(name: str, unit: str, figures: Mapping[str, Figures]) -> Colu
 
 
 FIGURES = (("flops", "flop/s"), ("bandwidth", "B/s"), ("capacity", "B"), ("watts", "W"), ("assumed", ""))
-"""What machines are sorted by besides their year, and its unit."""
+"""Figures that machines are sorted by besides their year, and their units."""
 
 
 class Figures(NamedTuple):

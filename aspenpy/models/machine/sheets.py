@@ -41,7 +41,7 @@ class SheetField(Record):
 
 
 class SheetRule(Record):
-    """What stands in for a field that a sheet leaves out, from a year on, where a condition holds."""
+    """The value of a field that a sheet leaves out, from a year on, where a condition holds."""
 
     field: str
     value: str
