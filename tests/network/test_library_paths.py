@@ -8,6 +8,7 @@ import pytest
 
 import aspenpy
 from aspenpy import Application
+from tests.tiny import application
 
 
 def seconds(requirement: str, ranks: int, machine: str, **options: object) -> float:
@@ -45,7 +46,7 @@ NETWORKS = (
     Measured("sierra", "ibm_power9", MIB, 82.04, "node"),
     Measured("sierra", "ibm_power9", 4 * MIB, 308.4, "node"),
     # an EDR port of CSCS's tsa and arolla, 12,240 MB/s: reframe-hpc/reframe, osu_tests.py
-    Measured("summit", "ibm_power9", 4 * MIB, 4 * MIB / 12.240e3, "node"),
+    Measured("summit", "ibm_power9", 4 * MIB, 4 * MIB / 12.240e3, "node", (("infiniband_edr_rails", 1),)),
     # 100 Gbit/s, gist.github.com/jfgrimm/3af692a5475bdd4ed836b5a18197a209
     Measured("frontera", None, 8, 0.90, "node"),
     Measured("frontera", None, 16 * KIB, 7.08, "node"),
@@ -156,3 +157,14 @@ RATES = {
     "bluegene_q_torus_bandwidth",
     "infiniband_hdr100_bandwidth",
 }
+
+
+def test_one_large_message_takes_both_ports_of_a_summit_node() -> None:
+    """A gigabyte between two nodes over two ports of 12.5 GB/s; one of Sierra's takes one."""
+    body = application("execute [2] { messages [1e9] }")
+    found = {
+        name: aspenpy.predict(body, aspenpy.load_machine(name), socket="ibm_power9", ranks_per_node=1).runtime
+        for name in ("summit", "sierra")
+    }
+    assert found["summit"] == pytest.approx(1e9 / 25e9, rel=1e-3)
+    assert found["sierra"] == pytest.approx(1e9 / 12.5e9, rel=1e-3)
