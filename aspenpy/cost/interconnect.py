@@ -282,7 +282,7 @@ def _require_property(component: Component, name: str, unit: str, example: str, 
 
 
 def _not_negative(component: Component, name: str, value: Expr) -> Expr:
-    """No message arrives before it is sent."""
+    """A property in seconds, refused below 0: no message arrives before it is sent."""
     if value is graph.ZERO:
         return value
     message = f"the {name.replace('_', ' ')} of {component.type} `{component.name}` is negative"

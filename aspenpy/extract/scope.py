@@ -64,7 +64,7 @@ Known = Value | PointerTarget | Real | None
 
 NOTHING = Real({})
 _NUMBER = Monomial()
-MOST_PATHS = 48
+MOST_PATHS = 48  # sources from which chains of operations lead to a value; with more, no chain is told from the others
 
 
 class Read(Record):

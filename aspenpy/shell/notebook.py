@@ -64,7 +64,7 @@ def aspen_cell(shell: Any, line: str, text: str) -> Any:
 
 
 def _show_error(shell: Any, kind: type, error: AspenError, trace: Any, tb_offset: int | None = None) -> None:
-    """A mistake in a model has no use for a traceback."""
+    """Shows a mistake in a model as its diagnostic: nobody has use for a traceback of it."""
     from IPython.display import display
 
     display(DiagnosticReport(error.diagnostics))

@@ -16,7 +16,7 @@ from aspenpy.answers.energy.account import predict_energy
 from aspenpy.answers.energy.options import LITERAL
 from aspenpy.answers.prediction import predict, prepare
 from aspenpy.models.library import load_application, load_machine, parse
-from aspenpy.report.advice.design_space import _better
+from aspenpy.report.advice.design_space import _is_better
 from tests.thorough import some
 
 APPLICATION = """model work {{
@@ -238,4 +238,4 @@ def test_caches_that_nothing_can_be_said_of(pattern: str, said: bool) -> None:
 def test_better_is_more_but_for_latencies(component: str, value: float, better: bool) -> None:
     """The machine has 90 ns and 2.5 GHz; what it has is no better than what it has."""
     base = {"memory_latency": 90e-9, "clock": 2.5e9}[component]
-    assert _better(component, value, base) is better
+    assert _is_better(component, value, base) is better

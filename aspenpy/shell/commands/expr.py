@@ -83,7 +83,7 @@ def _find_formula(case: Case, metric: str) -> tuple[Scope, Expr]:
 
 
 def _refuse_failures(formula: Expr) -> None:
-    """A formula that fails whatever its parameters are is none; what stands in one branch of a choice may."""
+    """Refuses a formula that fails whatever its parameters are; what stands in one branch of a choice may."""
     for node in needed_nodes(formula):
         if node.kind == "failure" and isinstance(node.payload, Diagnostic):
             raise AspenError(node.payload)
