@@ -97,7 +97,7 @@ STATED_ERRORS: tuple[StatedError, ...] = (
         page="caches.md#how-exact-it-is", seen="drawn"),
     StatedError(
         "references at constant offsets along rows, planes, columns and fields, beside up to three arrays, "
-        "8 to 16 ways, 150 counts", "misses", "an exact simulator", 0.0006, None, ((0.96, 0.05),), 0.70, 150,
+        "8 to 16 ways, 300 counts", "misses", "an exact simulator", 0.0005, None, ((0.98, 0.05),), 0.79, 300,
         page="caches.md#how-exact-it-is", seen="drawn"),
     StatedError(
         "stencils on planes near powers of two beside one to four arrays, 8 to 16 ways, 150 counts",
