@@ -163,3 +163,30 @@ def test_conflicts_of_what_is_assumed() -> None:
         assert sum(note.code == "unknown-resource" for note in notes) == missing
     for name in ("grace", "haswell", "perlmutter_cpu"):
         assert not [note for note in check_machine(aspenpy.load_machine(name)) if note.code == "unknown-resource"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "message"),
+    [
+        (
+            "memory",
+            "property bandwidth [10 GB/s] property attained_bandwidth [12 GB/s]",
+            "the attained_bandwidth of memory `D` is above its bandwidth: 12 GB/s against 10 GB/s",
+        ),
+        (
+            "memory",
+            "property attained_bandwidth [8 GB/s] property core_bandwidth [9 GB/s]",
+            "the core_bandwidth of memory `D` is above its attained_bandwidth: 9 GB/s against 8 GB/s",
+        ),
+        (
+            "cache",
+            "property bandwidth [10 GB/s] property attained_bandwidth [11 GB/s]",
+            "the attained_bandwidth of cache `D` is above its bandwidth: 11 GB/s against 10 GB/s",
+        ),
+    ],
+)
+def test_nothing_attains_more_than_its_peak(kind: str, properties: str, message: str) -> None:
+    found = check_plausibility(machine(f"machine M {{ {kind} D }} {kind} D {{ {properties} }}"))
+    assert [item.message for item in found if item.code == "above-bound"] == [message]
+    even = properties.replace("12", "10").replace("9 ", "8 ").replace("11", "10")
+    assert check_plausibility(machine(f"machine M {{ {kind} D }} {kind} D {{ {even} }}")) == []

@@ -69,6 +69,16 @@ ORDERS = (
 )
 """Of two levels that a core reaches, the inner one first: caches, then the memory."""
 
+BOUNDS = {
+    "memory": (
+        ("attained_bandwidth", "bandwidth"),
+        ("attained_store_bandwidth", "bandwidth"),
+        ("core_bandwidth", "attained_bandwidth"),
+    ),
+    "cache": (("attained_bandwidth", "bandwidth"), ("attained_store_bandwidth", "bandwidth")),
+}
+"""By type of component a rate and another that is not below it."""
+
 POWERS_OF_TWO = {("cache", "cacheline"): "B"}
 
 
@@ -99,6 +109,7 @@ class _Component:
         yield from self._warn_uneven_numbers()
         yield from self._warn_sets()
         yield from self._warn_channels()
+        yield from self._warn_above_peaks()
 
     def span(self, name: str) -> Span | None:
         return self.component.properties[name].span
@@ -156,6 +167,15 @@ class _Component:
                 f"channels of {format_quantity(each, 'B/s')} carry {format_quantity(channels * each, 'B/s')}"
             )
             yield warning("above-channels", message, self.span("bandwidth"))
+
+    def _warn_above_peaks(self) -> Iterator[Diagnostic]:
+        """Nothing attains more than its peak, and all cores together no less than one."""
+        for name, most in BOUNDS.get(self.component.type, ()):
+            value, bound = self.values.get(name), self.values.get(most)
+            if value is not None and bound is not None and 0 < bound < value * (1 - TOLERANCE):
+                amounts = f"{format_quantity(value, 'B/s')} against {format_quantity(bound, 'B/s')}"
+                message = f"{self.name_property(name)} is above its {most}: {amounts}"
+                yield warning("above-bound", message, self.span(name), hint=f"are {name} and {most} swapped?")
 
 
 # -- over several components -----------------------------------------------------------------------
