@@ -169,7 +169,7 @@ class _Component:
             yield warning("above-channels", message, self.span("bandwidth"))
 
     def _warn_above_peaks(self) -> Iterator[Diagnostic]:
-        """Nothing attains more than its peak, and all cores together no less than one."""
+        """Warns of rates above the peak of their component, and of a core that attains more than all cores together."""
         for name, most in BOUNDS.get(self.component.type, ()):
             value, bound = self.values.get(name), self.values.get(most)
             if value is not None and bound is not None and 0 < bound < value * (1 - TOLERANCE):
