@@ -213,7 +213,7 @@ def seq(*body: nodes.Statement, label: str | None = None) -> nodes.Group:
 
 
 def par(*body: nodes.Statement, label: str | None = None) -> nodes.Group:
-    """`par { body }`; with the label "overlap" the branches run at once."""
+    """`par { body }`; with the label "overlap" the branches run at once, with "concurrent" each in its own order."""
     return nodes.Group("par", label, body)
 
 

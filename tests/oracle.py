@@ -179,6 +179,17 @@ class Oracle:
                 spent = plus(spent, self.statement(node, scope))
         return spent
 
+    def times_alone(self, statements: tuple[nodes.Statement, ...], scope: Names) -> list[Any]:
+        """Seconds of each statement by itself."""
+        times: list[Any] = []
+        for node in statements:
+            if isinstance(node, nodes.Sample):
+                drawn = FUNCTIONS[node.distribution](*(self.value(item, scope) for item in node.arguments))
+                scope = {**scope, node.name: drawn}
+            else:
+                times.append(self.statement(node, scope).time)
+        return times
+
     def statement(self, node: nodes.Statement, scope: Names) -> Spent:
         match node:
             case nodes.Execute():
@@ -193,9 +204,12 @@ class Oracle:
                 return self.block_of(kernel.body, declared(kernel.declarations, known=names))
             case nodes.Group():
                 inner = self.block_of(node.body, scope)
-                merged = node.mode == "par" and (self.overlap or node.label == "overlap")
+                merged = node.mode == "par" and (self.overlap or node.label in ("overlap", "concurrent"))
+                if not merged:
+                    return inner
+                alone = self.times_alone(node.body, scope) if node.label == "concurrent" else []
                 busy = dict.fromkeys(self.resources_in(node.body), 0) | inner.busy
-                return inner._replace(time=self.slowest(busy)) if merged else inner
+                return inner._replace(time=max([self.slowest(busy), *alone]))
             case nodes.Loop(counter=None):
                 return times(self.value(node.count, scope), self.block_of(node.body, scope))
             case nodes.Loop():

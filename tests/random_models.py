@@ -106,7 +106,7 @@ def call(draw: Draw, place: Place) -> str:
 
 
 def group(draw: Draw, place: Place) -> str:
-    word = draw(st.sampled_from(["seq", "par", 'par "overlap"']))
+    word = draw(st.sampled_from(["seq", "par", 'par "overlap"', 'par "concurrent"']))
     return f"{word} {block(draw, place)}"
 
 

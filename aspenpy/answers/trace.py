@@ -10,7 +10,7 @@ from aspenpy.answers.paths import Scene, opening_scene
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.profile import Timer
 from aspenpy.answers.scope import Value
-from aspenpy.cost.cost import CostTree
+from aspenpy.cost.cost import AT_ONCE, CostTree
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
@@ -182,7 +182,7 @@ class Trace(Result):
         return waiting
 
     def _parallel(self, node: flow.Parallel, at: _Waiting) -> list[TraceStep | _Waiting]:
-        overlaps = self._tree.overlaps(node) if self._tree else node.overlap
+        overlaps = self._tree.overlaps(node) if self._tree else node.label in AT_ONCE
         head = self._step("par", at, name="at once" if overlaps else "one after the other", label=node.label)
         if not overlaps:
             return [head, *self._schedule_one_after_other(node.branches, at, at.depth + 1)]

@@ -54,6 +54,10 @@ MOST_TRAITS = 100
 """Unknown traits that are told: whoever writes more made one mistake often."""
 
 
+AT_ONCE, IN_ORDER = ("overlap", "concurrent"), "concurrent"
+"""Labels of `par` whose branches run at once, and the one whose branches keep the order of their own blocks."""
+
+
 class Inclusive(Total):
     """Seconds of a kernel and all that it calls."""
 
@@ -174,7 +178,7 @@ class CostTree:
 
     def overlaps(self, node: flow.Parallel) -> bool:
         """Whether the branches of a `par` run at once."""
-        return node.overlap or self.overlap
+        return self.overlap or node.label in AT_ONCE
 
     @cached_property
     def overlapping(self) -> bool:
@@ -188,12 +192,12 @@ class CostTree:
         return conflict_groups(busy, self.conflicts)
 
     def time_at_once(self, node: flow.Parallel, together: Totals, branches: Sequence[Totals]) -> Expr:
-        """Seconds of branches that run at once: as long as the slowest group of resources that conflict, and as long as
-        each branch alone, whose own blocks follow each other. A branch of one block is never longer than the whole."""
+        """Seconds of branches that run at once: as long as the slowest group of resources that conflict and, where they
+        keep the order of their blocks, as long as each alone. One of a single block is never longer than the whole."""
         alone = [
             totals[RUNTIME]
             for branch, totals in zip(node.branches, branches, strict=True)
-            if RUNTIME in totals and not isinstance(branch, flow.Block)
+            if node.label == IN_ORDER and RUNTIME in totals and not isinstance(branch, flow.Block)
         ]
         return longest([*(group.time for group in self.groups(together)), *alone])
 

@@ -40,9 +40,11 @@ class Unrolled(Oracle):
                 return spent._replace(amounts=spent.amounts | called)
             case nodes.Loop():
                 return self.loop(node, scope)
-            case nodes.Group(mode="par") if self.overlap or node.label == "overlap":
+            case nodes.Group(mode="par") if self.overlap or node.label in ("overlap", "concurrent"):
                 inner = self.block_of(node.body, scope)
                 time = self.slowest(dict.fromkeys(self.resources_in(node.body), 0) | inner.busy)
+                if node.label == "concurrent":
+                    time = max([time, *self.times_alone(node.body, scope)])
                 share = time / inner.time if inner.time else 1
                 scaled = {key: worth * share if key[0] == "time" else worth for key, worth in inner.amounts.items()}
                 return Spent(time, inner.busy, scaled)
@@ -88,6 +90,10 @@ class InOrder(Oracle):
         asked = [(item.resource, *self.require(item, parallel, scope).amounts.values()) for item in node.requirements]
         self.blocks.append(asked)
         return super().execute(node, scope)
+
+    def times_alone(self, statements: tuple[nodes.Statement, ...], scope: Names) -> list[Any]:
+        """None: blocks are recorded in order, each once, and their times play no part."""
+        return []
 
     def statement(self, node: nodes.Statement, scope: Names) -> Spent:
         match node:

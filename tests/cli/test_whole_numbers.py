@@ -44,11 +44,22 @@ def test_columns_from_python_are_held_to_it() -> None:
 
 
 def test_a_crossover_of_equations_is_between_whole_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    run = "compare hpl --machine haswell,cori_haswell --set ranks=8 --over n=500..700"
+    run = "compare hpl --machine haswell,cori_haswell --set ranks=8 --over n=1600..2200"
     assert main(run.split()) == 0
     said = capsys.readouterr().out
     assert "whole numbers" in said
-    assert re.search(r"\n  596 \.\. 597  cori_haswell  haswell ", said)
+    crossover = re.search(r"\n  ([\d,]+) \.\. ([\d,]+)  cori_haswell  haswell ", said)
+    assert crossover is not None
+    before, behind = (int(number.replace(",", "")) for number in crossover.groups())
+    assert behind == before + 1
+
+    app = aspenpy.load_application("hpl")
+
+    def runtime(machine: str, n: int) -> float:
+        return aspenpy.predict(app, aspenpy.load_machine(machine), ranks_on="socket", set={"ranks": 8, "n": n}).runtime
+
+    assert runtime("cori_haswell", before) <= runtime("haswell", before)
+    assert runtime("haswell", behind) <= runtime("cori_haswell", behind)
 
 
 def test_a_fit_of_nodes_finds_whole_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

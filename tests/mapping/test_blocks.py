@@ -198,9 +198,13 @@ def test_branches_of_par_add_or_overlap_as_one_block(pairs: tuple[str, ...], apa
 def test_loops_and_calls_overlap_with_all_they_ask_for() -> None:
     body = 'par "overlap" { iterate i [4] { execute { a [i] } } call work } execute { a [1] }'
     kernels = "kernel work { execute { b [3] } execute { a [2] c [9] } }"
-    # a: 0 + 1 + 2 + 3 + 2, b: 3, c: 9; the call alone takes 3, then 9
-    assert runtime(body, "", kernels, with_conflicts()) == 12 + 1
-    assert runtime(body, "", kernels, with_conflicts("a, b")) == 12 + 1
-    more = body.replace("a [i]", "a [9*i]")  # a: 0 + 9 + 18 + 27 + 2
+    # a: 0 + 1 + 2 + 3 + 2, b: 3, c: 9
+    assert runtime(body, "", kernels, with_conflicts()) == 9 + 1
+    assert runtime(body, "", kernels, with_conflicts("a, b")) == 11 + 1
+    # in order, the call alone takes 3, then 9
+    in_order = body.replace("overlap", "concurrent")
+    assert runtime(in_order, "", kernels, with_conflicts()) == 12 + 1
+    assert runtime(in_order, "", kernels, with_conflicts("a, b")) == 12 + 1
+    more = in_order.replace("a [i]", "a [9*i]")  # a: 0 + 9 + 18 + 27 + 2
     assert runtime(more, "", kernels, with_conflicts()) == 56 + 1
     assert runtime(more, "", kernels, with_conflicts("a, b")) == 59 + 1

@@ -54,7 +54,8 @@ def test_bandwidth_of_all_cores(machine: str, body: str, gigabytes_a_second: flo
 )
 def test_latency_of_loads_at_random_in_huge_pages(machine: str, nanoseconds: float, near: float) -> None:
     loaded = aspenpy.load_machine(machine)
-    core = next(name for name, part in loaded.components.items() if part.type == "core" and "clock" in part.properties)
+    places = loaded.first_places(loaded.sockets[0])  # not the family that a core is like
+    core = next(place.component.name for place in places if place.component.type == "core")
     chased = application(f"execute {{ {CHASE} }}", "data a [2e9]")
     found = aspenpy.predict(chased, loaded, set={f"{core}.page": 2 << 20})
     assert found.runtime * 1e3 == pytest.approx(nanoseconds, rel=near)

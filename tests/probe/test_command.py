@@ -62,7 +62,7 @@ def test_it_is_shown_beside_another_machine(capsys: pytest.CaptureFixture[str]) 
         (["machine", "probe", "2a"], "`2a` is no name for a machine"),
         (["machine", "probe", "kernel"], "`kernel` is no name for a machine: it is a word of the language"),
         (["machine", "probe", "a", "--strict"], "--strict belongs to `aspenpy machine check`"),
-        (["machine", "new", "a", "--compare"], "--from and --compare belong to `aspenpy machine probe`"),
+        (["machine", "new", "a", "--compare"], "--compare belongs to `aspenpy machine probe`"),
         (["machine", "check", "haswell", "--from", "x"], "belong to `aspenpy machine probe`"),
         (["machine", "probe", "a", "--from", LSCPU, "--compare"], "the library has no `Made-up(R) 8x2 CPU @ 2.00GHz`"),
         (["machine", "probe", "a", "--from", "none.json"], "file not found: `none.json`"),

@@ -21,7 +21,7 @@ from aspenpy.answers.placement.locations import (
     touch_location,
 )
 from aspenpy.answers.placement.overlap import WAITING, BusyOn, Crossed, On, Overlap, device_of
-from aspenpy.cost.cost import CostTree
+from aspenpy.cost.cost import IN_ORDER, CostTree
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
@@ -316,7 +316,11 @@ class Journey:
         for branch in node.branches:
             totals, state = self.walk(branch, scene, state)
             branches.append(totals)
-        return (self.overlap.overlap_branches(branches) if self.overlaps(node) else add_totals(branches)), state
+        return (
+            self.overlap.overlap_branches(branches, node.label == IN_ORDER)
+            if self.overlaps(node)
+            else add_totals(branches)
+        ), state
 
     def _call(self, node: flow.Call, scene: DataNames, state: State) -> Found:
         arrays = tuple((formal, scene.data(actual)) for formal, actual in node.arrays)

@@ -52,10 +52,10 @@ def device_of(place: Place | None, socket: str) -> str | None:
 class Overlap:
     """Seconds of branches that run together.
 
-    Branches that have a socket in common take as long as the slowest of the resources that they share, and as long as
-    each alone, as on a single socket, once their data are there. What has no socket in common runs at once, and takes
-    as long as the longest. What they share (the links, the interconnect, the memory of a node) serves one after the
-    other.
+    Branches that have a socket in common take as long as the slowest of the resources that they share and, where they
+    keep the order of their blocks, as long as each alone, as on a single socket, once their data are there. What has no
+    socket in common runs at once, and takes as long as the longest. What they share (the links, the interconnect, the
+    memory of a node) serves one after the other.
     """
 
     def __init__(self, conflicts: Mapping[str, Conflicts], targets: Mapping[str, Target]) -> None:
@@ -65,15 +65,16 @@ class Overlap:
             for first, second in pairs
         )
 
-    def overlap_branches(self, branches: Sequence[Totals]) -> Totals:
+    def overlap_branches(self, branches: Sequence[Totals], in_order: bool) -> Totals:
         """The totals of all, in which the runtime is that of the whole, transfers included."""
         together = add_totals(branches)
         parties = list(_group_branches(branches))
         if len(parties) == 1:
-            whole = self._overlapped_time(branches)
+            whole = self._overlapped_time(branches, in_order)
         else:
             times = [
-                self._overlapped_time(party) if len(party) > 1 else _sequential_time(party[0]) for party in parties
+                self._overlapped_time(party, in_order) if len(party) > 1 else _sequential_time(party[0])
+                for party in parties
             ]
             links = of_kind(Crossed, together).values()
             common = [time for key, time in of_kind(BusyOn, together).items() if key.device is None]
@@ -81,11 +82,12 @@ class Overlap:
         kept = {key: worth for key, worth in together.items() if key not in IN_WHOLE}
         return {RUNTIME: whole, **kept}
 
-    def _overlapped_time(self, branches: Sequence[Totals]) -> Expr:
+    def _overlapped_time(self, branches: Sequence[Totals], in_order: bool) -> Expr:
         together = add_totals(branches)
         busy = {_join_names(key.device, key.resource): time for key, time in of_kind(BusyOn, together).items()}
         times = [group.time for group in conflict_groups(busy, self.conflicts)]
-        times += [branch[RUNTIME] for branch in branches if RUNTIME in branch]
+        if in_order:
+            times += [branch[RUNTIME] for branch in branches if RUNTIME in branch]
         longest = graph.apply("max", *times) if len(times) > 1 else graph.add(*times)
         waiting = together.get(WAITING)
         return longest if waiting is None else graph.add(longest, waiting)

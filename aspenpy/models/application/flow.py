@@ -110,10 +110,10 @@ class Expectation(Node):
 
 
 class Parallel(Node):
-    """`par`: branches whose times add, as in the reference, or, with `overlap`, which run at once as one block."""
+    """`par`: branches whose times add, as in the reference, or, by their label, run at once: as one block ("overlap"),
+    or each in the order of its own blocks ("concurrent")."""
 
     branches: tuple[Flow, ...]
-    overlap: bool
     label: str | None
     span: Span | None
 

@@ -252,7 +252,7 @@ class KernelBuilder:
             case nodes.Group(mode="seq"):
                 return flow.Sequence(self._steps(node.body, scope), node.span)
             case nodes.Group():
-                return flow.Parallel(self._steps(node.body, scope), node.label == "overlap", node.label, node.span)
+                return flow.Parallel(self._steps(node.body, scope), node.label, node.span)
             case nodes.Loop():
                 return self._loop(node, scope)
             case nodes.If():
