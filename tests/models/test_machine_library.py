@@ -218,6 +218,8 @@ SHEETS = {
     "nvidia_h100_pcie": 350, "nvidia_h20": 400,  # NVIDIA, PB-11133-001; willitrunai.com
     "nvidia_b200": 1000, "nvidia_gb200": 1200, "nvidia_l40s": 350, "amd_mi325x": 1000, "amd_mi355x": 1400,
     "nvidia_rtx_4090": 450, "nvidia_rtx_5090": 575, "nvidia_l4": 72, "intel_max_1550": 600,
+    "nvidia_gb300": 1400, "nvidia_h100_nvl": 400, "intel_gaudi_3": 900, "google_tpu_v4": 192,
+    "intel_xeon_6787p": 350, "ampereone_a192_32x_socket": 350, "sophgo_sg2042": 120,  # see their sheets
     "raspberry_pi_4_socket": 6.3,  # at the wall under load, chipwired.com
 }  # fmt: skip
 """Watts of processors and boards that data sheets describe; those of 2024 and later without a page beside them by
@@ -234,6 +236,8 @@ POWER_NOT_CHECKED = {
     "amd_mi300a_units": "as `amd_mi300a`, but for its memory",
     **dict.fromkeys(("amd_epyc_9755", "amd_epyc_9965", "ampere_altra_max_m128_30"), "recalled"),
     **dict.fromkeys(("aws_graviton_3", "aws_graviton_4"), "AWS publishes none"),
+    **dict.fromkeys(("google_tpu_v5e", "google_tpu_v5p", "google_tpu_v6e"), "Google publishes none"),
+    "aws_trainium_2": "AWS publishes none",
     "raspberry_pi_5_socket": "12.7 W at the wall under Linpack: an upper bound",
     "nvidia_gh200": "NVIDIA publishes that of the superchip; as an H100",
     **dict.fromkeys(

@@ -76,7 +76,7 @@ _CORE = (
            "0", "1000", CYCLES, "<class>_latency")
       for name in OPERATION_CLASSES),
     *(_Row("_".join((name, *precision, *width, "rate")), "core", "operations a cycle", "rate of a class of operations",
-           "1e-3", "1e5", "operations a cycle, not cycles", "<class>_<precision>_simd_rate")
+           "1e-3", "2e6", "operations a cycle, not cycles", "<class>_<precision>_simd_rate")
       for name in OPERATION_CLASSES
       for precision in ((), *zip(_PRECISIONS))
       for width in ((), ("simd",))),
