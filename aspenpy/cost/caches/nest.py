@@ -136,8 +136,6 @@ class AccessNest(Record):
     def run_lines(self, loops: tuple[StridedLoop, ...], others: tuple[StridedLoop, ...], line: Expr) -> Expr:
         """Lines of one run that begins anywhere the other loops take it: at each multiple of `step` bytes in a line
         alike, so that it has on average one more than its length, less a step."""
-        if not loops:
-            return graph.ONE
         step = line
         for loop in others:
             step = graph.apply("gcd", step, loop.stride)
@@ -232,12 +230,17 @@ NEARLY_EQUAL = 64
 @lru_cache(maxsize=4096)
 def are_nearly_equal(first: Expr, second: Expr) -> bool:
     """Whether strides differ by few bytes, and are surely many times as long, as a row and the step of a diagonal."""
-    terms = multiply_out(first - second).terms
+    terms = multiply_out(_upwards(first) - _upwards(second)).terms
     apart = abs(sum(map(Fraction, terms.values()), Fraction(0)))
     if any(terms) or not 0 < apart < NEARLY_EQUAL:
         return False
     numbers = [Fraction(stride.payload) for stride in (first, second) if stride.kind == "number"]
     return not numbers or min(numbers) >= max(8 * apart, Fraction(2 * NEARLY_EQUAL))
+
+
+def _upwards(stride: Expr) -> Expr:
+    """A stride without the absolute value around it, as of a loop that runs upwards."""
+    return stride.args[0] if graph.is_call(stride, ("abs",)) else stride
 
 
 def join_nearly_equal(first: StridedLoop, second: StridedLoop, word: Expr) -> tuple[StridedLoop, Expr]:

@@ -222,12 +222,14 @@ class _Request(Record):
         self.checks.append(check)
 
     def step(self, stride: Expr, trips: Sequence[Expr]) -> Expr:
-        """The bytes that a loop goes on by, whichever way it runs. Sizes and trips are not negative."""
+        """The bytes that a loop goes on by, whichever way it runs. Sizes and trips are at least 1, so that a product of
+        them is no less than what is subtracted from it once."""
         hint = "a loop moves on by whole bytes; choose sizes that divide each other"
         self.checks.append(require_whole(stride, self.trait.span, hint))
         positive = {self.word, *trips}
         terms = multiply_out(stride).terms.items()
-        if all(factor >= 0 and all(base in positive for base, _ in powers) for powers, factor in terms):
+        known = all(power > 0 and base in positive for powers, _ in terms for base, power in powers)
+        if known and all(factor >= 0 for powers, factor in terms if powers) and sum(factor for _, factor in terms) >= 0:
             return stride
         return graph.apply("abs", stride)
 
