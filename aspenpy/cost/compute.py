@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aspenpy.cost.instances import FILE_RESOURCES, Instances, is_file_system, through_a_node
 from aspenpy.cost.memory import Hierarchy, coherence_costs, level_costs, page_of, translation_costs, waiting_for_memory
 from aspenpy.cost.noise import lengthen_for_slowest, lengthen_level
-from aspenpy.cost.operations import WIDE, spread_over_lanes
+from aspenpy.cost.operations import WIDE, attained_on_vectors, spread_over_lanes
 from aspenpy.cost.prices import (
     BRANCHES,
     LAUNCHED,
@@ -105,7 +105,9 @@ def _price_work(
 def _groups_and_work(
     costs: tuple[RequirementCost, ...], levels: tuple[LevelCost, ...], conflicts: frozenset[tuple[str, str]]
 ) -> tuple[tuple[ConflictGroup, ...], Expr]:
-    """The groups of resources of a block that conflict, and the seconds of its work."""
+    """The groups of resources of a block that conflict, and the seconds of its work. What memory costs a product is in
+    the rate that large ones attain, which move blocks of C for each block of k, too (Goto and van de Geijn, "Anatomy of
+    high-performance matrix multiplication", TOMS 34(3), 2008, section 4): what else the block does is in contention."""
     begun = _begin_branches(costs)
     groups = (*conflict_groups(busy_by_server(costs, levels), conflicts), *begun)
     by_place: dict[tuple[str, ...], list[Expr]] = {}
@@ -115,11 +117,15 @@ def _groups_and_work(
             by_place.setdefault(part.place.path, []).append(part.contention)
     if not by_place:
         return groups, slowest(groups)
-    undisturbed = conflict_groups(busy_by_server(costs, levels, lambda part: part.alone), conflicts)
+    others = [
+        cost for cost in costs if not (cost.place and attained_on_vectors(cost.requirement, cost.place.component))
+    ]
+    undisturbed = conflict_groups(busy_by_server(others, levels, lambda part: part.alone), conflicts)
     alone = slowest((*undisturbed, *begun))
     contention = [sum_terms(parts) for parts in by_place.values()]
     most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
-    return groups, norm(alone, most)
+    work = norm(alone, most)
+    return groups, work if len(others) == len(costs) else longest([*(group.time for group in groups), work])
 
 
 def _guess_wrongly(block: flow.Block) -> bool:

@@ -221,6 +221,14 @@ def has_product_units(requirement: flow.Requirement, component: Component, resou
     return PRODUCT in resource.traits or first_stated(component, rate_properties(requirement, PRODUCT)) is not None
 
 
+def attained_on_vectors(requirement: flow.Requirement, component: Component) -> bool:
+    """Whether a requirement is a product of matrices on vectors, at a rate that large ones in memory attain."""
+    if not any(trait.name == PRODUCT for trait in requirement.traits):
+        return False
+    units, attained = (rate_properties(requirement, PRODUCT, ending) for ending in ("rate", "attained"))
+    return first_stated(component, units) is None and first_stated(component, attained) is not None
+
+
 def narrow_format(requirement: flow.Requirement, resource: Resource) -> str | None:
     """The format of a requirement that is narrower than single precision and that the resource has no rule for."""
     names = (trait.name for trait in requirement.traits if requirement.resource == FLOPS)

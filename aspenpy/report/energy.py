@@ -200,10 +200,7 @@ def _describe_waiting(energy: Energy) -> str:
     """Words for how much the cap makes the run longer, and in which kernels."""
     names = [name for name, wait in energy.waiting.items() if wait > 0]
     listed = names[0] if len(names) == 1 else f"{len(names)} kernels"
-    capped, alone = seconds(energy.capped_runtime), seconds(energy.runtime)
-    slower = f"the run takes {capped} and not {alone}"
-    if capped == alone:
-        slower = f"the run takes {seconds(energy.capped_runtime - energy.runtime)} longer"
+    slower = f"the run takes {seconds(energy.capped_runtime)} and not {seconds(energy.runtime)}"
     return f"{listed} slowed down, {slower}; with --throttle the clock is lowered instead"
 
 

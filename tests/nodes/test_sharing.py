@@ -108,6 +108,31 @@ def test_a_core_that_computes_as_long_is_in_contention_all_the_same() -> None:
         assert float(predict(application(body), machine(node())).runtime) == pytest.approx(expected, rel=1e-12)
 
 
+PRODUCTS = "property clock [1e9] property fma_dp_simd_rate [2] property tensor_dp_attained [0.5]"
+"""A core that does products of matrices on its vectors, at 1e9 flop/s by measured ones."""
+
+
+@pytest.mark.parametrize("flops", [0.04, 0.2, 0.4])
+def test_a_product_takes_as_long_as_it_or_its_memory_does(flops: float) -> None:
+    """What memory costs a product is in the rate that was measured: 8e8/98e9 s a core of twenty, or the product."""
+    body = f"execute [20] {{ flops [{flops}e9/20] as tensor, dp loads [{VOLUME}/20] }}"
+    expected = max(flops / 20, VOLUME / 98e9)
+    assert float(predict(application(body), machine(node(core=PRODUCTS))).runtime) == pytest.approx(expected, rel=1e-12)
+
+
+def test_other_work_beside_a_product_is_in_contention() -> None:
+    """A peak without `attained` was not measured, and plain flops of the same block are as in others."""
+    alone, every = VOLUME / 14e9, 20 * VOLUME / 98e9
+    contention = every**2 - alone**2
+    unmeasured = node(core=PRODUCTS.replace("property tensor_dp_attained [0.5]", ""))
+    body = f"execute [20] {{ flops [0.4e9/20] as tensor, dp loads [{VOLUME}/20] }}"
+    expected = sqrt(max(0.2, alone) ** 2 + contention) / 20
+    assert float(predict(application(body), machine(unmeasured)).runtime) == pytest.approx(expected, rel=1e-12)
+    body = f"execute [20] {{ flops [0.01e9/20] as tensor, dp flops [0.3e9/20] loads [{VOLUME}/20] }}"
+    expected = sqrt(max(0.3, alone) ** 2 + contention) / 20
+    assert float(predict(application(body), machine(node(core=PRODUCTS))).runtime) == pytest.approx(expected, rel=1e-12)
+
+
 def test_loads_and_stores_of_one_bus_are_as_one_volume() -> None:
     text = node().replace("resource stores(v) [v/(98e9)]", "resource stores(v) [v/(98e9)] conflict loads, stores")
     for active in (1, 5, 20):
