@@ -10,7 +10,8 @@ A distribution says how ranks are dealt out (Slurm's srun manual, --distribution
     scatter   block over all nodes that there are, unless a user says how many ranks each takes
 
 With `,reorder` behind it the ranks of a node are a brick of each grid of ranks (a Cartesian communicator with reorder).
-The sockets of a node and the NUMA domains of a socket are filled (`block`) or dealt out evenly (`cyclic`).
+The sockets of a node and the NUMA domains of a socket are filled (`block`) or dealt out evenly (`cyclic`). A machine
+may say its own at each level: `property distribution [cyclic]` of a node, a socket, a memory in a socket.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Literal, get_args
 from aspenpy.cost.kinds_of_cores import SCHEDULES
 from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.models.application.flow import Schedule
+from aspenpy.models.machine.model import Place, one_of
 from aspenpy.record import Record
 
 NodeRule = Literal["compact", "scatter", "block", "cyclic", "plane"]
@@ -115,6 +117,20 @@ def distribution_of(options: PlacementOptions) -> Distribution:
 
 
 MOST_IN_A_PLANE = 10**9
+
+
+def add_stated_distribution(options: PlacementOptions, places: Sequence[Place]) -> PlacementOptions:
+    """The options with the distribution that the machine states, unless a user says one. Raises AspenError, at the
+    property, for an unknown word."""
+    stated: dict[str, str] = {}
+    for component in (place.component for place in places if "distribution" in place.component.properties):
+        words = [word for word in NODE_RULES if word != "plane"] if component.type == "node" else RULES
+        stated.setdefault(component.type, one_of(component, "distribution", words, ""))
+    if options.distribution is not None or not stated:
+        return options
+    first = stated.get("node") or ("compact" if options.nodes is None else "block")
+    sockets = stated.get("socket") or ("block" if first == "compact" else "cyclic")
+    return options.replace(distribution=":".join((first, sockets, stated.get("memory") or sockets)))
 
 
 def require_schedule(options: PlacementOptions) -> Schedule | None:

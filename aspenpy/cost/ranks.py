@@ -20,6 +20,7 @@ from aspenpy.cost.placement_options import (
     PlacementOptions,
     Rule,
     Threads,
+    add_stated_distribution,
     distribution_of,
     require_count,
     require_schedule,
@@ -31,7 +32,7 @@ from aspenpy.cost.rank_units import (
     find_hardware_threads,
     suggest_more_places,
 )
-from aspenpy.cost.value_mistakes import BoundMistake
+from aspenpy.cost.value_mistakes import BoundMistake, require_whole
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
@@ -45,11 +46,11 @@ Group = tuple[Expr, Expr]
 
 class RankPlacement(Record):
     """Where the ranks of a run are. Each is bound to a `unit`, of which it occupies `units`, or which `sharers` ranks
-    share. `capacity` is how many ranks a `node` takes, `of_socket` how many a `socket` takes where a user says so;
-    `nodes` are those of the machine, `asked_nodes` those of the run where a user says so; `per_node` is whether a user
-    says how many ranks a node takes. Ranks that go to several `kinds` of cores fill them in this order; the unit then
-    counts them all. A rank with cores of its own runs `threads_of_core` hardware threads on each. `hardware_threads`
-    are those that a core has, where several are to work."""
+    share. `capacity` is how many ranks a `node` takes, `of_socket` how many a `socket` takes where that is said;
+    `per_node` and `per_socket` are the option or property that says it. `nodes` are those of the machine, `asked_nodes`
+    those of the run where a user says so. Ranks that go to several `kinds` of cores fill them in this order; the unit
+    then counts them all. A rank with cores of its own runs `threads_of_core` hardware threads on each.
+    `hardware_threads` are those that a core has, where several are to work."""
 
     unit: Place
     nodes: Expr
@@ -62,7 +63,8 @@ class RankPlacement(Record):
     of_socket: Expr | None = None
     asked_nodes: Expr | None = None
     threads: Threads = "spread"
-    per_node: bool = False
+    per_node: str = ""
+    per_socket: str = ""
     kinds: tuple[Place, ...] = ()
     threads_of_core: int = 1
     hardware_threads: Expr | None = None
@@ -187,9 +189,9 @@ class RankPlacement(Record):
         """The value where the machine has places for so many ranks; a failure at the `span` where not."""
         each, more = f"each occupies {describe_component(self.unit, self.units)}", suggest_more_places(self.unit)
         if not self.is_full:
-            each, more = "`--ranks-per-node` sets the number on a node", "put more on a node with `--ranks-per-node`"
+            each, more = f"`{self.per_node}` sets the number on a node", "put more on a node with `--ranks-per-node`"
         if self.of_socket is not None:
-            each, more = "`--ranks-per-socket` sets the number on a socket", "put more on a socket"
+            each, more = f"`{self.per_socket}` sets the number on a socket", "put more on a socket"
         if self.asked_nodes is not None:
             each, more = "`--nodes` sets the number of nodes", "take more nodes with `--nodes`"
         mistake = BoundMistake(
@@ -301,6 +303,7 @@ def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions)
     if not bound:
         _require_nothing_asked(machine, options)
         return None
+    options = add_stated_distribution(options, places)
     unit = all_cores(bound[0], bound[1:])
     node = next((place for place in places if place.component.type == "node"), None)
     units, sharers, threads_of_core = _count_shares(unit, options)
@@ -351,20 +354,32 @@ def _hardware_threads(bound: Sequence[Place], places: Sequence[Place], options: 
 
 
 def _limit_socket(placement: RankPlacement, machine: Machine, options: PlacementOptions) -> RankPlacement:
-    """The placement with as many ranks on a socket as a user asks for."""
-    asked = options.ranks_per_socket
+    """The placement with as many ranks on a socket as a user or the machine asks for."""
+    asked, by = _asked_ranks(options.ranks_per_socket, "ranks_per_socket", placement.socket)
     if asked is None:
         return placement
     if placement.socket is None:
         fail("no-socket", f"machine `{machine.name}` has no socket that takes ranks", machine.root.name_span)
     capacity = placement.hardware_places(placement.socket.count)
-    limited = _at_most(graph.number(asked), capacity, placement, "ranks_per_socket", "a socket")
-    return placement.replace(of_socket=limited)
+    placement = placement.replace(per_socket=by)
+    return placement.replace(of_socket=_at_most(asked, capacity, placement, by, "a socket"))
+
+
+def _asked_ranks(option: int | None, name: str, place: Place | None) -> tuple[Expr | None, str]:
+    """The ranks that one component is to take, and what says so: an option, or else a property of the component."""
+    asked = require_count(option, name)
+    if asked is not None:
+        return graph.number(asked), f"--{name.replace('_', '-')}"
+    stated = None if place is None else place.component.value(name)
+    if place is None or stated is None:
+        return None, ""
+    is_whole = require_whole(stated, place.component.properties[name].span, "ranks are whole")
+    return graph.mul(stated, is_whole), f"property {name}"
 
 
 def _limit_capacity(placement: RankPlacement, options: PlacementOptions) -> RankPlacement:
-    """The placement with as many ranks on a node as it has places for, or as a user asks for: those of its sockets,
-    which ranks of several cores do not straddle where one fits."""
+    """The placement with as many ranks on a node as it has places for, or as a user or the machine asks for: those of
+    its sockets, which ranks of several cores do not straddle where one fits."""
     capacity = placement.hardware_places(placement.nodes)
     socket = placement.socket
     if socket is not None:
@@ -373,10 +388,10 @@ def _limit_capacity(placement: RankPlacement, options: PlacementOptions) -> Rank
             capacity = graph.mul(placement.of_socket, sockets)
         elif placement.units > 1:
             capacity = graph.if_else(graph.compare(">=", whole, 1), graph.mul(whole, sockets), capacity)
-    asked = require_count(options.ranks_per_node, "ranks_per_node")
+    asked, by = _asked_ranks(options.ranks_per_node, "ranks_per_node", placement.node)
     if asked is not None:
-        capacity = _at_most(graph.number(asked), capacity, placement, "ranks_per_node", "a node")
-    return placement.replace(capacity=capacity, per_node=asked is not None)
+        capacity = _at_most(asked, capacity, placement, by, "a node")
+    return placement.replace(capacity=capacity, per_node=by)
 
 
 def _limit_nodes(placement: RankPlacement, machine: Machine, options: PlacementOptions) -> RankPlacement:
@@ -401,17 +416,17 @@ def share_of_machine(machine: Machine, socket: str | None, options: PlacementOpt
     return graph.div(1, unit.count) if one and unit is not None else graph.ONE
 
 
-def _at_most(asked: Expr, capacity: Expr, placement: RankPlacement, option: str, where: str) -> Expr:
+def _at_most(asked: Expr, capacity: Expr, placement: RankPlacement, by: str, where: str) -> Expr:
     """Ranks on a node or a socket, refused where it has no place for so many."""
-    unit, spelled = placement.unit, option.replace("_", "-")
+    unit = placement.unit
     each, more = f"each occupies {describe_component(unit, placement.units)}", suggest_more_places(unit)
     if placement.of_socket is not None:
-        each, more = "`--ranks-per-socket` sets the number on a socket", "put more on a socket"
+        each, more = f"`{placement.per_socket}` sets the number on a socket", "put more on a socket"
     mistake = BoundMistake(
         code="too-many-ranks",
         message=f"more ranks on {where} than there are places: {each}",
         span=unit.component.name_span,
-        hint=f"ask for fewer with `--{spelled}`, or {more}",
+        hint=f"ask for fewer with `{by}`, or {more}",
         value=asked,
         bound=capacity,
         numbers=f"{{}} ranks on {where}, and it has places for {{}}: {each}",

@@ -200,7 +200,10 @@ def _describe_waiting(energy: Energy) -> str:
     """Words for how much the cap makes the run longer, and in which kernels."""
     names = [name for name, wait in energy.waiting.items() if wait > 0]
     listed = names[0] if len(names) == 1 else f"{len(names)} kernels"
-    slower = f"the run takes {seconds(energy.capped_runtime)} and not {seconds(energy.runtime)}"
+    capped, alone = seconds(energy.capped_runtime), seconds(energy.runtime)
+    slower = f"the run takes {capped} and not {alone}"
+    if capped == alone:
+        slower = f"the run takes {seconds(energy.capped_runtime - energy.runtime)} longer"
     return f"{listed} slowed down, {slower}; with --throttle the clock is lowered instead"
 
 

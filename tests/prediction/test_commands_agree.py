@@ -18,6 +18,7 @@ import pytest
 import aspenpy
 from aspenpy.advice.advise import AS_IT_IS, classify_case
 from aspenpy.answers.case import Case
+from aspenpy.answers.energy.cap_warning import SAME
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.network import has_network
 from aspenpy.answers.prediction import Prediction
@@ -147,7 +148,7 @@ def functions(prediction: Prediction) -> Entries:
     if "energy" in metrics:
         energy = aspenpy.energy(case)
         capped = [item for item in prediction.diagnostics if item.code == "power-cap"]
-        yield "runs longer under its cap", "energy", float(energy.capped_runtime > energy.runtime * (1 + CLOSE))
+        yield "runs longer under its cap", "energy", float(energy.capped_runtime > energy.runtime * (1 + SAME))
         yield "runs longer under its cap", "predict", float(len(capped))
         yield "runtime", "energy", energy.runtime
         for metric in METRICS:

@@ -123,6 +123,9 @@ _SOCKET = (
     _Row("schedule", "socket", WORD, "how parts of a loop are dealt out to kinds of cores"),
     _Row("affinity", "socket memory", WORD, "how threads are bound to cores"),
     _Row("rank", "core socket node", FLAG, "what one rank occupies"),
+    _Row("ranks_per_node", "node", "ranks", "ranks that a node takes", "1", "1e6", "a node takes whole ranks"),
+    _Row("ranks_per_socket", "socket", "ranks", "ranks that a socket takes", "1", "1e6", "a socket takes whole ranks"),
+    _Row("distribution", "node socket memory", WORD, "how ranks are dealt out to nodes, sockets, NUMA domains"),
     _Row(
         "year",
         "core socket",
