@@ -90,6 +90,11 @@ def _rates(stem: str, width: str | None, core: Component, *, wide: bool) -> Iter
 CLASSES = OPERATION_CLASSES
 """What tells operations apart that a core completes at different rates."""
 
+ADDERS = "adders"
+"""The property of a core whose additions begin in pipes of their own, beside those of products and of fused
+multiply-adds: AMD's since Zen (software optimization guides of families 17h and 19h: FADD in FP2 and FP3, FMUL in FP0
+and FP1), Intel's before Haswell (Fog, microarchitecture: port 1 and port 0)."""
+
 UNITS = {"divide": "divider", "square_root": "divider", "load": "load ports", "store": "store ports"}
 """Units that work beside the pipes of a core and beside each other (Fog, microarchitecture; uops.info): the divider is
 busy for many cycles while the pipes go on with others. Times on different units are not added."""
@@ -170,8 +175,14 @@ def classify_requirement(
     said = {trait.name for trait in requirement.traits}
     fused = {FUSED} if name in (PRODUCT, MULTIPLY_ADD, *NARROW) else set()
     taken_in = frozenset({name, WIDE, *fused, *PRECISIONS} & said)
-    unit = "" if SIMT in component.properties else UNITS.get(name, "")  # a GPU divides on the pipes of its lanes
-    return ClassTime(name, unit, graph.div(amount, graph.mul(clock, rate)), taken_in)
+    return ClassTime(name, _unit_of(name, component), graph.div(amount, graph.mul(clock, rate)), taken_in)
+
+
+def _unit_of(name: str, core: Component) -> str:
+    """The unit of a core that a class keeps busy beside others; a GPU divides and adds on the pipes of its lanes."""
+    if SIMT in core.properties:
+        return ""
+    return ADDERS if name == "add" and core.value(ADDERS) is not None else UNITS.get(name, "")
 
 
 def _classify_integers(

@@ -73,6 +73,19 @@ static double longer(int threads)
     sink = take;                                                                                                       \
   }
 
+/* Six chains of sums beside six of products: whether they begin in the same pipes. */
+static void add_and_multiply_dp_many(void *unused, int thread)
+{
+  NUMBERS(double);
+  double x0 = near, x1 = near, x2 = near, x3 = near, x4 = near, x5 = near, y0 = near, y1 = near, y2 = near, y3 = near,
+         y4 = near, y5 = near;
+  for (int i = 0; i < STEPS / 10; i++) {
+    x0 = ADD(x0), y0 = MULTIPLY(y0), x1 = ADD(x1), y1 = MULTIPLY(y1), x2 = ADD(x2), y2 = MULTIPLY(y2);
+    x3 = ADD(x3), y3 = MULTIPLY(y3), x4 = ADD(x4), y4 = MULTIPLY(y4), x5 = ADD(x5), y5 = MULTIPLY(y5);
+  }
+  sink = x0 + x1 + x2 + x3 + x4 + x5 + y0 + y1 + y2 + y3 + y4 + y5;
+}
+
 #define TYPES(name, operation)                                                                                         \
   CHAIN(name##_dp, double, operation, x)                                                                               \
   CHAIN(name##_sp, float, operation, x)                                                                                \
@@ -179,6 +192,7 @@ static void arithmetic(void)
   print("integer", "throughput", 24 * (STEPS / 10) / alone(integer_many, NULL));
   print("integer_multiply", "latency", alone(integer_multiply_chain, NULL) / STEPS);
   SHOW_TYPES(add)
+  print("add_and_multiply_dp", "throughput", CHAINS * (STEPS / 10) / alone(add_and_multiply_dp_many, NULL));
   SHOW_TYPES(multiply)
   SHOW_TYPES(fma)
   SHOW_TYPES(divide)

@@ -210,12 +210,24 @@ def _derive_rates(found: Quantities, clock: Quantity) -> dict[str, Number]:
     # Vectors have a power of two of lanes, and a fused operation gains 1 or 2: what lies between is noise of the host.
     lanes = max(1, 2 ** round(log2(wide.value / scalar.value)))
     gain = found["fma_dp_simd_throughput"].value * 2 / found["add_dp_simd_throughput"].value
+    if "add_and_multiply_dp_throughput" in found:
+        rates |= _derive_adders(found, cycle)
     return {
         "issue": make_measured_number(found, "add_sp_throughput", "", "additions a cycle", cycle),
         "simd_width": make_number(lanes, "", "additions in vectors over scalar ones, single precision", scalar, wide),
         "fma_gain": make_number(2 if gain > 1.5 else 1, "", "", found["fma_dp_simd_throughput"]),
         **rates,
     }
+
+
+def _derive_adders(found: Quantities, cycle: float) -> dict[str, Number]:
+    """Pipes that only add, where sums and products side by side are more than 1.4 times as many as in turn."""
+    add, multiply, both = (found[f"{name}_dp_throughput"] for name in ("add", "multiply", "add_and_multiply"))
+    in_turn = 2 / (1 / add.value + 1 / multiply.value)
+    if both.value < 1.4 * in_turn:
+        return {}
+    about = f"sums and products side by side: {both.value / in_turn:.2f} times as many as in turn"
+    return {"adders": make_number(max(1, round(add.value * cycle)), "", about, add, both)}
 
 
 def _derive_latencies(found: Quantities, clock: Quantity) -> dict[str, Number]:

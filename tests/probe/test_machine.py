@@ -46,6 +46,14 @@ def test_capacities_say_where_they_are_from() -> None:
     ]
 
 
+@pytest.mark.parametrize(("together", "adders"), [(1.0, None), (1.3, None), (1.8, 1), (2.0, 1)])
+def test_additions_have_pipes_of_their_own_where_both_go_on_at_once(together: float, adders: int | None) -> None:
+    """As many sums and products side by side as of either alone say one kind of pipes, twice as many say two."""
+    machine = hosts.machine(hosts.text(readings() | {"add_and_multiply_dp_throughput": together * CLOCK}))
+    found = machine.components["here_core"].value("adders")
+    assert (None if found is None else value_of(found, machine.definitions)) == adders
+
+
 def test_the_text_passes_every_check() -> None:
     machine = hosts.machine(hosts.text())
     assert [*check_machine(machine), *check_plausibility(machine), *machine.warnings] == []
