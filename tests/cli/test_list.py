@@ -58,7 +58,7 @@ def test_sorted_by_what_memories_attain(run: Runner) -> None:
 
 
 def test_figures_are_of_all_parts(run: Runner) -> None:
-    (frontera,) = json.loads(
+    frontera, *_ = json.loads(
         run("list", "machines", "--vendor", "Dell", "--since", "2019", "--sort", "name", "--format", "json").out
     )
     assert (frontera["name"], frontera["summary"].split()[0]) == ("frontera", "Frontera")

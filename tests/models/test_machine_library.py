@@ -234,7 +234,15 @@ POWER_NOT_CHECKED = {
     "ibm_bluegene_q": "IBM publishes none of the chip; that of its node is an upper bound",
     "amd_mi300a_cores": "published with its compute units only; a quarter of an EPYC 9654 is assumed",
     "amd_mi300a_units": "as `amd_mi300a`, but for its memory",
-    **dict.fromkeys(("amd_epyc_9755", "amd_epyc_9965", "ampere_altra_max_m128_30"), "recalled"),
+    **dict.fromkeys(
+        (
+            "amd_epyc_9755", "amd_epyc_9965", "ampere_altra_max_m128_30", "intel_xeon_max_9470c", "amd_epyc_7402",
+            "intel_xeon_platinum_8358", "intel_xeon_platinum_8460y", "intel_xeon_platinum_8570", "amd_epyc_7543p",
+            "intel_xeon_e5_2690_v3", "amd_opteron_6274", "nvidia_a100_64gb", "nvidia_h100_64gb",
+        ),
+        "recalled",
+    ),
+    "sunway_sw26010": "nobody publishes it; 15.4 MW of TaihuLight are an upper bound",
     **dict.fromkeys(("aws_graviton_3", "aws_graviton_4"), "AWS publishes none"),
     **dict.fromkeys(("google_tpu_v5e", "google_tpu_v5p", "google_tpu_v6e"), "Google publishes none"),
     "aws_trainium_2": "AWS publishes none",

@@ -19,7 +19,7 @@ MOST: dict[str, int] = {
     "generate": 850,
     "language": 4900,
     "learn": 7010,
-    "models": 3750,
+    "models": 3775,
     "other": 1060,
     "page": 640,
     "probe": 2070,

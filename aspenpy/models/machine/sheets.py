@@ -175,6 +175,7 @@ def _find_key(source: Source, name: str) -> Span:
     return found
 
 
+_NUMBERS = re.compile(r"\{[1-9]\d{0,5}(?:, ?[1-9]\d{0,5}){0,11}\}")
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?)\s*(.*)")
 
 
@@ -195,9 +196,14 @@ def _read_value(
     if known := _list_words(field.unit):
         require_known(text, known, "unknown-word", f"`{name}` is one of some words: {field.asks}", span)
     is_word = bool(known) or field.unit == "word"
-    written = _write_word(text) if is_word else _write_quantity(text, field.unit, f"{machine}_clock")
+    if field.unit == "numbers":
+        written = text if _NUMBERS.fullmatch(text) else None
+    else:
+        written = _write_word(text) if is_word else _write_quantity(text, field.unit, f"{machine}_clock")
     if not usable or written is None:
-        expected = {"word": "a word", "": "a number above zero"}.get(field.unit, f"a quantity in {field.unit}")
+        expected = {"word": "a word", "numbers": "numbers as {24, 16}", "": "a number above zero"}.get(
+            field.unit, f"a quantity in {field.unit}"
+        )
         example = field.example or {"": "2", "Hz": "2.4 GHz", "s": "50 ns", "B": "64 B", "B/s": "30 GB/s"}.get(
             field.unit
         )
@@ -294,6 +300,11 @@ _HOLE = re.compile(r"([@$])([a-z][a-z0-9_]*(?:\.(?!aspen)[a-z][a-z0-9_]*)?)")
 _CONDITION = re.compile(r"( *)([?!])([a-z0-9_.=]+)\|")
 
 
+def has_part(sheet: Sheet) -> bool:
+    """Whether a sheet is about one component, and not about a system of parts that the library has."""
+    return (TEMPLATES / "sheets" / f"{sheet.kind}.part.aspen").is_file()
+
+
 def write_part(sheet: Sheet, machine: str) -> str:
     """The component that a sheet is about, for machines to include; it declares no machine."""
     return _write(f"{sheet.kind}.part.aspen", sheet.entries, machine)
@@ -302,6 +313,8 @@ def write_part(sheet: Sheet, machine: str) -> str:
 def write_machine(sheet: Sheet, machine: str, part: str | None = None) -> str:
     """The model of a machine of one such component, which it has in it, or includes from the file `part`."""
     text = _write(f"{sheet.kind}.aspen", sheet.entries, machine)
+    if not has_part(sheet):
+        return text
     inside = write_part(sheet, machine) if part is None else f"include {part}\n"
     return text.replace("include PART\n", inside)
 
