@@ -19,19 +19,19 @@ MOST: dict[str, int] = {
     "generate": 850,
     "language": 4900,
     "learn": 7010,
-    "models": 3775,
-    "other": 1060,
+    "models": 3903,
+    "other": 1065,
     "page": 640,
     "probe": 2070,
     "report": 8780,
-    "shell": 6940,
+    "shell": 6955,
     "sweeps": 2610,
     "tables": 1630,
     "traces": 1600,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 99300
+MOST_IN_ALL = 99448
 
 
 def room_of(file: Path) -> str:
