@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from aspenpy.models.library import formatted as format
     from aspenpy.models.library import load_application, load_machine, parse
     from aspenpy.models.machine.model import Machine
+    from aspenpy.models.networks import read_network
     from aspenpy.page.what_if import WhatIf
     from aspenpy.shell.session.session import Session
     from aspenpy.sweeps.result import SweepResult
@@ -113,6 +114,7 @@ __all__ = [
     "predict",
     "prepare",
     "profile",
+    "read_network",
     "reuse_distances",
     "roofline",
     "scale",
@@ -177,6 +179,7 @@ _HOME = {
     "predict": "aspenpy.answers.prediction",
     "prepare": "aspenpy.answers.prediction",
     "profile": "aspenpy.answers.profile",
+    "read_network": "aspenpy.models.networks",
     "reuse_distances": "aspenpy.traces.measure",
     "roofline": "aspenpy.answers.roofline",
     "scale": "aspenpy.explore.scaling",

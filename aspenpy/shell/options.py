@@ -6,6 +6,7 @@ from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.cost.kinds_of_cores import SCHEDULES
 from aspenpy.cost.placement_options import THREADS
 from aspenpy.language.files import STANDARD_OUTPUT, require_writable
+from aspenpy.models.networks import read_network
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import (
     Arguments,
@@ -49,6 +50,13 @@ SET = repeatable_option(
     "gives a parameter another value, a number or an expression such as 2*n; may be repeated",
     dest="settings",
 )
+NETWORK = option(
+    "--with",
+    "NETWORK",
+    "the parameters of a network, for transformer_training and transformer_serving: a name, such as llama3_405b, or a "
+    "config.json of Hugging Face; --set comes after it",
+    dest="network",
+)
 PAR = choice(
     "--par",
     ("add", "overlap"),
@@ -88,7 +96,7 @@ RANKS = (
 )
 SEED = option("--seed", "N", f"the seed of random draws (default: {DEFAULT_SEED})", type=int, default=DEFAULT_SEED)
 
-VALUES = (KERNEL, SET)  # what to run, and with which values
+VALUES = (KERNEL, NETWORK, SET)  # what to run, and with which values
 SETTINGS = (SOCKET, *VALUES, PAR, *RANKS, OUTSIDE)  # what a prediction can be changed by
 
 METRIC = option("--metric", "NAME", "runtime, energy, power, edp, ed2p, or the amount of a resource such as flops")
@@ -188,5 +196,7 @@ OTHER_SUFFIXES = "xlsx xls ods parquet nc yaml yml html pdf svg png".split()
 
 
 def settings_of(arguments: Arguments) -> dict[str, str]:
-    """The values of `--set` by name."""
-    return split_pairs("--set", "NAME=EXPR, such as n=1000", arguments.settings)
+    """The values of `--with` and `--set` by name."""
+    network = getattr(arguments, "network", None)
+    values = {} if network is None else {name: str(value) for name, value in read_network(network).items()}
+    return values | split_pairs("--set", "NAME=EXPR, such as n=1000", arguments.settings)
