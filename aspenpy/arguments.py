@@ -62,7 +62,7 @@ PATH = instances((str, os.PathLike), "a path")
 PATHS = ArgumentKind(
     lambda value: PATH.accepts(value) or _is_list_of(value, (str, os.PathLike)), "a path, or a list of paths"
 )
-MAPPING = instances(Mapping, "a mapping of names to values")
+MAPPING = ArgumentKind(lambda it: isinstance(it, Mapping) and _is_list_of([*it], str), "a mapping of names to values")
 VARIED = ArgumentKind(
     lambda value: (
         _is_axis_like(value) or hasattr(value, "variables") or (_is_list(value) and all(map(_is_axis_like, value)))
@@ -132,7 +132,7 @@ ARGUMENTS: dict[str, ArgumentKind] = {
     "samples": WHOLE.or_none(),
     "schedule": named('"static" or "dynamic"').or_none(),
     "seed": WHOLE,
-    "set": instances(Mapping, "a mapping of parameters to values").or_none(),
+    "set": MAPPING.or_none(),
     "socket": named("the name of a socket").or_none(),
     "simulate": FLAG.or_none(),
     "sockets": NAMES,

@@ -7,7 +7,7 @@ Kurth and Williams, "Hierarchical roofline analysis for GPUs", Concurrency and C
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import hypot
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from aspenpy.cost.caches.traffic import RequirementTraffic
 from aspenpy.cost.compute import price, spread_on_lanes
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.instances import FILE_RESOURCES, ONE_INSTANCE, Instances
-from aspenpy.cost.prices import RequirementCost, conflict_groups
+from aspenpy.cost.prices import Offer, RequirementCost, conflict_groups
 from aspenpy.cost.sharing import sharing
 from aspenpy.cost.target import Target, target_of
 from aspenpy.expr import graph
@@ -249,19 +249,38 @@ class _Ideal(Leaf):
         """P times the amount, at the seconds that one more takes where there are many already; these count for the
         server of the requirement whose cost it is a part of."""
         asked = spread_on_lanes(asked, asker.instances, asker.where)
-        first, second = (
-            price(asked.replace(amount=graph.number(amount)), ONE_INSTANCE, asker.where, self.tree.origins)
-            for amount in LARGE[:2]
-        )
+        first, slope = self._seconds_each(asked, asker.where)
         kernel, amount = asker.kernel, graph.mul(asker.parallelism, asked.amount)
         totals: Totals = {Asked(kernel, cost.requirement.resource): amount}
         if first.offer is None:
             return totals
-        slope = graph.div(_subtract_spans(second.serial, first.serial), graph.number(LARGE[1] - LARGE[0]))
         place = first.offer.place
         alone, contention = asker.seconds(graph.mul(amount, slope), place, asked.resource)
+        if cost.beside:
+            alone = graph.mul(
+                amount, self._seconds_of_kinds(asked, asker, [Offer(first.offer.resource, place), *cost.beside])
+            )
         ideal, contended = Ideal(kernel, cost.server, first.unit), Contended(kernel, cost.server, place.path)
         return totals | {ideal: alone, contended: contention}
+
+    def _seconds_each(self, asked: flow.Requirement, where: Target) -> tuple[RequirementCost, Expr]:
+        """The price of a large amount, and the seconds of one more."""
+        first, second = (
+            price(asked.replace(amount=graph.number(amount)), ONE_INSTANCE, where, self.tree.origins)
+            for amount in LARGE[:2]
+        )
+        return first, graph.div(_subtract_spans(second.serial, first.serial), graph.number(LARGE[1] - LARGE[0]))
+
+    def _seconds_of_kinds(self, asked: flow.Requirement, asker: _Asker, kinds: Sequence[Offer]) -> Expr:
+        """The least seconds of one more where several kinds of cores work: their rates add, and no part is done sooner
+        than by one core of the fastest kind (`cost.schedules`)."""
+        targets = [asker.where.replace(offers={**asker.where.offers, asked.resource: kind}) for kind in kinds]
+        slopes = [self._seconds_each(asked, target)[1] for target in targets]
+        counts = [asker.instances.count_used(kind.place) for kind in kinds]
+        rates = [graph.div(count, slope) for count, slope in zip(counts, slopes, strict=True)]
+        together = graph.div(1, graph.add(*rates))
+        parts = graph.mul(graph.apply("max", 1, asker.parallelism), graph.apply("max", 1, asker.instances.parts))
+        return graph.apply("max", graph.div(graph.apply("min", *slopes), parts), together)
 
 
 def _caches(traffic: RequirementTraffic, asker: _Asker) -> list[Totals]:

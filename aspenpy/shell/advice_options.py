@@ -17,7 +17,7 @@ from aspenpy.advice.grouped import Grouped, Workload
 from aspenpy.advice.throttled import NOISE, PIECES, Throttled
 from aspenpy.answers.case import Case
 from aspenpy.language.dimensions import DIMENSIONLESS, JOULES, SECONDS, WATTS
-from aspenpy.language.files import measurements_path, replace_file, require_writable
+from aspenpy.language.files import STANDARD_OUTPUT, measurements_path, replace_file, require_writable, write_whole
 from aspenpy.learn.measurements.measure import StoppingRule
 from aspenpy.report.advice.advice import document
 from aspenpy.shell.failure import CommandError, refuse_unwritable
@@ -155,9 +155,16 @@ DOCUMENTS: dict[str, Callable[[Advice, str], str]] = {
 
 def require_document(arguments: Arguments) -> None:
     """Refuses a report that could not be written, before the work is done."""
-    if suffix_of(arguments.output) not in DOCUMENTS:
+    if _document_suffix(arguments) not in DOCUMENTS:
         raise CommandError(f"cannot write `{arguments.output}`: the name of a report ends with {', '.join(DOCUMENTS)}")
     require_writable(arguments.output)
+
+
+def _document_suffix(arguments: Arguments) -> str:
+    """The end of the report's name; of what goes to standard output by `--format`, Markdown where that is a table."""
+    if arguments.output == STANDARD_OUTPUT:
+        return ".md" if arguments.format == "table" else f".{arguments.format}"
+    return suffix_of(arguments.output)
 
 
 def suffix_of(path: str) -> str:
@@ -177,7 +184,10 @@ def uncertain_of(arguments: Arguments) -> dict[str, float] | None:
 
 def write_document(advice: Advice, arguments: Arguments) -> None:
     """The report into the file of `--output`."""
-    text = DOCUMENTS[suffix_of(arguments.output)](advice, command_line(arguments.command_line))
+    text = DOCUMENTS[_document_suffix(arguments)](advice, command_line(arguments.command_line))
+    if arguments.output == STANDARD_OUTPUT:
+        write_whole(STANDARD_OUTPUT, text)
+        return
     with refuse_unwritable(arguments.output), replace_file(arguments.output) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 

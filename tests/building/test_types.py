@@ -65,7 +65,9 @@ EACH = [(name, argument) for name in FUNCTIONS for argument in arguments_of(name
 
 
 @pytest.mark.parametrize(("name", "argument"), EACH, ids=map("-".join, EACH))
-@pytest.mark.parametrize("wrong", [Stranger(), -1.5, b"bytes", [Stranger()]], ids=["object", "number", "bytes", "list"])
+@pytest.mark.parametrize(
+    "wrong", [Stranger(), -1.5, b"bytes", [Stranger()], {5: 3}], ids=["object", "number", "bytes", "list", "keys"]
+)
 def test_a_wrong_type_names_the_argument(name: str, argument: str, wrong: object) -> None:
     takes_numbers = argument in ("confidence", "isoefficiency", "sample") and isinstance(wrong, float)
     if (argument in OBJECTS and (name, argument) != ("validate", "run")) or takes_numbers:
@@ -84,9 +86,7 @@ def test_a_wrong_type_names_the_argument(name: str, argument: str, wrong: object
         "`over` takes a mapping of names to values, not int (5)": lambda wrong: aspenpy.sweep(
             APP, MACHINE, over=wrong(5)
         ),
-        "`set` takes a mapping of parameters to values, or None, not int (5)": lambda wrong: aspenpy.Case(
-            APP, set=wrong(5)
-        ),
+        "`set` takes a mapping of names to values, or None, not int (5)": lambda wrong: aspenpy.Case(APP, set=wrong(5)),
         "`kernel` takes the name of a kernel, not int (5)": lambda wrong: aspenpy.Case(APP, kernel=wrong(5)),
         "`seed` takes a whole number, not str": lambda wrong: aspenpy.Case(APP, seed=wrong("x")),
     }.items(),

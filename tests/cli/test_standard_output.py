@@ -27,6 +27,9 @@ TRACE = " L 10,8\n L 50,8\n L 10,8\n"
         ("rdd t.txt -o -", ""),
         ("sweep matmul --machine simple --over n=16,32 -o -", "n,runtime [s],reason\n16,"),
         ("sweep matmul --machine simple --over n=16,32 -o - --format json", "{"),
+        ("fit stream fit.csv --machine simple --vary repetitions -o -", "//"),
+        ("advise stream --machine simple --most-nodes 4 -o -", "# stream on simple: "),
+        ("advise stream --machine simple --most-nodes 4 -o - --format json", '{\n  "command": "aspenpy advise stream '),
     ],
 )
 def test_a_dash_is_standard_output(
@@ -36,11 +39,12 @@ def test_a_dash_is_standard_output(
     (tmp_path / "f.c").write_text("void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 2; }\n")
     (tmp_path / "m.csv").write_text("application,energy [J]\na,1\n")
     (tmp_path / "t.txt").write_text(TRACE)
+    (tmp_path / "fit.csv").write_text("n,runtime [ms]\n1e6,62\n4e6,251\n")
     before = sorted(os.listdir())
     assert main(line.split()) == 0
     told = capsys.readouterr()
     assert told.out.startswith(begins)
-    assert "is written" not in told.out
+    assert "output is written" not in told.out
     assert "- is written" not in told.err
     assert sorted(os.listdir()) == before
 

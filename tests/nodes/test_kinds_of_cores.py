@@ -8,6 +8,7 @@ import aspenpy
 from aspenpy.answers.checks.files import check_source
 from aspenpy.answers.explanation import explain
 from aspenpy.language.source import Source
+from aspenpy.models.application.flow import Schedule
 from tests.tiny import application, machine
 
 HYBRID = """
@@ -126,3 +127,24 @@ def test_an_unknown_schedule_is_refused() -> None:
     text = HYBRID.replace("RANK", "").replace("[balanced]", "[even]").replace(" E }", " }")
     with pytest.raises(aspenpy.AspenError, match="unknown schedule `even`"):
         aspenpy.predict(application("execute [24] { flops [1] }"), machine(text)).runtime  # noqa: B018
+
+
+def roofs(body: str, rank: str = "", schedule: Schedule | None = None) -> list[tuple[float, float]]:
+    """What is attainable and what is predicted, in Gflop/s, of the application."""
+    points = aspenpy.roofline(hybrid(rank), [application(body)], schedule=schedule).points
+    return [(point.attainable / 1e9, point.predicted / 1e9) for point in points if point.kernel is None]
+
+
+def test_both_kinds_hold_up_the_roof() -> None:
+    # 8 cores of 4 Gflop/s and 16 of 1; in double precision 2 and 1/4; dealt out as cores become free, all of it is done
+    assert roofs("execute [48000] { flops [4e9] }") == [pytest.approx((48, 48))]
+    assert roofs("execute [48000] { flops [4e9] as dp }") == [pytest.approx((20, 20))]
+    # a single instance, or a single part of a rank, is done by one core, of the faster kind
+    assert roofs("execute [1] { flops [4e9] }") == [pytest.approx((4, 4))]
+    assert roofs("execute [1] { flops [4e9] }", "property rank") == [pytest.approx((4, 4))]
+    # parts of a rank
+    assert roofs("execute [1] of [4800] { flops [4e9] }", "property rank") == [pytest.approx((48, 48))]
+    # as many parts on each core: 200 on each of 24, of which the slow ones take 200 s
+    assert roofs("execute [4800] { flops [1e9] }", schedule="static") == [pytest.approx((48, 24))]
+    # no instance asks for anything, and another block does
+    assert roofs("execute [0] { flops [4e9] }\n execute [48000] { flops [4e9] }") == [pytest.approx((48, 48))]

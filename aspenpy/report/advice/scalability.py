@@ -70,7 +70,7 @@ def parts(scaled: Scaled) -> tuple[Part, ...]:
         f"many nodes are looked at, {format_count(scaled.most)} here."
     )
     if not all(item.turned_down for item in scaled.scalings):
-        note += f" Where {format_count(scaled.most)} nodes are worthwhile, more may be: --nodes looks further."
+        note += f" Where {format_count(scaled.most)} nodes are worthwhile, more may be: --most-nodes looks further."
     grows = " Weak: so many times as large as there are nodes." if scaled.problem.size else ""
     if not scaled.problem.size:
         note += " Weak scaling needs the parameters whose product is the size of the problem: --problem."

@@ -20,6 +20,7 @@ from aspenpy.advice.ranges import EVERY, system_ranges
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
+from aspenpy.language.files import STANDARD_OUTPUT
 from aspenpy.report.advice.decision import draw as draw_decided
 from aspenpy.report.advice.design_space import draw as draw_space
 from aspenpy.report.advice.scalability import draw as draw_scaled
@@ -232,7 +233,7 @@ def _run_all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
     found = advise_case(case, options, report_activity)
     if arguments.output:
         write_document(found, arguments)
-        if arguments.format == "table":
+        if arguments.format == "table" or arguments.output == STANDARD_OUTPUT:
             report(found.report().diagnostics or ())
             return 0
     return deliver(found.report(), arguments, lambda: draw_space(found.space))
