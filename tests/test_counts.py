@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aspenpy.expr.counts import RULES, CountRule, accepted_by_all, nearest_of, read_counts, whole_root
+from aspenpy.expr.counts import RULES, CountRule, counts_accepted_by_all, nearest_of, read_counts, whole_root
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import symbol
 
@@ -66,11 +66,11 @@ def test_nearest_by_ratio() -> None:
 def test_numbers_that_several_rules_accept(case: tuple[str, int], others: tuple[tuple[str, int], ...]) -> None:
     rules = [case, *others]
     accepted = [each for each in range(7, 131) if all(DEFINITIONS[rule](each, n) for rule, n in rules)]
-    assert [*accepted_by_all([CountRule(*each) for each in rules], 7, 130)] == accepted
+    assert [*counts_accepted_by_all([CountRule(*each) for each in rules], 7, 130)] == accepted
 
 
 def test_no_rule_accepts_all() -> None:
-    assert [*accepted_by_all([], 7, 9)] == [7, 8, 9]
+    assert [*counts_accepted_by_all([], 7, 9)] == [7, 8, 9]
 
 
 @pytest.mark.parametrize(("rule", "argument"), [case for case in CASES if case[0] != "grid"])

@@ -92,7 +92,7 @@ class Grouped(Result):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         return tuple(drop_repeats([item for each in self.workloads for item in each.case.application.warnings]))
 
-    def _columns(self, part: tuple[int, ...]) -> Floats:
+    def _columns_of_group(self, part: tuple[int, ...]) -> Floats:
         """For a group with some applications, a column for each configuration that all of them can have: the time of
         its runs, its nodes, and what it takes of what is added up."""
         chosen = [(self.choices[place], self._rows[place], self.workloads[place].runs) for place in part]
@@ -117,7 +117,7 @@ class Grouped(Result):
         reached: Floats = numpy.zeros((len(bounds), 1))
         picked: list[tuple[int, ...]] = [()]
         for part in parts:
-            columns = self._columns(part)
+            columns = self._columns_of_group(part)
             possible = numpy.flatnonzero((columns <= bounds).all(axis=0))
             kept = possible[non_dominated(columns[:, possible])] if len(possible) else possible
             if reached.shape[1] * len(kept) > MOST_TOGETHER:

@@ -73,7 +73,7 @@ class Significant(Result):
                 item.known[0] for item in each.counters if item.known
             }
             here = [item for item in self.significances if item.metric == each.metric and item.component in components]
-            by_counters, by_model = (_among(here, kind) for kind in ("counters", "model"))
+            by_counters, by_model = (_shares_by_evidence(here, kind) for kind in ("counters", "model"))
             for name in sorted(components) if by_model else ():
                 counted, modelled = by_counters.get(name, 0.0), by_model.get(name, 0.0)
                 less, more = sorted((counted, modelled))
@@ -103,7 +103,7 @@ class Significant(Result):
         return [item for item in self.evidences if not item.samples.enough]
 
 
-def _among(found: list[Significance], kind: str) -> dict[str, float]:
+def _shares_by_evidence(found: list[Significance], kind: str) -> dict[str, float]:
     """Shares by one kind of evidence, in parts of their sum; nothing where that is 0."""
     total = sum(item.share for item in found if item.evidence == kind)
     return {item.component: item.share / total for item in found if item.evidence == kind} if total else {}

@@ -28,7 +28,7 @@ from aspenpy.explore.communication import communication_of
 from aspenpy.explore.problem_size import Growth, WorkFormulas, is_brick, sizes_per_rank
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import factor_evenly
-from aspenpy.expr.counts import ARGUMENTS, RULES, CountRule, accepted_by_all, nearest_of, read_counts
+from aspenpy.expr.counts import ARGUMENTS, RULES, CountRule, counts_accepted_by_all, nearest_of, read_counts
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
@@ -362,7 +362,7 @@ class Scaling(Result):
     def fastest(self) -> ScalingPoint | None:
         """The number of ranks, between the fewest and the most, that takes the least time; of equals the fewest. None
         where all of them are refused: by the program, or by the counts that are asked for."""
-        accepted = accepted_by_all(self.counts, self.ranks[0], self.ranks[-1])
+        accepted = counts_accepted_by_all(self.counts, self.ranks[0], self.ranks[-1])
         if not accepted:
             return None
         counts = self._candidates() if not self.counts else self._nearest_candidates(accepted)

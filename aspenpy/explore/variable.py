@@ -8,7 +8,7 @@ import numpy
 
 from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
-from aspenpy.expr.counts import accepted_by_all
+from aspenpy.expr.counts import counts_accepted_by_all
 from aspenpy.expr.graph import Expr, free_symbols
 from aspenpy.language.axis import Axis, Extent, parse_axis, read_literal
 from aspenpy.language.diagnostics import fail
@@ -242,7 +242,7 @@ def _limit_ranks(found: Variable, prediction: Prediction) -> Variable:
     taken = float(scope.values([places], prediction.seed)[0])
     high = max(min(found.high, taken), found.base)
     rule = rank_counts(prediction, found.name)
-    accepted = [] if rule is None else accepted_by_all([rule], int(found.low), int(high))
+    accepted = [] if rule is None else counts_accepted_by_all([rule], int(found.low), int(high))
     if 1 < len(accepted) <= MOST_CHOICES:
         choices, labels = tuple(map(float, accepted)), tuple(f"{each:,}" for each in accepted)
         return found.replace(kind="choice", low=choices[0], high=choices[-1], choices=choices, labels=labels)

@@ -132,7 +132,7 @@ def sobol(
     from SALib.analyze import sobol as analysis
     from SALib.sample import sobol as sampling
 
-    problem = _problem(space)
+    problem = _salib_problem(space)
     places = sampling.sample(problem, samples, calc_second_order=pairs, seed=generator_seed(seed))
     results, _, skipped = _run(space, places, metric_name, len(space.variables) * (2 if pairs else 1) + 2)
     mean, variance = float(results.mean()), float(results.var())
@@ -168,7 +168,7 @@ def morris(space: Space, *, metric_name: str = "runtime", samples: int = 100, se
     from SALib.analyze import morris as analysis
     from SALib.sample import morris as sampling
 
-    problem = _problem(space)
+    problem = _salib_problem(space)
     places = sampling.sample(problem, samples, num_levels=LEVELS, seed=generator_seed(seed))
     results, kept, skipped = _run(space, places, metric_name, len(space.variables) + 1)
     places = places[kept]
@@ -189,7 +189,7 @@ def _refuse(samples: int, space: Space, times: int) -> None:
         fail("too-long", message, hint="take fewer samples")
 
 
-def _problem(space: Space) -> dict[str, Any]:
+def _salib_problem(space: Space) -> dict[str, Any]:
     """SALib varies the unit cube; `Variable.at` makes values of it, whole ones and choices included."""
     names = [item.name for item in space.variables]
     return {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}

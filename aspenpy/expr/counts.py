@@ -183,7 +183,7 @@ def read_counts(text: str) -> CountRule | None:
     return CountRule(name) if name not in ARGUMENTS else CountRule(name, int(digits))
 
 
-def accepted_by_all(rules: Sequence[CountRule], low: int, high: int) -> Sequence[int]:
+def counts_accepted_by_all(rules: Sequence[CountRule], low: int, high: int) -> Sequence[int]:
     """The numbers from one on up to another that all of some rules accept."""
     unit = lcm(*(each.argument for each in rules if each.rule == "multiple_of"))
     first, *others = [*(each for each in rules if each.rule != "multiple_of"), CountRule("multiple_of", unit)]

@@ -76,7 +76,7 @@ def _join_guards(terms: dict[CounterPower, Expr], *parts: Form) -> Form:
 
 
 def closed_sum(counter: Expr, count: Expr, body: Expr) -> Expr:
-    """See `graph.summation`."""
+    """The sum of `body` over the counter from 0 up to below `count`: closed where it has a closed form, else a loop."""
     if not graph.is_counter(counter):
         raise ValueError("a sum runs over a counter")
     if count.kind == "number" and count.payload <= 1:

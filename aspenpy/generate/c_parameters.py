@@ -34,7 +34,7 @@ def heading(node: flow.Repeat | flow.Block | flow.Parallel, words: str) -> str:
     return words if node.label is None else f'{words} "{node.label}"'
 
 
-def demand(requirement: flow.Requirement) -> str:
+def write_requirement(requirement: flow.Requirement) -> str:
     text = f"{requirement.resource} [{formula(requirement.quantity)}]"
     if requirement.size is not None:
         text += f" of size [{formula(requirement.size)}]"
@@ -64,7 +64,7 @@ def _indent_body(node: flow.Flow) -> Iterator[Line]:
 
 
 def _block(node: flow.Block) -> Iterator[Line]:
-    asked = ", ".join(demand(requirement) for requirement in node.requirements)
+    asked = ", ".join(write_requirement(requirement) for requirement in node.requirements)
     yield 0, f"{heading(node, execute(node))}: {asked}"
 
 

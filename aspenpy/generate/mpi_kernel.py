@@ -14,12 +14,12 @@ from aspenpy.generate.c_parameters import (
     RESERVED,
     CParameters,
     comment,
-    demand,
     describe_flow,
     execute,
     formula,
     heading,
     string,
+    write_requirement,
 )
 from aspenpy.generate.exchanges import MESSAGES, exchange_of
 from aspenpy.language.source import Span
@@ -163,7 +163,7 @@ class KernelWriter:
             self._write_flow(node.replace(requirements=silent))
         for requirement in node.requirements:
             if requirement.resource == MESSAGES:
-                self._write_comment(f"{heading(node, execute(node))}: {demand(requirement)}")
+                self._write_comment(f"{heading(node, execute(node))}: {write_requirement(requirement)}")
                 self._exchange(node, requirement)
 
     def _exchange(self, node: flow.Block, requirement: flow.Requirement) -> None:

@@ -81,7 +81,7 @@ def report_machine(machine: Machine, summary: str | None = None) -> Report:
     known = Counter(origin.known for origin in origins)
     shares = ", ".join(f"{known[standing]} {standing}" for standing in STANDINGS if known[standing])
     parts = (
-        _components(machine),
+        _tabulate_components(machine),
         make_table(_peak_columns(found), rates, title="peaks", media=TEXT),
         _formulas_table(machine, found),
         *(() if network is None else (networks.figures(network),)),
@@ -114,7 +114,7 @@ def tree_of(machine: Machine) -> ListingTree[Place]:
     return tree
 
 
-def _components(machine: Machine) -> Table:
+def _tabulate_components(machine: Machine) -> Table:
     rows = tuple(
         (prefix + place.component.name, _type_of(machine, place), *_numbers(machine, place), _describe_offers(place))
         for prefix, place in tree_lines(tree_of(machine))

@@ -52,7 +52,7 @@ class Words:
             reported += [*best.wasted, *best.cap_warnings]
         return tuple(drop_repeats(reported))
 
-    def side(self, binding: Binding) -> str:
+    def unit_of_sides(self, binding: Binding) -> str:
         """The unit of both sides of a constraint."""
         node = binding.constraint.node
         return unit_of_quantity(node.left, self.space.cases[0]) or unit_of_quantity(node.right, self.space.cases[0])
@@ -124,12 +124,12 @@ def _bindings_table(result: Optimum, words: Words) -> Table:
     unit = words.unit(goal)
 
     def slope(item: Binding) -> str | None:
-        per = words.side(item)
+        per = words.unit_of_sides(item)
         both = " ".join([*([unit] if unit else []), *(["per", per] if per else [])])
         return None if item.multiplier is None else f"{item.multiplier:.6g} {both}".rstrip()
 
     def bound(item: Binding) -> str | None:
-        return None if item.next_bound is None else format_quantity(item.next_bound, words.side(item), 6)
+        return None if item.next_bound is None else format_quantity(item.next_bound, words.unit_of_sides(item), 6)
 
     def amount(header: str, field: str) -> Column:
         return Column(header, lambda value: words.amount(goal, value), get=field)

@@ -342,7 +342,7 @@ class _Probe:
         low, high = prediction.scope.values(ends)
         return _to_float(low, name), _to_float(high, name)
 
-    def counts(self, name: str, low: float, high: float) -> bool:
+    def takes_whole_numbers(self, name: str, low: float, high: float) -> bool:
         """Whether a parameter takes whole numbers: it has one, and so are both ends of its range."""
         try:
             return is_countable(name, Prediction(self.case)) and low.is_integer() and high.is_integer()
@@ -370,5 +370,5 @@ def _span_of_axis(axis: Axis | Floats, probe: _Probe) -> AxisSpread:
     ends = axis_values(axis.replace(count=2), probe.reader(axis.name), probe.declared)
     low, high = float(ends[0]), float(ends[-1])
     spacing = axis.spacing or ("log" if axis.declared and axis.log(low, high) else "lin")
-    whole = probe.counts(axis.name, low, high) if axis.whole is None else axis.whole
+    whole = probe.takes_whole_numbers(axis.name, low, high) if axis.whole is None else axis.whole
     return AxisSpread(low, high, spacing, whole)

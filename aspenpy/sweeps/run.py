@@ -110,7 +110,7 @@ class StudyRun:
             file.flush()
             try:
                 with ProcessPoolExecutor(self.cores, get_context("spawn"), _begin, (file.name,)) as pool:
-                    yield from _limit_in_flight(pool, _stretch, numbers, min(2 * self.cores, self.waiting))
+                    yield from _limit_in_flight(pool, _compute_on_process, numbers, min(2 * self.cores, self.waiting))
             except RuntimeError as error:
                 if not isinstance(error, BrokenProcessPool) and not getattr(current_process(), "_inheriting", False):
                     raise
@@ -188,7 +188,7 @@ def _begin(file: str) -> None:
     _worker[:] = [Worker(pickle.loads(Path(file).read_bytes()))]
 
 
-def _stretch(number: int) -> Stretch:
+def _compute_on_process(number: int) -> Stretch:
     stretch: Stretch = _worker[0].stretch(number)
     return stretch
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy.shell.commands.ranks import ranks_in
-from aspenpy.shell.commands.sweep import _read_bytes
+from aspenpy.shell.commands.sweep import _parse_memory_size
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.main import main
 from aspenpy.shell.option import positive
@@ -101,10 +101,10 @@ def test_counts(text: str, number: int) -> None:
 )  # fmt: skip
 def test_sizes(text: str, size: int) -> None:
     if size:
-        assert _read_bytes(text) == size
+        assert _parse_memory_size(text) == size
     else:
         with pytest.raises(ArgumentTypeError, match="expected a size"):
-            _read_bytes(text)
+            _parse_memory_size(text)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from aspenpy.cost.network.topology import (
     NetworkError,
     Size,
     Topology,
-    average,
+    average_over_pairs,
     floor,
     is_odd,
     known_sizes,
@@ -123,7 +123,7 @@ def hypercube(dimension: Size) -> Topology:
         radix=d,
         links=d * nodes / 2,
         diameter=d,
-        average_distance=average(nodes * (d * nodes / 2), nodes),
+        average_distance=average_over_pairs(nodes * (d * nodes / 2), nodes),
         bisection=floor(nodes / 2),
     )
 
@@ -150,7 +150,9 @@ def _grid(dimensions: Sequence[Size], nodes_per_router: Size, *, wrapped: bool) 
         terminal_links=graph.ZERO if alone else nodes,
         radix=graph.add(*(graph.apply("min", size - 1, 2) for size in sizes), graph.ZERO if alone else p),
         diameter=graph.add(*(floor(size / 2) if wrapped else size - 1 for size in sizes)),
-        average_distance=average(graph.add(*(mean_along(size, wrapped=wrapped) for size in sizes)) * nodes**2, nodes),
+        average_distance=average_over_pairs(
+            graph.add(*(mean_along(size, wrapped=wrapped) for size in sizes)) * nodes**2, nodes
+        ),
         bisection=width,
         bounds=(("bisection", bound),) if bound else (),
         rings=(graph.TRUE if wrapped else graph.FALSE,) * len(sizes),

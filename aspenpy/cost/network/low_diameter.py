@@ -15,7 +15,7 @@ from aspenpy.cost.network.topology import (
     NetworkError,
     Size,
     Topology,
-    average,
+    average_over_pairs,
     floor,
     is_odd,
     known_sizes,
@@ -133,7 +133,9 @@ def _join_groups(
         **on_routers(nodes),
         radix=p + group.ports + h,
         diameter=graph.apply("max", far, group.diameter),
-        average_distance=average(p**2 * (g * group.routers * group.distances + g * (g - 1) * between), nodes),
+        average_distance=average_over_pairs(
+            p**2 * (g * group.routers * group.distances + g * (g - 1) * between), nodes
+        ),
         bisection=graph.apply("min", _cut(group.routers, group.links, joining, g, p), floor(nodes / 2)),
         bounds=bounds,
         nested=(
@@ -217,7 +219,7 @@ def slim_fly(order: Size, nodes_per_router: Size | None = None) -> Topology:
         **on_routers(nodes),
         radix=ports + p,
         diameter=graph.number(2),
-        average_distance=average(p**2 * routers * distances, nodes),
+        average_distance=average_over_pairs(p**2 * routers * distances, nodes),
         bisection=graph.apply("min", q * graph.apply("ceil", q**2 / 2), floor(nodes / 2)),
         bounds=(("bisection", "upper"),),
         nested=nested,

@@ -20,7 +20,7 @@ from typing import Any
 
 from aspenpy.cost.network.grids import mean_along
 from aspenpy.cost.network.low_diameter import bisection_of_nodes
-from aspenpy.cost.network.topology import Topology, average, floor, is_odd
+from aspenpy.cost.network.topology import Topology, average_over_pairs, floor, is_odd
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
@@ -86,7 +86,7 @@ def _grid(network: Topology, used: Expr) -> Topology:
     return network.replace(
         parameters=tuple(sizes.items()),
         nodes=used,
-        average_distance=average(graph.add(*means) * nodes**2, nodes),
+        average_distance=average_over_pairs(graph.add(*means) * nodes**2, nodes),
         bisection=width,
         bounds=(("bisection", "lower"),),
         rings=tuple(reversed(rings)),
@@ -114,7 +114,7 @@ def _hypercube(network: Topology, used: Expr) -> Topology:
     return network.replace(
         parameters=(("dimension", dimension),),
         nodes=used,
-        average_distance=average(pairs, used),
+        average_distance=average_over_pairs(pairs, used),
         bisection=floor(used / 2),
         bounds=(("bisection", "lower"),),
     )
@@ -134,7 +134,7 @@ def _fat_tree(network: Topology, used: Expr) -> Topology:
     cut = k * floor(switches / 2) + is_odd(switches) * floor(down / 2)
     return network.replace(
         nodes=used,
-        average_distance=average(graph.summation(level, sizes["levels"] - 1, apart), used),
+        average_distance=average_over_pairs(graph.summation(level, sizes["levels"] - 1, apart), used),
         bisection=graph.apply("min", cut, floor(used / 2)),
         bounds=(("bisection", "upper"),),
     )
@@ -151,7 +151,7 @@ def _nested(network: Topology, used: Expr) -> Topology:
         pairs = used**2 if place == len(network.nested) - 1 else _pairs_together(used, size)
         total.append((pairs - below) * hops)
         below = pairs
-    return network.replace(nodes=used, average_distance=average(graph.add(*total), used))
+    return network.replace(nodes=used, average_distance=average_over_pairs(graph.add(*total), used))
 
 
 def _pairs_together(nodes: Expr, size: Expr) -> Expr:

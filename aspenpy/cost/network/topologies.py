@@ -6,7 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aspenpy.cost.network import custom, grids, low_diameter
-from aspenpy.cost.network.topology import NetworkError, Size, Topology, average, floor, is_odd, on_routers, whole_size
+from aspenpy.cost.network.topology import (
+    NetworkError,
+    Size,
+    Topology,
+    average_over_pairs,
+    floor,
+    is_odd,
+    on_routers,
+    whole_size,
+)
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.graph import Expr, number, substitute
@@ -25,7 +34,7 @@ def fully_connected(nodes: Size) -> Topology:
         links=n * (n - 1) / 2,
         radix=n - 1,
         diameter=graph.apply("min", n - 1, 1),
-        average_distance=average(n * (n - 1), n),
+        average_distance=average_over_pairs(n * (n - 1), n),
         bisection=floor(n**2 / 4),
     )
 
@@ -74,7 +83,7 @@ def fat_tree(arity: Size, levels: Size, taper: Size = 1) -> Topology:
         **on_routers(nodes),
         radix=graph.if_else(graph.compare("==", n, 1), down, down + k),
         diameter=2 * (n - 1),
-        average_distance=average(nodes * t * hops, nodes),
+        average_distance=average_over_pairs(nodes * t * hops, nodes),
         bisection=k * floor(leaves / 2) + is_odd(leaves) * floor(down / 2),
     )
 

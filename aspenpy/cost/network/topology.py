@@ -128,7 +128,7 @@ def on_routers(nodes: Expr) -> dict[str, Any]:
     return {"terminal_links": nodes, "terminal_hops": graph.number(2)}
 
 
-def average(total: Expr, nodes: Expr) -> Expr:
+def average_over_pairs(total: Expr, nodes: Expr) -> Expr:
     """The average over ordered pairs of distinct nodes, from the sum over all; 0 where there is one node."""
     return graph.if_else(graph.compare("==", nodes, 1), 0, total / (nodes * (nodes - 1)))
 

@@ -8,7 +8,7 @@ from aspenpy.answers.network import Network
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.explore.scaling import RANKS, Scaling, doublings, require_counts
-from aspenpy.expr.counts import accepted_by_all, nearest_of
+from aspenpy.expr.counts import counts_accepted_by_all, nearest_of
 from aspenpy.language.axis import read_literal, split_ends
 from aspenpy.language.source import Span, split_at_commas
 from aspenpy.models.library import load_machine
@@ -49,7 +49,7 @@ def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -
     own, asked = rank_counts(prediction, name), None if rule is None else require_counts(rule)
     rules = [each for each in (own, asked) if each is not None]
     if ".." in text:
-        found = nearest_of(accepted_by_all(rules, listed[0], listed[-1]), listed) if rules else listed
+        found = nearest_of(counts_accepted_by_all(rules, listed[0], listed[-1]), listed) if rules else listed
         if not found:
             among = " that are ".join(each.describe() for each in rules)
             raise CommandError(f"--ranks: there are no {among} in {text}")

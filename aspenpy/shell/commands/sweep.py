@@ -64,7 +64,7 @@ EXAMPLES: Examples = (
 METHODS = ("sobol", "latin", "uniform")
 
 
-def _read_bytes(text: str) -> int:
+def _parse_memory_size(text: str) -> int:
     """The type of an option that takes an amount of memory."""
     matched = re.fullmatch(r"(\d++\.?\d*+|\.\d++)\s*+([A-Za-z]*)", text)
     unit = UNITS.get((matched[2] or "B") if matched else "")
@@ -93,7 +93,7 @@ OPTIONS = (
     option("--backend", "B", "auto (the default), numpy, llvm or c", default="auto"),
     option("--jobs", "N", "points computed at once, each on a core (default: all, for a large sweep)", type=int),
     option("--dask", "ADDRESS", "the workers of this Dask cluster compute: tcp://HOST:PORT"),
-    option("--memory-limit", "SIZE", "the most memory that results may take (default: 1GiB)", type=_read_bytes),
+    option("--memory-limit", "SIZE", "the most memory that results may take (default: 1GiB)", type=_parse_memory_size),
     OUTPUT.adapt(": all points, a row each in .csv, .json or .parquet, an array a metric in .npz, .nc or .zarr"),
     flag("--resume", "with -o: resumes an interrupted sweep"),
     FAIL_FAST.adapt(", a point without a value"),
