@@ -144,7 +144,7 @@ class Scaling(Result):
         self._sizes = tuple(map(float, sizes))
         own_rule = rank_counts(self.prediction, self.parameter)
         asked = None if counts is None else require_counts(counts)
-        self.counts: tuple[CountRule, ...] = tuple(each for each in (own_rule, asked) if each is not None)
+        self.counts = tuple(dict.fromkeys(each for each in (own_rule, asked) if each is not None))  # once where alike
         self._own_rule = own_rule
         self._is_cut = self.per_rank and mode == "strong" and is_brick(app, self.problem)
 

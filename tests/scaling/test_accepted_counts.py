@@ -161,3 +161,10 @@ def test_grids_that_hpcg_refuses(run: Runner) -> None:
         in run("eval", "hpcg", "--set", "ranks=61", "--machine", "frontera").err
     )
     assert "accepts" not in run("eval", "hpcg", "--set", "ranks=60", "--machine", "frontera").err
+
+
+def test_a_rule_that_the_program_has_anyway_is_said_once(run: Runner) -> None:
+    found = run("scale", "lulesh", "--machine", "frontera", "--ranks", "1..30", "--rank-counts", "cube")
+    assert "accepted       cube numbers\n" in found.out
+    refused = run("scale", "lulesh", "--machine", "frontera", "--ranks", "2..7", "--rank-counts", "cube")
+    assert refused.err == "aspenpy: --ranks: there are no cube numbers in 2..7\n"

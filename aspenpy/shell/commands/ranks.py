@@ -47,7 +47,7 @@ def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -
     listed, prediction = ranks_in(text), Prediction(case)
     name = parameter or next((each for each in RANKS if each in case.application.parameters), "")
     own, asked = rank_counts(prediction, name), None if rule is None else require_counts(rule)
-    rules = [each for each in (own, asked) if each is not None]
+    rules = list(dict.fromkeys(each for each in (own, asked) if each is not None))
     if ".." in text:
         found = nearest_of(counts_accepted_by_all(rules, listed[0], listed[-1]), listed) if rules else listed
         if not found:
