@@ -242,6 +242,11 @@ POWER_NOT_CHECKED = {
         ),
         "recalled",
     ),
+    **{
+        f"apple_m{generation}_{part}": "Apple publishes none; those of its clusters are of others or assumed"
+        for generation in (1, 2, 3, 4)
+        for part in ("performance", "efficiency", "graphics")
+    },
     "sunway_sw26010": "nobody publishes it; 15.4 MW of TaihuLight are an upper bound",
     **dict.fromkeys(("aws_graviton_3", "aws_graviton_4"), "AWS publishes none"),
     **dict.fromkeys(("google_tpu_v5e", "google_tpu_v5p", "google_tpu_v6e"), "Google publishes none"),

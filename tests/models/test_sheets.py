@@ -4,6 +4,7 @@ a kind complete whatever sheet has its needed fields."""
 from __future__ import annotations
 
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -76,12 +77,13 @@ def test_rules_complete_a_sheet(kind: str, text: object, tmp_path: Path) -> None
     path.write_text(write_machine(sheet, "mine"))
     machine = aspenpy.load_machine(path)
     assert [*machine.warnings, *check_machine(machine), *check_plausibility(machine)] == []
-    for name in ("stream", "lulesh", "hpcg", "cg"):
+    for name, socket in product(("stream", "lulesh", "hpcg", "cg"), machine.sockets):
         app = aspenpy.load_application(name)
-        found = aspenpy.predict(app, machine, set={"ranks": 1} if "ranks" in app.parameters else {})
+        values = {"ranks": 1} if "ranks" in app.parameters else {}
+        found = aspenpy.predict(app, machine, socket=socket, set=values)
         assert found.runtime > 0
         assert not {item.code for item in found.diagnostics} & {"unknown-rate", "no-such-trait", "assumed-rate"}
-        assert aspenpy.energy(app, machine, set={"ranks": 1} if "ranks" in app.parameters else {}).value > 0
+        assert aspenpy.energy(app, machine, socket=socket, set=values).value > 0
 
 
 @pytest.mark.parametrize("kind", SHEET_KINDS)
