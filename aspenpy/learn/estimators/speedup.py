@@ -76,25 +76,6 @@ PERFECT = math.inf
 """The degree of parallelism of work that any number of processors share evenly."""
 
 
-def fine_grained(counts: Mapping[str, float], seconds: Mapping[str, float], clock: float) -> PowerAware:
-    """Workload of counted instructions by level and seconds for each at a clock (section 5.2, steps 1 and 2): `memory`
-    is OFF-chip, every other level ON-chip; all of it is shared evenly (assumption 1)."""
-    on = math.fsum(counts[level] * seconds[level] for level in counts if level != "memory")
-    return PowerAware(clock, (ParallelWork(PERFECT, on, counts.get("memory", 0.0) * seconds.get("memory", 0.0)),))
-
-
-def count_by_level(
-    instructions: float, l1_accesses: float, l1_misses: float, l2_accesses: float, l2_misses: float
-) -> dict[str, float]:
-    """Instructions by the level that serves them, from PAPI's TOT_INS, L1_DCA, L1_DCM, L2_TCA and L2_TCM (Table 5)."""
-    return {
-        "registers": instructions - l1_accesses,
-        "l1": l1_accesses - l1_misses,
-        "l2": l2_accesses - l2_misses,
-        "memory": l2_misses,
-    }
-
-
 def predicted_workload(prediction: Prediction, clock: float) -> PowerAware:
     """Workload of an Aspen prediction at a core clock: kernels bound by a core or a cache scale with the clock, those
     bound by memory do not, and messages are the parallel overhead."""
