@@ -32,7 +32,7 @@ from aspenpy.expr.counts import ARGUMENTS, RULES, CountRule, counts_accepted_by_
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import Diagnostic, fail, warning
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import of_kind, sum_terms
 from aspenpy.models.machine.model import Machine
@@ -193,10 +193,19 @@ class Scaling(Result):
                 for each, *sizes in rows:
                     try:
                         formulas(numpy.array([[each, *sizes]], dtype=float))
-                    except EvaluationError:
-                        with self._predict_at(int(each), sizes).scope.locate_failures():
-                            raise
+                    except EvaluationError as error:
+                        raise self._describe_failure(int(each), sizes, error) from None
                 raise
+
+    def _describe_failure(self, ranks: int, sizes: Sequence[float], error: EvaluationError) -> AspenError:
+        """The error of so many ranks, where a prediction of them says that it is."""
+        prediction, where = self._predict_at(ranks, sizes), f"on {count_of(ranks, 'rank')}"
+        try:
+            prediction.scope.values([prediction.tree.runtime], prediction.seed)
+            with prediction.scope.locate_failures():
+                raise error
+        except AspenError as found:
+            return AspenError(*(item.with_circumstance(where) for item in found.diagnostics))
 
     def _times(self, ranks: Sequence[int], growth: Sequence[float] = ()) -> Floats:
         """Seconds on so many ranks."""

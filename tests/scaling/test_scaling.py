@@ -300,3 +300,23 @@ def test_ranks_that_are_derived_are_not_set_by_themselves() -> None:
     found = scale(used, machine, [1, 4], parameter="px")
     assert found.points[1].time == pytest.approx(1e6 / 4 / 1e9 + 5 / 1e9)
     assert scale(unused, machine, [1, 4]).points[1].time == pytest.approx(1e6 / 4 / 1e9)
+
+
+def test_a_number_of_ranks_without_a_runtime_is_named_where_the_model_fails() -> None:
+    """Boxes of three cells are used up on 4 of the ranks 1, 2, 4: the parameter that divides by them is the place."""
+    text = """model m {
+  param ranks = 1
+  param boxes = floor(9/ranks/3)
+  param each = 9/boxes
+  kernel main { execute [ranks] { flops [each] } }
+}"""
+    _, machine = models()
+    app = aspenpy.parse(text)
+    assert isinstance(app, Application)
+    assert scale(app, machine, [1, 2]).points[1].time == pytest.approx(9e-9)
+    with pytest.raises(AspenError, match="division by zero") as error:
+        scale(app, machine, [1, 2, 4]).points  # noqa: B018
+    (found,) = error.value.diagnostics
+    assert found.parents == ("on 4 ranks",)
+    assert found.span is not None
+    assert text[found.span.start : found.span.end] == "9/boxes"
