@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.known import KnownTouches
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import PAGE
 from aspenpy.cost.caches.reading import TraitReader, read_access
@@ -42,6 +43,7 @@ class Accesses:
         self.entry = entry
         self.definitions = definitions
         self._readers: dict[flow.Kernel, TraitReader] = {}
+        self._touches = KnownTouches()
         self._histories: dict[Expr, ReuseHistory] = {}
         self._touched: dict[tuple[int, Expr], dict[str, Touched]] = {}
 
@@ -65,7 +67,7 @@ class Accesses:
                 )
             return known[key]
 
-        return block_traffic(accesses, levels, last, page, buffer)
+        return block_traffic(accesses, levels, last, page, buffer, self._touches)
 
     def _read_accesses(self, block: flow.Block, kernel: flow.Kernel, serving: Serving) -> list[Access]:
         """A trait that the machine, in what is `serving` a requirement, gives a rule for is the machine's."""

@@ -1,10 +1,11 @@
-"""Known: the touches of lines in a block, worked out once for accesses that are alike."""
+"""Known: the touches of lines in a run, worked out once for accesses that are alike."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
+from aspenpy.allowance import allowance
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.around import AccessSurroundings
 from aspenpy.cost.caches.hits import touches
@@ -13,11 +14,12 @@ from aspenpy.cost.caches.nest import AccessNest
 from aspenpy.cost.caches.policies import Touches
 from aspenpy.cost.caches.warm import Last
 from aspenpy.expr import graph
+from aspenpy.language.diagnostics import fail
 
 
-class TouchesOfBlock:
-    """The touches of the accesses of a block at each level. Two that go alike through structures of their own, beside
-    the same others and after the same past, have the same."""
+class KnownTouches:
+    """The touches of the accesses of all blocks at each level. Two that go alike through structures of their own,
+    beside the same others and after the same past, have the same."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, list[Touches]] = {}
@@ -25,8 +27,27 @@ class TouchesOfBlock:
     def of(self, access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
         key = _describe(access, around, level)
         if key not in self._known:
+            _charge(access, around)
             self._known[key] = _touches_of_one(access, around, level)
         return self._known[key]
+
+
+OF_A_LOOK = 20_000
+"""Operations that it counts as to look at one nest beside another: some 0.04 ms, building formulas."""
+
+
+def _charge(access: Access, around: AccessSurroundings) -> None:
+    """Spends what the touches of an access at a level take to be worked out: for each of its loops, and of those of the
+    others, all others are looked at, once for those that are alike. Raises AspenError where a command may not spend so
+    much."""
+    if access.nest is None:
+        return
+    beside = dict.fromkeys(nest for nests in (around.nests.siblings, *around.nests.others) for nest in nests)
+    looks = sum(1 + len(nest.loops) for nest in (access.nest, *beside))
+    if not allowance().spend(OF_A_LOOK * looks):
+        message = "accesses of nested loops are too many: each meets all others of its block in each cache"
+        hint = "put data that are accessed one after the other into blocks of their own, or leave out what is small"
+        fail("too-much-work", message, access.requirement.span, hint=hint)
 
 
 def _touches_of_one(access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
@@ -54,8 +75,14 @@ def _describe(access: Access, around: AccessSurroundings, level: Level) -> Hasha
     lasts = () if access.since is not None else around.last(access, level)
     past = tuple(_describe_past(last, around.names, nests.others) for last in lasts)
     beside = (nests.siblings, others, nests.tables, nests.draws, around.before, around.ahead, around.drawn)
-    cache = (id(level.place), level.line, level.sector, level.prefetch, level.brought)
-    return (own, beside, past, around.stored, cache)
+    return (own, beside, past, around.stored, _describe_level(level))
+
+
+def _describe_level(level: Level) -> Hashable:
+    """A key of a level and of the part of it that an instance has, which differs from block to block."""
+    size = (level.name, level.capacity, level.line, level.ways, level.policy, level.inclusion)
+    part = (level.shares, level.readers, level.added, level.apart)
+    return (size, part, level.prefetch, level.brought, level.reach, level.sector)
 
 
 def _describe_past(last: Last, names: Sequence[str | None], nests: Sequence[tuple[AccessNest, ...]]) -> Hashable:

@@ -6,13 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from aspenpy.allowance import allowance
 from aspenpy.cost.caches import hits
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.around import AccessSurroundings
 from aspenpy.cost.caches.block_loops import in_the_same_loops
 from aspenpy.cost.caches.interference import DrawnTable, InterveningData
-from aspenpy.cost.caches.known import TouchesOfBlock
+from aspenpy.cost.caches.known import KnownTouches
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Scattered, Stencil
@@ -21,7 +20,6 @@ from aspenpy.cost.caches.siblings import Cover, find_cover
 from aspenpy.cost.caches.warm import COLD, Memory
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import fail
 from aspenpy.models.application import flow
 from aspenpy.record import Record
 
@@ -138,9 +136,6 @@ MOST_LAID = 12
 """Data structures of a block of which each has its own place in a cache; more of them begin at equal places, so that
 those that are alike are worked out once."""
 
-OF_A_LOOK = 70_000
-"""Operations that it counts as to look at one nest beside another: some 0.14 ms, building formulas."""
-
 
 class LevelUse(Record):
     """One requirement at one level, per parallel instance: `accesses` that reach the level, of which `misses` do not
@@ -204,20 +199,23 @@ class LevelTraffic(Record):
 
 
 def block_traffic(
-    accesses: Sequence[Access], levels: Sequence[Level], memory: Memory, page: Expr, buffer: Level | None = None
+    accesses: Sequence[Access],
+    levels: Sequence[Level],
+    memory: Memory,
+    page: Expr,
+    buffer: Level | None,
+    touches: KnownTouches,
 ) -> dict[flow.Requirement, RequirementTraffic]:
     """The traffic of the requirements of a block that have a pattern of access. A `page` is in bytes, the translation
-    `buffer` a cache of pages, and `memory` says what the run touched before.
+    `buffer` a cache of pages, `memory` says what the run touched before, and `touches` keeps what is worked out.
 
     Each line of a data structure is touched first once, whatever the patterns that touch it.
     """
     traffic = {access.requirement: _past_the_caches(access, levels) for access in accesses if access.streaming}
-    _charge(accesses, levels)
     cached = [access for access in accesses if not access.streaming]
     if len({access.requirement.target for access in cached}) > MOST_LAID:
         cached = [access.at_equal_places for access in cached]
     block = structures_of_block(in_the_same_loops(cached))
-    touches = TouchesOfBlock()
     for structure in block:
         fresh = any(access.fresh for group in structure.groups for access in group)
         for number, group in enumerate(structure.groups):
@@ -234,26 +232,12 @@ def block_traffic(
     return {access.requirement: traffic[access.requirement] for access in accesses}
 
 
-def _charge(accesses: Sequence[Access], levels: Sequence[Level]) -> None:
-    """Spends what the traffic of a block takes to be worked out: beside each nest, at each level and for each of its
-    loops, all others are looked at, once for those that are alike. Raises AspenError where a command may not spend so
-    much."""
-    nests = [access.pattern.nest for access in accesses if isinstance(access.pattern, Affine)]
-    looks = len(nests) * len(levels) * sum(1 + len(nest.loops) for nest in dict.fromkeys(nests))
-    if not allowance().spend(OF_A_LOOK * looks):
-        message = (
-            f"{len(nests)} accesses of nested loops are too many in one block: each meets all others in each cache"
-        )
-        hint = "put data that are accessed one after the other into blocks of their own, or leave out what is small"
-        fail("too-much-work", message, accesses[0].requirement.span, hint=hint)
-
-
 def _group_traffic(
     group: Sequence[Access],
     around: AccessSurroundings,
     levels: Sequence[Level],
     buffer: Level | None,
-    touches: TouchesOfBlock,
+    touches: KnownTouches,
 ) -> dict[flow.Requirement, RequirementTraffic]:
     """The traffic of accesses that touch the same lines at the same time: the first of them meets the misses."""
     leader, *others = group
