@@ -81,7 +81,7 @@ class Rounds(Record):
             return alone
         others = graph.apply("max", below - 1, 1)
         crossing, bytes_crossing = self.shared(first, end, below if outside is None else _least(below, outside))
-        gap, share = ((all_ - one) / others for all_, one in _links(level))
+        gap, share = ((all_ - one) / others for all_, one in _seconds_of_links(level))
         return alone + gap * (crossing - (end - first)) + share * (bytes_crossing - volume)
 
 
@@ -94,7 +94,7 @@ def _least(below: Expr, outside: Expr) -> Expr:
     return graph.apply("max", graph.apply("min", below, outside), 1)
 
 
-def _links(level: PathLevel) -> tuple[tuple[Expr, Expr], tuple[Expr, Expr]]:
+def _seconds_of_links(level: PathLevel) -> tuple[tuple[Expr, Expr], tuple[Expr, Expr]]:
     """(seconds per message, seconds per byte), of all ranks together and of one."""
     return (level.all.alpha, level.one.alpha), (level.all.beta, level.one.beta)
 
@@ -181,7 +181,7 @@ class RanksInOrder(Record):
 
         def seconds(level: PathLevel, below: Expr) -> Expr:
             others = graph.apply("max", below - 1, 1)
-            (all_alpha, alpha), (all_beta, _) = _links(level)
+            (all_alpha, alpha), (all_beta, _) = _seconds_of_links(level)
             gap = (all_alpha - alpha) / others
             if root:
                 return level.one.time(_sent(graph.ONE, n * of_a_rank, combined * n * of_a_rank)) + gap * (n - 1)
