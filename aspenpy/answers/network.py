@@ -102,14 +102,20 @@ class Network(Result):
         return float(self.topology.figures()["bisection"]) * self.parts["link"]
 
     def messages(self, sizes: Iterable[float] = SIZES) -> list[Message]:
-        """Messages from one node to another that has nothing else to do."""
-        made, parts = self.topology.figures(), self.parts
+        """Messages from one node to another that has nothing else to do: longer ones ask before, shorter are copied."""
+        made, parts, net = self.topology.figures(), self.parts, self._interconnect
         byte = 1 / min(parts["injection"], parts["link"])
+        limit, asking, copying = self._values([net.threshold or graph.ZERO, net.handshake, net.eager])
         hop, start = parts["hop_latency"], parts["latency"]
         near, far = (
             start + hop * float(made[name] + made["terminal_hops"]) for name in ("average_distance", "diameter")
         )
-        return [Message(size, near + size * byte, far + size * byte) for size in sizes]
+        sizes = tuple(sizes)
+        if net.threshold is None:
+            times = [size * byte for size in sizes]
+        else:
+            times = [size * byte + asking if size > limit else size * max(byte, copying) for size in sizes]
+        return [Message(size, near + time, far + time) for size, time in zip(sizes, times, strict=True)]
 
     def collective(self, name: str, ranks: int, size: float) -> Collective:
         """A collective among so many ranks; sizes are those of docs/networks.md. Raises AspenError, as where several

@@ -25,6 +25,9 @@ from aspenpy.record import Record
 EDGES = "edges"
 """The property that has the links of a custom network."""
 
+PROGRESS, IN_CALLS = ("asynchronous", "in_calls"), "in_calls"
+"""Words of the property `progress`: messages go on beside work, as hardware sees to it, or in the library's calls."""
+
 FILLED = ("star", "fully_connected")
 """Topologies that have as many nodes as the machine, unless they say otherwise."""
 
@@ -101,6 +104,8 @@ def interconnect_of(
     if threshold is not None:
         example = "property rendezvous_latency [2 us]"
         handshake = _require_property(component, "rendezvous_latency", "s", example, "rendezvous_threshold")
+    left, total = _left_by_others(component), component.value("total_bandwidth")
+    link = component.value("link_bandwidth") or injection
     return Interconnect(
         place=place,
         topology=_symbolic(machine, component, nodes),
@@ -109,7 +114,7 @@ def interconnect_of(
         ),
         hop_latency=_not_negative(component, "hop_latency", component.value("hop_latency") or graph.ZERO),
         injection=injection,
-        link=component.value("link_bandwidth") or injection,
+        link=link if left is graph.ONE else graph.mul(link, left),
         gap=graph.ZERO if rate is None else graph.div(1, rate),
         combining=graph.ZERO if combined is None else graph.div(1, combined),
         placement=one_of(component, "placement", ORDERS, "block"),
@@ -117,7 +122,7 @@ def interconnect_of(
         nodes=nodes,
         ports=nodes if joined is not None else graph.apply("max", nodes, place.count),
         cores=None if joined is not None else _count(machine, socket, "core"),
-        total=component.value("total_bandwidth"),
+        total=total if total is None or left is graph.ONE else graph.mul(total, left),
         threshold=threshold,
         handshake=_not_negative(component, "rendezvous_latency", handshake),
         inside=None if joined is None else place.parents[-1].name,
@@ -289,6 +294,18 @@ def _not_negative(component: Component, name: str, value: Expr) -> Expr:
     hint = "a latency cannot be negative"
     mistake = graph.failure(Diagnostic("negative-latency", message, component.properties[name].span, hint=hint))
     return graph.if_else(graph.compare("<", value, 0), mistake, value)
+
+
+def _left_by_others(component: Component) -> Expr:
+    """The part of links between switches that other jobs leave; ports belong to the nodes of the run alone."""
+    taken = component.value("other_traffic")
+    if taken is None:
+        return graph.ONE
+    message = f"other jobs take no such part of the links of {component.type} `{component.name}`"
+    hint = "`other_traffic` is a part from 0 on and below 1, such as 0.3"
+    mistake = graph.failure(Diagnostic("bad-network", message, component.properties["other_traffic"].span, hint=hint))
+    known = graph.junction("and", graph.compare(">=", taken, 0), graph.compare("<", taken, 1))
+    return graph.if_else(known, graph.sub(1, taken), mistake)
 
 
 def _count(machine: Machine, socket: str | None, kind: str) -> Expr | None:

@@ -210,11 +210,23 @@ def _largest_of(times: list[Expr]) -> Expr:
 
 BRANCHES = "branches"
 
+ALL_OTHERS = "*"
+"""In place of the second resource of a conflict: the first overlaps with no other, and these still with each other."""
+
 
 def conflict_groups(times: Mapping[str, Expr], conflicts: frozenset[tuple[str, str]]) -> tuple[ConflictGroup, ...]:
-    """The resources of a block in groups that conflict, transitively through resources of the block, in
-    the order in which they first appear. Wrong guesses add to each resource that they conflict with, and these still
-    overlap: the core does nothing useful until it is on the right way (Eyerman et al., TOCS 27(2), 2009)."""
+    """The resources of a block in groups that conflict, transitively through resources of the block, in the order in
+    which they first appear. What conflicts with `ALL_OTHERS` adds to each group. Wrong guesses add to each resource
+    that they conflict with, and these still overlap: the core does nothing useful until it is on the right way
+    (Eyerman et al., TOCS 27(2), 2009)."""
+    alone = next((first for first, second in conflicts if second == ALL_OTHERS), None)
+    if alone is not None and alone in times and len(times) > 1:
+        rest = {name: time for name, time in times.items() if name != alone}
+        pairs = frozenset(pair for pair in conflicts if alone not in pair)
+        return tuple(
+            ConflictGroup((*group.resources, alone), graph.add(group.time, times[alone]))
+            for group in conflict_groups(rest, pairs)
+        )
     lost = {name for pair in conflicts if BRANCHES in pair for name in pair} & times.keys()
     if not lost > {BRANCHES}:
         return _connected_groups(times, conflicts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from aspenpy.cost.assumed import add_assumed, are_missing
 from aspenpy.cost.instances import Instances, PartSizes
+from aspenpy.cost.interconnect import IN_CALLS, PROGRESS
 from aspenpy.cost.kinds_of_cores import all_cores, machine_schedule, working_kinds
 from aspenpy.cost.memory import (
     LATENCY as TRANSFER_LATENCY,
@@ -19,6 +20,7 @@ from aspenpy.cost.memory import (
 from aspenpy.cost.paths import INTERCONNECT, MESSAGES, Paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions, require_schedule
 from aspenpy.cost.prices import (
+    ALL_OTHERS,
     MEMORY_RESOURCES,
     Delay,
     Offer,
@@ -28,7 +30,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.models.application import flow
-from aspenpy.models.machine.model import Machine, Place
+from aspenpy.models.machine.model import Machine, Place, one_of
 from aspenpy.record import Record
 
 if TYPE_CHECKING:
@@ -200,6 +202,9 @@ def target_of(
     if MESSAGES in offers and offers[MESSAGES].place.component.type == INTERCONNECT and paths.places:
         outermost = paths.places[-1][0]
         offers[MESSAGES] = Offer(outermost.component.resources[MESSAGES], outermost)
+    sending = offers[MESSAGES].place.component if MESSAGES in offers else None
+    if sending is not None and one_of(sending, "progress", PROGRESS, "") == IN_CALLS:
+        conflicts.add((MESSAGES, ALL_OTHERS))
     return Target(
         machine,
         chosen,

@@ -143,3 +143,14 @@ def test_several_kinds_of_sockets_leave_open_which_links_join_ranks() -> None:
     with pytest.raises(AspenError) as caught:
         aspenpy.network(aspenpy.load_machine("frontier")).collective("allreduce", 8, 1e6)
     assert caught.value.diagnostics[0].code == "which-socket"
+
+
+def test_messages_are_copied_or_ask_before_as_those_of_models_do() -> None:
+    """Over EDR 1 KiB is copied at 1.25 GB/s, as on Lassen (1.96 us), and 8 KiB ask for 3 us before they are sent."""
+    found = aspenpy.network(aspenpy.load_machine("sierra"), socket="ibm_power9").messages([1024, 8192])
+    expected = [1.15e-6 + 1024 / 1.25e9, 1.15e-6 + 8192 / 12.5e9 + 3e-6]
+    assert [message.time for message in found] == pytest.approx(expected, rel=1e-12)
+    assert expected[0] == pytest.approx(1.96e-6, rel=0.01)
+    model = application("execute [2] { messages [1024] }")
+    run = aspenpy.predict(model, aspenpy.load_machine("sierra"), socket="ibm_power9", ranks_per_node=1)
+    assert run.runtime == pytest.approx(found[0].time, rel=1e-12)

@@ -80,3 +80,70 @@ def test_two_exchanges_at_once_take_as_long_as_one_after_the_other(kind: str) ->
     one, two = "execute [16] { messages [1] as alltoall }", "execute [16] { messages [2] as alltoall }"
     times = [aspenpy.predict(application(body), ring).runtime for body in (one, f"par {{ {one} {two} }}")]
     assert times[1] == pytest.approx(3 * times[0])
+
+
+TREE = """
+machine m { node [16] n  interconnect [16] w } node n { property rank  socket s } socket s { core c  memory d }
+core c { resource flops(n) [n/(1e9)] } memory d { resource loads(v) [v/(1e9)] }
+interconnect w {
+  property topology [fat_tree]  property arity [2]  property levels [3]  property taper [2]
+  property latency [0]  property bandwidth [1e9]  MORE
+  resource messages(v) [v/bandwidth]
+}
+"""
+"""Sixteen nodes, four a leaf switch with two uplinks."""
+
+
+def seconds_on_tree(body: str, more: str = "") -> float:
+    return aspenpy.predict(application(body), read_machine(TREE.replace("MORE", more))).runtime
+
+
+def test_other_jobs_leave_what_flows_share() -> None:
+    """Three flows of a run and one of another job, of the same weight, share an uplink: the run has three quarters."""
+    ours = rates_of_flows(np.ones((1, 4), bool), np.ones(4), np.array([1.0]))[:3].sum()
+    body = "execute [16] { messages [1e6] as alltoall }"
+    across = 4 * 12 * 1e6 / (2 * 1e9)  # bytes out of a leaf switch, over its uplinks
+    assert seconds_on_tree(body) == pytest.approx(across)
+    assert seconds_on_tree(body, "property other_traffic [0.25]") == pytest.approx(across / ours)
+
+
+def test_ports_of_a_run_are_its_own() -> None:
+    """Links of 4 GB/s of which other jobs take half are still faster than ports of 1."""
+    body = 'execute [16] { messages [1e6] as broadcast(16, "binomial") }'  # four rounds
+    assert seconds_on_tree(body, "property link_bandwidth [4e9] property other_traffic [0.5]") == pytest.approx(4e-3)
+    assert seconds_on_tree(body, "property link_bandwidth [4e9] property other_traffic [0.9]") == pytest.approx(10e-3)
+
+
+@pytest.mark.parametrize("part", ["1", "-0.1", "30"])
+def test_other_jobs_cannot_take_all(part: str) -> None:
+    with pytest.raises(aspenpy.AspenError, match="other jobs take no such part of the links"):
+        seconds_on_tree("execute [16] { messages [1e6] as alltoall }", f"property other_traffic [{part}]")
+
+
+IN_CALLS = "property progress [in_calls]"
+
+
+def test_messages_that_go_on_in_calls_add_to_what_else_a_block_does() -> None:
+    """2 ms of messages beside 5 ms of flops and 3 of loads: these overlap with each other all the same."""
+    body = "execute [16] { messages [2e6]  flops [5e6]  loads [3e6] }"
+    assert seconds_on_tree(body) == pytest.approx(5e-3)
+    assert seconds_on_tree(body, "property progress [asynchronous]") == pytest.approx(5e-3)
+    assert seconds_on_tree(body, IN_CALLS) == pytest.approx(7e-3)
+
+
+@pytest.mark.parametrize("label", ["overlap", "concurrent"])
+def test_messages_that_go_on_in_calls_hide_behind_no_branch(label: str) -> None:
+    both = "execute [16] { messages [2e6] } execute [16] { flops [5e6] }"
+    assert seconds_on_tree(f'par "{label}" {{ {both} }}') == pytest.approx(5e-3)
+    assert seconds_on_tree(f'par "{label}" {{ {both} }}', IN_CALLS) == pytest.approx(7e-3)
+    assert seconds_on_tree("execute [16] { messages [2e6] }", IN_CALLS) == pytest.approx(2e-3)
+    with pytest.raises(aspenpy.AspenError, match="progress"):
+        seconds_on_tree(both, "property progress [sometimes]")
+
+
+def test_where_messages_go_on_in_calls_tables_add_up() -> None:
+    """What bounds a block is one of the resources of its longest group, for all of its time."""
+    machine = read_machine(TREE.replace("MORE", IN_CALLS))
+    found = aspenpy.predict(application("execute [16] { messages [2e6]  flops [5e6]  loads [3e6] }"), machine)
+    assert sum(use.exclusive for use in found.kernels) == pytest.approx(found.runtime) == pytest.approx(7e-3)
+    assert {use.bound_by for use in found.kernels} == {"flops"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from aspenpy.cost.prices import conflict_groups
+from aspenpy.cost.prices import ALL_OTHERS, conflict_groups
 from aspenpy.cost.target import Target
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -60,7 +60,10 @@ class Overlap:
 
     def __init__(self, conflicts: Mapping[str, Conflicts], targets: Mapping[str, Target]) -> None:
         self.conflicts = frozenset(
-            (_name_resource(first, socket, targets), _name_resource(second, socket, targets))
+            (
+                _name_resource(first, socket, targets),
+                second if second == ALL_OTHERS else _name_resource(second, socket, targets),
+            )
             for socket, pairs in conflicts.items()
             for first, second in pairs
         )
