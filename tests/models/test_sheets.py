@@ -12,6 +12,7 @@ import pytest
 import aspenpy
 from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.checks.plausibility import check_plausibility
+from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.language.source import Source
 from aspenpy.models.library import formatted
 from aspenpy.models.machine.sheets import (
@@ -105,3 +106,16 @@ def test_a_rule_is_of_a_field_that_there_is() -> None:
         assert {rule.field for rule in sheet_kind(kind).rules} <= set(fields)
         assert {rule.when.partition("=")[0] for rule in sheet_kind(kind).rules} - {""} <= set(fields)
         assert all(rule.reason for rule in sheet_kind(kind).rules if fields[rule.field].unit != "text")
+
+
+@pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.stem)
+def test_a_machine_of_a_sheet_passes_the_checks(path: Path) -> None:
+    """No level slower than the next, nothing attained above its peak, and idle power below the cap."""
+    machine = aspenpy.load_machine(path.stem)
+    assert [*machine.warnings, *check_machine(machine), *check_plausibility(machine)] == []
+    for socket in machine.sockets:
+        properties = machine.components[socket].properties
+        if {"idle_power", "power_cap"} <= properties.keys():
+            wanted = [properties[name].value for name in ("idle_power", "power_cap")]
+            idle, cap = evaluate_many([value for value in wanted if value is not None], None, 0, machine.definitions)
+            assert 0 < float(idle) < float(cap)
