@@ -166,3 +166,17 @@ def test_strong_scaling_of_training(tmp_path: Path) -> None:
     for ranks, seconds in published.items():
         assert steps[ranks] == pytest.approx(seconds, rel=0.25)
         assert steps[2240] / steps[ranks] == pytest.approx(published[2240] / seconds, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["eos", "dgx_h100", "dgx_b200", "selene", "juwels_booster", "marenostrum_5_acc"])
+def test_messages_of_boards_take_the_links_between_boards(name: str) -> None:
+    machine = aspenpy.load_machine(name)
+    *_, boards = machine.sockets
+    text = "model m { param ranks = 2 kernel main { execute [ranks] { messages [1 MB] as allreduce } } }"
+    at = {
+        socket: aspenpy.predict(aspenpy.parse(text), machine, socket=socket, bind="socket")
+        for socket in machine.sockets
+    }
+    used = {socket: found.resources["messages"].component for socket, found in at.items()}
+    assert used[boards].endswith(f"/{name}_boards")
+    assert all("/sockets_" in path for socket, path in used.items() if socket != boards)

@@ -275,7 +275,9 @@ def _complete(entries: Entries, kind: SheetKind, machine: str) -> dict[str, Shee
 
 
 def _holds(condition: str, entries: Entries) -> bool:
-    """Whether a field is known; behind `=` how it begins, behind `==` what it is."""
+    """Whether a field is known; behind `=` how it begins, behind `==` what it is; with `&` all of several."""
+    if "&" in condition:
+        return all(_holds(each, entries) for each in condition.split("&"))
     name, _, start = condition.partition("=")
     if not condition or name not in entries:
         return not condition
@@ -297,7 +299,7 @@ def _count_bytes(text: str) -> float:
 # -- writing ---------------------------------------------------------------------------------------
 
 _HOLE = re.compile(r"([@$])([a-z][a-z0-9_]*(?:\.(?!aspen)[a-z][a-z0-9_]*)?)")
-_CONDITION = re.compile(r"( *)([?!])([a-z0-9_.=]+)\|")
+_CONDITION = re.compile(r"( *)([?!])([a-z0-9_.=&]+)\|")
 
 
 def has_part(sheet: Sheet) -> bool:
