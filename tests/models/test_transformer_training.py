@@ -12,6 +12,7 @@ from statistics import median
 import pytest
 
 import aspenpy
+from aspenpy.explore.optimise import Optimum
 
 TABLE = Path(os.environ.get("ASPENPY_SHARED", Path(__file__).parents[3] / "shared")) / "data/hardware/training.csv"
 SMALL = {
@@ -73,6 +74,57 @@ def test_memory_of_the_stages_of_zero(sharding: str, bytes_a_weight: float) -> N
     data = aspenpy.memory(app, set=values).data
     held = sum(float(data[name].size) for name in ("weight", "gradient", "moments"))
     assert held / 8 / WEIGHTS == pytest.approx(bytes_a_weight, rel=1e-12)
+
+
+def parameter(name: str, values: dict[str, float | str]) -> float:
+    app, machine = aspenpy.load_application("transformer_training"), aspenpy.load_machine("h100")
+    found = aspenpy.optimise(
+        app, machine, set={**SMALL, "h100_boards": 8, **values}, minimise=name, vary="attended=0.5"
+    )
+    assert isinstance(found, Optimum)
+    return found.value
+
+
+def test_bytes_that_a_rank_holds() -> None:
+    # One rank: 16 bytes a weight with Adam, activations of four layers, two layers gathered, logits of four bytes.
+    kept = TOKENS * (6 * 512 + 512 + (8 + 2 * 2) * HEAD + 3 * 1024)
+    layer = ATTENTION + PERCEPTRON
+    by_hand = 16 * WEIGHTS + 4 * kept * 2 + 2 * layer * 2 + TOKENS * 1024 * 4
+    assert parameter("held", {}) == by_hand
+    # Made anew: what goes from layer to layer, and one layer while it is at work.
+    again = by_hand - 4 * kept * 2 + 4 * TOKENS * 512 * 2 + kept * 2
+    assert parameter("held", {"recomputation": "full"}) == pytest.approx(again, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {"ranks": 8, "sharding": "gradients", "tensor": 2, "micro_batch": 1},
+        {"ranks": 8, "pipeline": 4, "tensor": 2, "batch": 16, "recomputation": "full"},
+        {"ranks": 4, "pipeline": 2, "virtual_stages": 2, "batch": 32, "sharding": "optimiser"},
+    ],
+)
+def test_what_a_rank_holds_is_its_part_of_all_data(layout: dict[str, float | str]) -> None:
+    app = aspenpy.load_application("transformer_training")
+    data = aspenpy.memory(app, set={**SMALL, **layout}).data
+    held = sum(float(item.size) for item in data.values()) / float(layout["ranks"])
+    assert parameter("held", layout) == pytest.approx(held, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("layout", "left"),
+    [
+        ({"ranks": 8, "tensor": 2, "pipeline": 2, "batch": 8}, 0),
+        ({"ranks": 3, "pipeline": 3, "batch": 6}, 1),  # a layer of four
+        ({"ranks": 8, "tensor": 8}, 2),  # both heads of keys and values
+        ({"ranks": 2, "batch": 6}, 0.5),  # one and a half micro-batches of two sequences
+        ({"ranks": 2, "batch": 2}, 1),  # half of a micro-batch, of which there is one at least
+        ({"ranks": 2, "virtual_stages": 2, "batch": 8}, 1),  # stages of one rank
+        ({"ranks": 2, "pipeline": 2, "virtual_stages": 2, "batch": 6}, 1),  # the third micro-batch of pairs
+    ],
+)
+def test_what_cannot_be_dealt_out(layout: dict[str, float | str], left: float) -> None:
+    assert parameter("undivided", layout) == pytest.approx(left, abs=1e-12)
 
 
 # -- measured --------------------------------------------------------------------------------------
