@@ -155,6 +155,7 @@ EXCEPTIONS: dict[tuple[str, str], ArgumentKind] = {
     ("compare", "machines"): ArgumentKind(
         lambda value: _is_model(value, "Machine") or _is_list(value), "a machine, or a list of machines"
     ),
+    ("optimise", "best"): WHOLE,
     ("fit", "data"): ArgumentKind(
         lambda value: (
             isinstance(value, str | os.PathLike)

@@ -72,10 +72,17 @@ class Binding(Record):
     next_value: float | None
 
 
+class FrontPoint(Record):
+    """A point of several: its values by name, and the quantities there in the order of the goals."""
+
+    point: dict[str, float | str]
+    values: tuple[float, ...]
+
+
 class Optimum(Record, Result):
     """The quantity at its best and where that is. `proven` tells that all combinations were looked at; else it is the
     best of several local searches; `undefined` of them had no value. `bindings` are in the order of the constraints;
-    others have room."""
+    others have room. `best` are the best points that were asked for, that of `value` first."""
 
     goal: Goal
     value: float
@@ -86,14 +93,15 @@ class Optimum(Record, Result):
     looked_at: int
     undefined: int
     space: Space
+    best: tuple[FrontPoint, ...] = ()
 
 
 # -- the answer ------------------------------------------------------------------------------------
 
 
-def find_optimum(space: Space, goal: Goal, constraints: Sequence[Constraint] = ()) -> Optimum:
-    """The best point of a space, with what binds it. Raises AspenError where no point satisfies the constraints, which
-    names those that cannot be met."""
+def find_optimum(space: Space, goal: Goal, constraints: Sequence[Constraint] = (), count: int = 1) -> Optimum:
+    """The best point of a space, with what binds it, and the `count` best ones. Raises AspenError where no point
+    satisfies the constraints, which names those that cannot be met."""
     require_scipy()
     for prediction in space.cases:
         for item in constraints:
@@ -107,7 +115,23 @@ def find_optimum(space: Space, goal: Goal, constraints: Sequence[Constraint] = (
     point = space.values_at(numpy.array(best.row))
     value = goal.quantity(best.value)
     looked_at = problem.combinations if problem.enumerable else problem.looked_at
-    return Optimum(goal, value, point, best.row, bindings, problem.enumerable, looked_at, undefined, space)
+    several = _best_points(problem, goal, count) if count > 1 else ()
+    return Optimum(goal, value, point, best.row, bindings, problem.enumerable, looked_at, undefined, space, several)
+
+
+def _best_points(problem: Problem, goal: Goal, count: int) -> tuple[FrontPoint, ...]:
+    """The feasible points with the best values, of equal ones the first. Raises AspenError where variables are real."""
+    if not problem.enumerable:
+        name = problem.space.variables[problem.real[0]].name
+        hint = f"give `{name}` a list of values, such as {name}=1,2,4, or {name}=1..8:whole"
+        fail("no-best-points", f"the best {count} points are known of whole numbers and choices alone", hint=hint)
+    values, violations, _ = problem.look(problem.all_points)
+    feasible = numpy.flatnonzero(violations == 0)
+    places = feasible[numpy.argsort(values[feasible], kind="stable")][:count]
+    return tuple(
+        FrontPoint(problem.space.values_at(problem.all_points[place]), (goal.quantity(float(values[place])),))
+        for place in places
+    )
 
 
 def require_scipy() -> None:
@@ -184,13 +208,6 @@ def _next_combination(
 POPULATION, GENERATIONS = 128, 100  # of NSGA-II
 UNDEFINED_GENERATIONS = 8  # after so many without any point that has a value, eight times those of one goal, it ends
 WORST = 1e300  # what NSGA-II is told of a point without a value
-
-
-class FrontPoint(Record):
-    """A point of the front: its values by name, and the quantities there in the order of the goals."""
-
-    point: dict[str, float | str]
-    values: tuple[float, ...]
 
 
 class Front(Record, Result):
@@ -306,10 +323,14 @@ def goals_of(minimise: Texts, maximise: Texts) -> list[Goal]:
     return goals
 
 
-def search_goals(space: Space, goals: Sequence[Goal], subject_to: Texts, seed: int = DEFAULT_SEED) -> Optimum | Front:
-    """The optimum of one goal, the Pareto front of several."""
+def search_goals(
+    space: Space, goals: Sequence[Goal], subject_to: Texts, seed: int = DEFAULT_SEED, best: int = 1
+) -> Optimum | Front:
+    """The optimum of one goal, or its `best` points; the Pareto front of several."""
     held = read_constraints([subject_to] if isinstance(subject_to, str) else subject_to)
-    return find_optimum(space, goals[0], held) if len(goals) == 1 else pareto(space, goals, held, seed=seed)
+    if len(goals) > 1 and best > 1:
+        fail("no-best-points", "the best points are those of one quantity; several have a Pareto front")
+    return find_optimum(space, goals[0], held, best) if len(goals) == 1 else pareto(space, goals, held, seed=seed)
 
 
 @one_allowance
@@ -321,6 +342,7 @@ def optimise(
     maximise: Texts = (),
     subject_to: Texts = (),
     vary: Varied,
+    best: int = 1,
     **options: Unpack[CaseOptions],
 ) -> Optimum | Front:
     """Minimise or maximise a quantity under constraints: `optimise(app, machine, minimise="runtime",
@@ -328,7 +350,8 @@ def optimise(
     Pareto front.
 
     A quantity is an expression of metrics (`runtime`, resources, properties summed over the machine) and parameters.
-    `vary` is that of `sensitivity`; the options are those of `Case`.
+    `vary` is that of `sensitivity`; so many of the `best` points are listed, where only whole numbers and choices vary;
+    the options are those of `Case`.
 
     :returns: the optimum of one quantity (its value in the unit of the quantity, the parameters, what binds), or
         the Pareto front of several
@@ -336,4 +359,4 @@ def optimise(
         unknown
     """
     case = case_of(app, machine, options)
-    return search_goals(make_space(case, vary), goals_of(minimise, maximise), subject_to, case.seed)
+    return search_goals(make_space(case, vary), goals_of(minimise, maximise), subject_to, case.seed, best)

@@ -52,6 +52,14 @@ class Words:
             reported += [*best.wasted, *best.cap_warnings]
         return tuple(drop_repeats(reported))
 
+    def bound_by(self, point: Mapping[str, Any]) -> str | None:
+        """The resource that takes most of the runtime at a point, with its share; None where machines vary."""
+        if len(self.space.cases) > 1:
+            return None
+        values = {item.name: point[item.name] for item in self.space.parameters}
+        most = Prediction(self.space.cases[0].case.with_set(values)).bottleneck
+        return None if most is None else f"{most.resource}, {most.share:.0%}"
+
     def unit_of_sides(self, binding: Binding) -> str:
         """The unit of both sides of a constraint."""
         node = binding.constraint.node
@@ -111,11 +119,36 @@ def _report_single_optimum(result: Optimum, words: Words, subject: str) -> Repor
         variables,
         _bindings_table(result, words) if result.bindings else Paragraph("no constraint binds"),
         make_table(BINDINGS, result.bindings, "binding", media=JSON),
+        *(_best_tables(result, words) if result.best else ()),
         Paragraph(looked),
-        words.points((result.goal,), [((result.value,), result.point)]),
+        words.points(
+            (result.goal,), [(item.values, item.point) for item in result.best] or [((result.value,), result.point)]
+        ),
     )
     headline = f"{subject}: {best} {result.goal.subject.text} is {words.amount(result.goal, result.value)}"
     return Report(headline, data, parts, words.warnings(result.point))
+
+
+def _best_tables(result: Optimum, words: Words) -> tuple[Table, Table]:
+    """The best points with what each is bound by: for reading, and for programs."""
+    name, rows = result.goal.subject.text, []
+    for item in result.best:
+        bound = words.bound_by(item.point)
+        shown = (words.amount(result.goal, item.values[0]), *(words.value(*pair) for pair in item.point.items()))
+        rows.append((item, bound, (*shown, bound)))
+    heads = [Column(head, align="right") for head in (name, *result.point)] + [Column("bound by")]
+    shown_table = Table(tuple(heads), tuple(row[2] for row in rows), media=TEXT)
+    objects = make_table(
+        (
+            Column("value", get=lambda row: row[0].values[0]),
+            Column("point", get=lambda row: row[0].point),
+            Column("bound_by", get=lambda row: row[1]),
+        ),
+        rows,
+        "best",
+        media=JSON,
+    )
+    return shown_table, objects
 
 
 def _bindings_table(result: Optimum, words: Words) -> Table:

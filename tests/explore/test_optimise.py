@@ -411,3 +411,28 @@ def test_a_front_of_points_without_a_value_is_given_up_early(monkeypatch: pytest
     with pytest.raises(AspenError, match="a negative base needs a whole exponent"):
         optimise(app, aspenpy.parse(NODE), minimise="runtime, loads", vary=["n:real", "f"])
     assert sum(looked) <= 10 * 128  # eight generations, the one under way, and the last population once more
+
+
+def test_the_best_points_are_those_of_all_that_hold() -> None:
+    app = aspenpy.parse("model m { param a = 1 param b = 1 kernel main { execute { flops [1e9*((a - 2)^2 + b)] } } }")
+    machine = aspenpy.parse("machine h { socket [1] s } socket s { core [1] c } core c { resource flops(x) [x/1e9] }")
+    found = aspenpy.optimise(
+        app, machine, minimise="runtime", vary=["a=1,2,3,4", "b=1,2,3"], subject_to="a + b <= 5", best=5
+    )
+    points = [(a, b) for a in (1, 2, 3, 4) for b in (1, 2, 3) if a + b <= 5]
+    by_hand = sorted(points, key=lambda point: (point[0] - 2) ** 2 + point[1])[:5]
+    assert [(int(item.point["a"]), int(item.point["b"])) for item in found.best] == by_hand
+    assert [item.values[0] for item in found.best] == [(a - 2) ** 2 + b for a, b in by_hand]
+    assert [row["bound_by"] for row in found.to_json()["best"]] == ["flops, 100%"] * 5
+    assert "bound by" in str(found)
+    assert len(found.to_csv().splitlines()) == 1 + 5
+
+
+@pytest.mark.parametrize(
+    ("minimise", "vary", "message"),
+    [("runtime", "n=1..2:real", "known of whole numbers and choices"), ("runtime, n", "n=1,2", "a Pareto front")],
+)
+def test_the_best_points_where_there_are_none(minimise: str, vary: str, message: str) -> None:
+    app, machine = aspenpy.load_application("matmul"), aspenpy.load_machine("simple")
+    with pytest.raises(aspenpy.AspenError, match=message):
+        aspenpy.optimise(app, machine, minimise=minimise, vary=vary, best=3)

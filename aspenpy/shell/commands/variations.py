@@ -14,7 +14,7 @@ from aspenpy.report.optimum import draw_front, subject_of
 from aspenpy.report.sensitivity import draw_sensitivity
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments, machine_named
-from aspenpy.shell.option import Arguments, Option, choice, command, flag, repeatable_option
+from aspenpy.shell.option import Arguments, Option, choice, command, flag, option, positive, repeatable_option
 from aspenpy.shell.options import (
     METRIC,
     MODEL,
@@ -150,6 +150,9 @@ QUANTITIES = (
             "--subject-to", "CONSTRAINTS", "comparisons by commas, units allowed: 'cost <= 1000, runtime <= 2 s'"
         ),
         vary("required"),
+        option(
+            "--best", "N", "lists so many of the best points, each with what it is bound by", type=positive, default=1
+        ),
         *RESULTS,
         PICTURE.adapt(": the Pareto front"),
         SEED,
@@ -174,6 +177,12 @@ QUANTITIES = (
             "aspenpy optimise matmul --machine simple --set ranks=64 --minimise 'runtime, simple_cores' "
             "--vary simple_cores",
         ),
+        (
+            "the three best choices, and what each is bound by",
+            "aspenpy optimise transformer_training --machine h100 --set h100_boards=8 --set ranks=8 --with llama3_8b "
+            "--set batch=32 --minimise runtime --vary tensor=1,2,4,8 --vary recomputation --vary micro_batch=1,2 "
+            "--subject-to 'held <= 76 GB, undivided <= 0' --best 3",
+        ),
     ),
 )
 def run_optimise(arguments: Arguments) -> int:
@@ -188,6 +197,6 @@ def run_optimise(arguments: Arguments) -> int:
         raise CommandError("--picture draws a Pareto front: give several quantities")
     case = case_of_arguments(arguments)
     space = make_space(case, names, lambda name: machine_named(name, arguments))
-    result = search_goals(space, goals, arguments.subject_to, arguments.seed)
+    result = search_goals(space, goals, arguments.subject_to, arguments.seed, arguments.best)
     drawn = (lambda: draw_front(result, space, subject_of(space))) if isinstance(result, Front) else None
     return deliver(result.report(), arguments, drawn)
