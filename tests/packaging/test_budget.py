@@ -23,7 +23,7 @@ MOST: dict[str, int] = {
     "other": 1065,
     "page": 640,
     "probe": 2070,
-    "report": 8780,
+    "report": 8792,
     "shell": 6955,
     "sweeps": 2610,
     "tables": 1630,
