@@ -8,12 +8,12 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4260,
-    "answers": 11550,
+    "answers": 11710,
     "assembly": 850,
     "cost": 14090,
     "editor": 2750,
     "engine": 2280,
-    "explore": 3900,
+    "explore": 4180,
     "expr": 6152,
     "extract": 13000,
     "generate": 850,
@@ -23,15 +23,15 @@ MOST: dict[str, int] = {
     "other": 1065,
     "page": 640,
     "probe": 2070,
-    "report": 8792,
-    "shell": 6955,
+    "report": 9032,
+    "shell": 7255,
     "sweeps": 2610,
     "tables": 1630,
     "traces": 1600,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 99_600
+MOST_IN_ALL = 100_900
 
 
 def room_of(file: Path) -> str:
