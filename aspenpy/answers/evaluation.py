@@ -194,7 +194,7 @@ class Evaluation(Result):
         for kernel in reversed(self.tree.kernels):
             name = kernel.name
             exclusive = self.totals.get(Exclusive(name), 0.0)
-            bound_by, group = self._longest_wait(self._waits.get(name, {}))
+            bound_by, group = self._longest_wait(self.waits.get(name, {}))
             uses.append(
                 KernelUse(
                     name,
@@ -209,7 +209,7 @@ class Evaluation(Result):
         return tuple(uses)
 
     @cached_property
-    def _waits(self) -> dict[str, dict[str, float]]:
+    def waits(self) -> dict[str, dict[str, float]]:
         """The seconds in which the blocks of each kernel wait for each resource."""
         waits: dict[str, dict[str, float]] = {}
         for key, time in of_kind(Bound, self.totals).items():
@@ -233,7 +233,7 @@ class Evaluation(Result):
     def bottleneck(self) -> Bottleneck | None:
         """The resource that bounds the run for longest; None if the run takes no time."""
         waits: dict[str, float] = {}
-        for resource, time in (item for waited in self._waits.values() for item in waited.items()):
+        for resource, time in (item for waited in self.waits.values() for item in waited.items()):
             waits[resource] = waits.get(resource, 0.0) + time
         name, group = self._longest_wait(waits)
         if name is None or self.runtime <= 0:

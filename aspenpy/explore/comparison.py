@@ -17,6 +17,7 @@ from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.cap_warning import seconds_waited
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
+from aspenpy.answers.expected_error import ExpectedError, expected_error
 from aspenpy.answers.footprint import Footprint
 from aspenpy.answers.occupancy import warn_of_unlike_ranks
 from aspenpy.answers.prediction import Prediction, predict
@@ -73,6 +74,19 @@ class Comparison(Result):
         except AspenError:
             return None
         return min(times, key=times.__getitem__)
+
+    @cached_property
+    def errors(self) -> dict[str, ExpectedError]:
+        """The error to expect of each contender's runtime."""
+        return {item.label: expected_error(item.prediction) for item in self.contenders}
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """The contenders that cannot be told apart from the fastest: the interval in which nine of ten such cases lie
+        overlaps with its own."""
+        best = self.errors[self.fastest].around(self.times[self.fastest])
+        others = {name: self.errors[name].around(time) for name, time in self.times.items() if name != self.fastest}
+        return tuple(name for name, ends in others.items() if best is not None and ends and ends[0] < best[1])
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:

@@ -20,6 +20,7 @@ from aspenpy.answers.case import Case, CaseOptions, split_options
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.evaluation import MESSAGES, Bottleneck, component_paths, seconds_on_paths
+from aspenpy.answers.expected_error import ExpectedError, class_of, combine_classes
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.cost import Bound
 from aspenpy.cost.noise import seconds_lost
@@ -64,7 +65,8 @@ class ScalingPoint(Record):
     talk, the longest first, in seconds. `growth` is by how much the problem has to grow for the efficiency asked for;
     None where it was not asked for, or is never reached. `energy` is in joules, None where it was not asked for.
     `bottleneck` is what bounds the run for longest, None where it takes no time. `lost` are the seconds in which ranks
-    wait for the slowest of them, None where neither their work varies nor the machine states noise."""
+    wait for the slowest of them, None where neither their work varies nor the machine states noise. `expected` is the
+    error to expect of the time."""
 
     ranks: int
     time: float
@@ -76,6 +78,7 @@ class ScalingPoint(Record):
     energy: float | None = None
     bottleneck: Bottleneck | None = None
     lost: float | None = None
+    expected: ExpectedError | None = None
 
     @property
     def lost_share(self) -> float | None:
@@ -326,7 +329,23 @@ class Scaling(Result):
         talking = tuple((name, seconds) for name, seconds in calls if seconds > 0)
         speedup = efficiency * ranks / self.ranks[0]
         bottleneck = self._bottleneck(waits, on_paths, time)
-        return ScalingPoint(ranks, time, speedup, efficiency, waited, talking, growth, energy, bottleneck, lost)
+        expected = self._expected_error(waits)
+        return ScalingPoint(
+            ranks, time, speedup, efficiency, waited, talking, growth, energy, bottleneck, lost, expected
+        )
+
+    def _expected_error(self, bounds: Mapping[str, float]) -> ExpectedError:
+        """The error to expect of a time that each resource bounds for so many seconds."""
+        seconds: dict[str, float] = {}
+        for resource, wait in bounds.items():
+            name = self._classes[resource]
+            seconds[name] = seconds.get(name, 0.0) + wait
+        return combine_classes(seconds)
+
+    @cached_property
+    def _classes(self) -> dict[str, str]:
+        """Classes of the resources that may bound the run, for the error to expect."""
+        return {resource: class_of(self.prediction, resource) for resource in self._parts.bounds}
 
     def _bottleneck(self, bounds: Mapping[str, float], paths: Mapping[str, float], time: float) -> Bottleneck | None:
         """The resource that bounds the run for longest, with those that cannot overlap with it; of messages the path on

@@ -13,6 +13,7 @@ from aspenpy.explore.scaling import RANKS
 from aspenpy.expr.intervals import Real
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.energy import charges_in_words
+from aspenpy.report.intervals import describe_interval, interval_as_data
 from aspenpy.report.prediction import BOUND_BY, describe_ranks, resource_on_component
 from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, label_axis, name_ends, set_title, use_shared_style
 from aspenpy.tables.numbers import Amount, make_formatter, seconds
@@ -20,18 +21,22 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Paragraph, Part, Report, Table, make_columns, make_table
 
 
-def report_comparison(comparison: Comparison, sweep: Crossovers | None = None) -> Report:
-    """The times side by side, and with a parameter the places where the order changes."""
+def report_comparison(comparison: Comparison, sweep: Crossovers | None = None, interval: bool = True) -> Report:
+    """The times side by side with the `interval` to expect, and with a parameter the places where the order changes."""
+    shows_errors = interval and sweep is None
     data: dict[str, Any] = {
         "application": comparison.case.application.name,
         "kernel": comparison.case.kernel,
         "fastest": comparison.fastest,
         "per_rank": list(sizes_per_rank(comparison.case.application)),
     }
-    parts: list[Part] = [_times_table(comparison)]
+    parts: list[Part] = [_times_table(comparison, shows_errors)]
+    if shows_errors:
+        data["not_told_apart_from_fastest"] = list(comparison.alike)
+        parts += [Paragraph(_note_alike(comparison))] if comparison.alike else []
     if sweep is not None:
         data["over"] = {"parameter": sweep.parameter, "low": sweep.low, "high": sweep.high}
-        times = _times_table(comparison).replace(media=("text", "json"))
+        times = _times_table(comparison, shows_errors).replace(media=("text", "json"))
         notes = [Paragraph(_note_unproven(item, sweep)) for item in sweep.unproven]
         if data["per_rank"] and sweep.parameter in RANKS:
             sizes = ", ".join(f"`{name}`" for name in data["per_rank"])
@@ -63,7 +68,12 @@ def _note_uncapped_order(comparison: Comparison) -> str:
     return f"{ranked}." if best in (None, comparison.fastest) else f"{ranked}; under the caps {best} is the fastest."
 
 
-def _times_table(comparison: Comparison) -> Table:
+def _note_alike(comparison: Comparison) -> str:
+    names = " and ".join((comparison.fastest, *comparison.alike))
+    return f"{names} cannot be told apart: their intervals overlap. Errors that they have in common cancel."
+
+
+def _times_table(comparison: Comparison, shows_errors: bool) -> Table:
     best = comparison.times[comparison.fastest]
     moved = any(comparison.transfers.values())
     contenders = comparison.contenders
@@ -87,10 +97,19 @@ def _times_table(comparison: Comparison) -> Table:
             media=ALL if moved else DATA,
         ),
         Column("times the fastest", "ratio", get=relative_time, media=TEXT),
+        *(_columns_of_errors(comparison) if shows_errors else ()),
         Column(BOUND_BY, get=_bound_text, media=TEXT),
     )
     places = [place for place, item in enumerate(contenders) if item.label == comparison.fastest]
     return make_table(heads, contenders, "machines", marked=frozenset(places))
+
+
+def _columns_of_errors(comparison: Comparison) -> tuple[Column, ...]:
+    errors, times = comparison.errors, comparison.times
+    return (
+        Column("nine of ten", get=lambda it: describe_interval(errors[it.label], times[it.label], "s"), media=TEXT),
+        Column("expected", get=lambda it: interval_as_data(errors[it.label], times[it.label]), media=JSON),
+    )
 
 
 def _describe_rank(item: Any) -> str | None:

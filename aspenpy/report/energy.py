@@ -14,11 +14,13 @@ from aspenpy.answers.energy.optimum import MetricOptimum
 from aspenpy.answers.energy.term import Key
 from aspenpy.answers.energy.voltage import Voltage
 from aspenpy.answers.evaluation import ENERGY_UNITS
+from aspenpy.answers.expected_error import expected_error, with_watts
 from aspenpy.expr.printer import shorten_text
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
+from aspenpy.report.intervals import interval_as_data, interval_rows
 from aspenpy.report.prediction import describe_ranks
 from aspenpy.tables.drawing import EDGE, FILLS, INK, drop_middle, label_axis, set_title, use_shared_style
 from aspenpy.tables.numbers import Amount, format_expected, format_setting_with_unit, make_formatter, seconds
@@ -69,9 +71,10 @@ def report_energy(
     cap: Capped | None = None,
     warnings: Sequence[Diagnostic] = (),
     voltage: Voltage | None = None,
+    interval: bool = True,
 ) -> Report:
-    """The energy, the hardware's peaks, the kernels, the terms; `warnings` are told with those of the prediction, the
-    `voltage` is that at a clock that was found."""
+    """The energy and the `interval` to expect of it, the hardware's peaks, the kernels, the terms; `warnings` are told
+    with those of the prediction, the `voltage` is that at a clock that was found."""
     prediction, metered = energy.prediction, find_metered(energy)
     data: dict[str, Any] = {
         "machine": prediction.machine.name,
@@ -89,8 +92,13 @@ def report_energy(
         "cap": cap and _cap_as_data(cap),
         "voltage": voltage and {name: getattr(voltage, name) for name in type(voltage)._fields},
     }
+    facts = _list_facts(energy, verdicts, best, cap) | _describe_voltage(voltage)
+    if interval and energy.options.law == "responding":
+        expected = with_watts(expected_error(prediction))
+        data["expected"] = interval_as_data(expected, energy.value)
+        facts |= dict(interval_rows(expected, energy.value, "J"))
     parts = (
-        make_facts((_list_facts(energy, verdicts, best, cap) | _describe_voltage(voltage)).items()),
+        make_facts(facts.items()),
         make_table(HARDWARE, hardware, "hardware", title="the hardware at its peak", media=TEXT + JSON),
         _kernels_table(energy),
         _terms_table(energy),

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, Evaluation, KernelUse, ParameterUse
+from aspenpy.answers.expected_error import expected_error
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.run_placement import run_placement, spread_over
 from aspenpy.cost.instances import FILE_RESOURCES
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.rank_units import describe_component
+from aspenpy.report.intervals import interval_as_data, interval_rows
 from aspenpy.tables.numbers import (
     Amount,
     format_count,
@@ -55,9 +57,13 @@ CSV_COLUMNS = make_columns("application machine socket kernel metric value unit"
 
 
 def report_prediction(
-    prediction: Prediction, metrics: Sequence[str] = (), samples: RuntimeSamples | None = None
+    prediction: Prediction,
+    metrics: Sequence[str] = (),
+    samples: RuntimeSamples | None = None,
+    interval: bool = True,
 ) -> Report:
-    """The runtime, what bounds it, kernels, resources and parameters; or only the metrics asked for."""
+    """The runtime, the `interval` to expect, what bounds it, kernels, resources and parameters; or only the metrics
+    asked for."""
     values = metric_values(prediction, metrics) if metrics else {}
     spread = {} if samples is None else _describe_spread(samples, prediction.random)
     shown: tuple[Part, ...] = (
@@ -70,7 +76,7 @@ def report_prediction(
         marked = frozenset(place for place, use in enumerate(uses) if use.name == slowest)
         busiest = make_table(RESOURCES, uses, marked=marked, media=TEXT)
         shown = (
-            make_facts([*_list_facts(prediction), *spread.items()]),
+            make_facts([*_list_facts(prediction, interval), *spread.items()]),
             _kernels_table(prediction),
             busiest,
             *_parameter_grids(prediction),
@@ -78,18 +84,22 @@ def report_prediction(
     kernels = _kernels_table(prediction).replace(key="kernels", media=JSON)
     parts = (*shown, kernels, Table(CSV_COLUMNS, tuple(_csv_rows(prediction, values)), media=CSV))
     headline = f"{prediction.where}: {prediction.kernel} takes {seconds(prediction.runtime)}"
-    return Report(headline, _values_as_data(prediction, values, samples), parts, tuple(prediction.diagnostics), UNITS)
+    data = _values_as_data(prediction, values, samples)
+    data |= {"expected": interval_as_data(expected_error(prediction), prediction.runtime)} if interval else {}
+    return Report(headline, data, parts, tuple(prediction.diagnostics), UNITS)
 
 
 register_report(Prediction, report_prediction)
 
 
-def _list_facts(prediction: Prediction) -> list[tuple[str, str]]:
+def _list_facts(prediction: Prediction, interval: bool) -> list[tuple[str, str]]:
     bottleneck = prediction.bottleneck
     bound = "nothing"
     if bottleneck is not None:
         bound = f"{_describe_bound(prediction, bottleneck)} ({format_share(bottleneck.share)} of runtime)"
     rows = [("socket", prediction.socket or "none"), *placement_rows(prediction), (BOUND_BY, bound)]
+    if interval:
+        rows += interval_rows(expected_error(prediction), prediction.runtime, "s")
     if allocated := _write_allocated(prediction):
         rows.append(("write-allocate", f"stores to {', '.join(allocated)} also fetch the lines that they write"))
     rows += lost_rows(prediction)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.explore.scaling import Scaling, ScalingPoint
+from aspenpy.report.intervals import interval_as_data, interval_rows
 from aspenpy.report.prediction import BOUND_BY, bound_ranks, resource_on_component, subject
 from aspenpy.tables.drawing import (
     BLACK,
@@ -36,8 +37,8 @@ from aspenpy.tables.table import (
 CALLS = 3  # calls that are named for a number of ranks, those that take longest
 
 
-def report_scaling(scaling: Scaling) -> Report:
-    """Each number of ranks, the fastest, and the calls that talk."""
+def report_scaling(scaling: Scaling, interval: bool = True) -> Report:
+    """Each number of ranks, the fastest, the `interval` to expect of its time, and the calls that talk."""
     prediction = scaling.prediction
     data = {
         **subject(prediction),
@@ -48,7 +49,7 @@ def report_scaling(scaling: Scaling) -> Report:
         "turns": scaling.gets_slower,
         "dominant_calls": list(scaling.calls),
     }
-    parts = (make_facts(_list_facts(scaling)), _points_table(scaling))
+    parts = (make_facts(_list_facts(scaling, interval)), _points_table(scaling, interval))
     return Report(heading(scaling), data, parts, scaling.diagnostics, {"optimal_time": "s"})
 
 
@@ -59,7 +60,7 @@ def heading(scaling: Scaling) -> str:
     return f"{scaling.mode} scaling of {scaling.prediction.where}"
 
 
-def _list_facts(scaling: Scaling) -> list[tuple[str, str]]:
+def _list_facts(scaling: Scaling, interval: bool) -> list[tuple[str, str]]:
     first, last = scaling.ranks[0], scaling.ranks[-1]
     fastest = scaling.fastest
     rows = [
@@ -78,6 +79,9 @@ def _list_facts(scaling: Scaling) -> list[tuple[str, str]]:
             else f"{count_of(fastest.ranks, 'rank')}, {seconds(fastest.time)}"
         )
         rows.append(("fastest", f"{fastest_run}{more}"))
+    point = fastest if scaling.mode == "strong" and fastest is not None else scaling.points[-1]
+    if interval and point.expected is not None:
+        rows += interval_rows(point.expected, point.time, "s", f" on {count_of(point.ranks, 'rank')}")
     if scaling.calls:
         rows.append(("calls", f"{', '.join(scaling.calls)}: the longest first, on {count_of(last, 'rank')}"))
     return rows
@@ -105,7 +109,7 @@ def _describe_sizes(scaling: Scaling, ranks: int) -> str:
     return f"{', '.join(each)} on {format_count(ranks)}"
 
 
-def _points_table(scaling: Scaling) -> Table:
+def _points_table(scaling: Scaling, interval: bool) -> Table:
     """In CSV a column for each call."""
 
     def call(name: str) -> Column:
@@ -135,6 +139,7 @@ def _points_table(scaling: Scaling) -> Table:
         Column(BOUND_BY, get=_describe_bound, wrapped=True, media=TEXT),
         Column(BOUND_BY, get=lambda point: point.bottleneck and point.bottleneck.resource, media=DATA),
         Column("component", get=lambda point: point.bottleneck and point.bottleneck.component, media=DATA),
+        *((Column("expected", get=_expected_as_data, media=JSON),) if interval else ()),
         Column("longest calls", get=_describe_calls, wrapped=True, media=TEXT),
         Column("calls", get=lambda point: dict(point.calls), unit="s", media=JSON),
         *map(call, scaling.calls),
@@ -142,6 +147,10 @@ def _points_table(scaling: Scaling) -> Table:
     best = scaling.fastest.ranks if scaling.fastest is not None else None
     fastest = [place for place, point in enumerate(scaling.points) if point.ranks == best]
     return make_table(heads, scaling.points, "points", marked=frozenset(fastest if scaling.mode == "strong" else ()))
+
+
+def _expected_as_data(point: ScalingPoint) -> dict[str, Any] | None:
+    return None if point.expected is None else interval_as_data(point.expected, point.time)
 
 
 def _describe_bound(point: ScalingPoint) -> str | None:

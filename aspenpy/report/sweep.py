@@ -7,24 +7,26 @@ from typing import Any
 
 import numpy
 
+from aspenpy.answers.expected_error import expected_error
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.units import unit_of_parameter
+from aspenpy.report.intervals import interval_as_data, interval_rows
 from aspenpy.sweeps.result import SweepResult, SweepSummary, attributes_of_study
 from aspenpy.sweeps.study import Study, case_label
 from aspenpy.tables.drawing import MAP, SHADE, STYLES, label_axis, name_ends, place_ticks, set_title, use_shared_style
 from aspenpy.tables.numbers import Amount, count_of
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, TEXT, Column, Report, Table
+from aspenpy.tables.table import CSV, TEXT, Column, Report, Table, make_facts
 
 
-def report_sweep(result: SweepResult) -> Report:
+def report_sweep(result: SweepResult, interval: bool = True) -> Report:
     """Reports the axes of a sweep and its results."""
-    return report_summary(result.summary)
+    return report_summary(result.summary, interval)
 
 
-def report_summary(summary: SweepSummary) -> Report:
-    """The report of a sweep whose points are not kept."""
+def report_summary(summary: SweepSummary, interval: bool = True) -> Report:
+    """The report of a sweep whose points are not kept, with the `interval` to expect of the least runtime."""
     study = summary.study
     data = {
         **attributes_of_study(study),
@@ -44,7 +46,17 @@ def report_summary(summary: SweepSummary) -> Report:
             for item in summary.missing
         ],
     }
-    parts = (_extremes_table(study, summary), _places(study, summary), _missing_table(study, summary))
+    least = summary.least.get("runtime") if interval else None
+    expected = None if least is None else expected_error(study.prediction_at(least.point))
+    facts = [] if least is None or expected is None else interval_rows(expected, least.value, "s", " for the least")
+    if least is not None and expected is not None:
+        data["expected"] = interval_as_data(expected, least.value)
+    parts = (
+        _extremes_table(study, summary),
+        make_facts(facts),
+        _places(study, summary),
+        _missing_table(study, summary),
+    )
     units = {name: study.units[name] for name in study.columns if name in study.units}
     headline = _write_headline(study, summary)
     return Report(headline, data, parts, tuple(study.diagnostics), {"axes": units} if units else {})

@@ -120,6 +120,7 @@ TABLES = OUTPUT.adapt(
     dest="results",
 )
 
+NO_INTERVAL = flag("--no-interval", "leave out the interval in which nine of ten such cases lie")
 RESULTS = (ALL_FORMATS, TABLES)  # how results are written, and where to
 
 

@@ -146,12 +146,16 @@ class Study:
             axes |= {name: python_number(values[index]) for name, values in dimension.columns.items()}
         return axes
 
-    def failure(self, number: int) -> AspenError | None:
-        """The error that exact arithmetic raises at a point; None where it has a value."""
+    def prediction_at(self, number: int) -> Prediction:
+        """The prediction of a point, in exact arithmetic."""
         case = self.cases[number // self.points_of_case]
         values = {name: value for name, value in self.point(number).items() if name in self.columns}
+        return Prediction(case.with_set(values))
+
+    def failure(self, number: int) -> AspenError | None:
+        """The error that exact arithmetic raises at a point; None where it has a value."""
         try:
-            prediction = Prediction(case.with_set(values))
+            prediction = self.prediction_at(number)
             exact = prediction.scope.values([metric.expr(prediction) for metric in self.metrics.values()], self.seed)
             [float(value) for value in exact]
         except AspenError as error:

@@ -9,12 +9,15 @@ import pytest
 from aspenpy.shell.main import main
 from tests.cli.conftest import Runner
 
-TABLE = """\
+NEVER = "memory of peak bandwidth (80.0 % of runtime), messages (20.0 % of runtime)"
+
+TABLE = f"""\
 axpy on Cluster: main takes 15 us
 
 socket     Processor
 placement  all 2 nodes: the machine does not say what a rank occupies
 bound by   memory bandwidth of Memory (80.0 % of runtime)
+expected   no interval; never compared with runs: {NEVER}
 
 kernel  calls  inclusive  exclusive   share  bound by
 ──────  ─────  ─────────  ─────────  ──────  ────────────────────────
@@ -51,7 +54,7 @@ def test_json(run: Runner) -> None:
     found = json.loads(outcome.out)
     assert list(found) == [
         "application", "machine", "socket", "kernel", "parameters", "overridden", "runtime", "resources",
-        "bottleneck", "kernels", "units", "diagnostics",
+        "bottleneck", "expected", "kernels", "units", "diagnostics",
     ]  # fmt: skip
     assert (found["application"], found["machine"], found["socket"], found["kernel"]) == (
         "axpy",

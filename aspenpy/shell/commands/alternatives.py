@@ -11,7 +11,20 @@ from aspenpy.report.comparison import draw_comparison
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments, machines_of
 from aspenpy.shell.option import Arguments, command, flag, repeatable_option, split_pairs
-from aspenpy.shell.options import MODEL, OUTSIDE, PAR, PICTURE, RANKS, RESULTS, SEED, SOCKETS, VALUES, machine, machines
+from aspenpy.shell.options import (
+    MODEL,
+    NO_INTERVAL,
+    OUTSIDE,
+    PAR,
+    PICTURE,
+    RANKS,
+    RESULTS,
+    SEED,
+    SOCKETS,
+    VALUES,
+    machine,
+    machines,
+)
 from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import OVER, TRANSFER
@@ -34,6 +47,7 @@ from aspenpy.shell.study_options import OVER, TRANSFER
         TRANSFER,
         PICTURE.adapt(", with --over: the runtimes"),
         OUTSIDE,
+        NO_INTERVAL,
         *RESULTS,
         SEED,
     ),
@@ -55,7 +69,8 @@ def run_compare(arguments: Arguments) -> int:
     cases = [case.changed(machine=machine, socket=socket) for machine, socket in machines_of(arguments)]
     comparison = Comparison(cases, transfer=arguments.transfer)
     sweep = _find_crossovers(comparison, arguments) if arguments.over else None
-    return deliver(comparison.report(sweep=sweep), arguments, None if sweep is None else lambda: draw_comparison(sweep))
+    report = comparison.report(sweep=sweep, interval=not arguments.no_interval)
+    return deliver(report, arguments, None if sweep is None else lambda: draw_comparison(sweep))
 
 
 def _find_crossovers(comparison: Comparison, arguments: Arguments) -> Crossovers:

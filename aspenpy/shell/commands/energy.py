@@ -22,7 +22,7 @@ from aspenpy.report.measurements import add_recorded
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments, quantity_of
 from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option, split_words
-from aspenpy.shell.options import MODEL, PICTURE, RESULTS, SEED, SETTINGS, machine, settings_of
+from aspenpy.shell.options import MODEL, NO_INTERVAL, PICTURE, RESULTS, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver, warn_of_old_name
 from aspenpy.shell.study_options import BUDGET, LAW, TRANSFER
 
@@ -78,6 +78,7 @@ OPTIONS = (
         former="--record"
     ),
     PICTURE.adapt(": power over time"),
+    NO_INTERVAL,
     *RESULTS,
     SEED,
 )
@@ -117,7 +118,15 @@ def run_energy(arguments: Arguments) -> int:
     best = _least_value(energy, arguments)
     warnings = [*prediction.diagnostics, *(_warn_of_ends(best, case) if best is not None else ())]
     voltage = _voltage(energy, best) if cap is not None or best is not None else None
-    report = energy.report(hardware=hardware, verdicts=verdicts, best=best, cap=cap, warnings=warnings, voltage=voltage)
+    report = energy.report(
+        hardware=hardware,
+        verdicts=verdicts,
+        best=best,
+        cap=cap,
+        warnings=warnings,
+        voltage=voltage,
+        interval=not arguments.no_interval,
+    )
     if arguments.measured:
         report = add_recorded(report, look_up_runs(arguments.measured, case.application.name, settings_of(arguments)))
     return deliver(report, arguments, lambda: draw(energy))

@@ -8,7 +8,7 @@ from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
 from aspenpy.shell.operands import case_of_arguments, entry_kernels
 from aspenpy.shell.option import Arguments, Examples, command, split_words
-from aspenpy.shell.options import METRIC, MODEL, RESULTS, SAMPLES, SEED, SETTINGS, machine
+from aspenpy.shell.options import METRIC, MODEL, NO_INTERVAL, RESULTS, SAMPLES, SEED, SETTINGS, machine
 from aspenpy.shell.output import deliver
 from aspenpy.tables.formats import build_json
 from aspenpy.tables.table import CSV, Report, Table
@@ -27,6 +27,7 @@ OPTIONS = (
     MODEL,
     machine(required=True),
     *SETTINGS,
+    NO_INTERVAL,
     METRIC.adapt("; only these are shown, several by commas", metavar="NAME,..."),
     *RESULTS,
     SEED,
@@ -64,7 +65,7 @@ def _gather_warnings(predictions: list[Prediction]) -> list[Diagnostic]:
 
 def _make_report(prediction: Prediction, arguments: Arguments) -> Report:
     samples = prediction.samples(arguments.samples) if arguments.samples else None
-    return prediction.report(metrics=split_words(arguments.metric), samples=samples)
+    return prediction.report(metrics=split_words(arguments.metric), samples=samples, interval=not arguments.no_interval)
 
 
 def _join_reports(predictions: list[Prediction], reports: list[Report]) -> Report:

@@ -17,7 +17,19 @@ from aspenpy.report.scaling import draw_scaling
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments
 from aspenpy.shell.option import Arguments, command, flag, option, split_words
-from aspenpy.shell.options import MODEL, OUTSIDE, PICTURE, RESULTS, SEED, SET, SETTINGS, SOCKET, machine, settings_of
+from aspenpy.shell.options import (
+    MODEL,
+    NO_INTERVAL,
+    OUTSIDE,
+    PICTURE,
+    RESULTS,
+    SEED,
+    SET,
+    SETTINGS,
+    SOCKET,
+    machine,
+    settings_of,
+)
 from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import PROBLEM, RANK_COUNTS
 from aspenpy.sweeps.declarations import rank_counts
@@ -82,6 +94,7 @@ def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -
         option("--isoefficiency", "E", "also by how much the problem must grow for this efficiency", type=float),
         flag("--energy", "also the energy of all sockets that have work"),
         *SETTINGS,
+        NO_INTERVAL,
         *RESULTS,
         PICTURE.adapt(": efficiencies and times by ranks"),
         SEED,
@@ -131,7 +144,7 @@ def run_scale(arguments: Arguments) -> int:
         per_rank=arguments.per_rank,
         counts=arguments.rank_counts,
     )
-    return deliver(scaling.report(), arguments, lambda: draw_scaling(scaling))
+    return deliver(scaling.report(interval=not arguments.no_interval), arguments, lambda: draw_scaling(scaling))
 
 
 COLLECTIVE_SIZES = (8, 1000, 10**6)  # Bytes that collectives are shown for

@@ -25,6 +25,7 @@ from aspenpy.shell.option import Arguments, Examples, choice, command, flag, opt
 from aspenpy.shell.options import (
     METRIC,
     MODEL,
+    NO_INTERVAL,
     OUTPUT,
     PICTURE,
     SAMPLES,
@@ -100,6 +101,7 @@ OPTIONS = (
     flag("--yes", "allows any number of points"),
     PICTURE.adapt(": the metrics over one or two axes"),
     formats(of=": the summary"),
+    NO_INTERVAL,
     SEED,
 )
 
@@ -122,7 +124,7 @@ def run_sweep(arguments: Arguments) -> int:
         with _file_of_points(arguments) as output:
             store = Store(output, run, format_of(output).write, resume=arguments.resume) if output else None
             found = compute(run, memory, store=store, fail_fast=arguments.fail_fast, seen=seen)
-    status = deliver(found.report(), arguments, lambda: draw(found))
+    status = deliver(found.report(interval=not arguments.no_interval), arguments, lambda: draw(found))
     if found.has_values:
         return status
     complain("none of the points has a value")

@@ -1,0 +1,156 @@
+"""ExpectedError: the interval that holds nine of ten such cases, by class of what bounds a prediction.
+
+Each class has the ratios of measured to predicted values of cases that were compared. The ends of its interval are
+those of a prediction interval of a normal variable, the logarithm of the ratio: mean + t(n-1) s sqrt(1 + 1/n) with the
+5 % and 95 % points of Student's t (Hahn and Meeker, Statistical Intervals, 1991, section 4.3). docs/trust.md says how
+many of the cases that were left out each time lie inside. Nothing is claimed of classes that were compared with
+nothing, among them kernels of accelerators, halos and messages from one rank to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import exp, hypot, log
+
+from aspenpy.answers.evaluation import MESSAGES, Evaluation
+from aspenpy.answers.occupancy import MANY_LANES
+from aspenpy.answers.peaks import value_of
+from aspenpy.cost.prices import MEMORY_RESOURCES
+from aspenpy.record import Record
+
+COVERAGE = 0.9
+"""Part of such cases that lie in an interval."""
+
+UNKNOWN_SHARE = 0.1
+"""From such a share of the runtime in classes that were compared with nothing, no interval is claimed."""
+
+
+class ErrorClass(Record):
+    """The interval of measured over predicted in which nine of ten cases of a class lie: `count` cases of so many
+    `groups` (kernels or systems), of which nobody saw `unseen` while the models were made."""
+
+    name: str
+    low: float
+    high: float
+    count: int
+    groups: int
+    unseen: int
+
+
+ERROR_CLASSES: dict[str, ErrorClass] = {
+    item.name: item
+    for item in (
+        ErrorClass("operations", 0.758, 2.191, 19, 9, 19),
+        ErrorClass("caches", 0.710, 1.446, 17, 9, 17),
+        ErrorClass("latency", 0.569, 2.948, 14, 5, 14),
+        ErrorClass("branches", 0.276, 3.880, 8, 3, 8),
+        ErrorClass("memory", 0.698, 1.234, 23, 16, 9),
+        ErrorClass("collectives", 0.747, 2.415, 134, 14, 134),
+        ErrorClass("watts", 0.853, 1.262, 31, 23, 31),
+    )
+}
+"""Kernels of a Zen 4 on a machine that was probed, published bandwidths, collectives of MPI and NCCL, and watts of
+whole systems under Linpack. The first four are of data in caches: the host's memory was used by others."""
+
+RESOURCE_CLASSES = {
+    "flops": "operations",
+    "intops": "operations",
+    "instructions": "operations",
+    "accesses": "caches",
+    "chain": "latency",
+    "tlb": "latency",
+    "branches": "branches",
+}
+"""Classes of what a core waits for; what its memory and its caches serve has one by their type."""
+
+COMPARED_COLLECTIVES = frozenset({"allreduce", "allgather", "alltoall"})
+
+
+class ExpectedError(Record):
+    """Factors between which a measured value lies of a predicted one in nine of ten such cases, None where too much of
+    the runtime is `unknown`. Both name classes with their shares, the largest first."""
+
+    low: float | None
+    high: float | None
+    classes: Mapping[str, float]
+    unknown: Mapping[str, float]
+
+    def around(self, value: float) -> tuple[float, float] | None:
+        """The interval around a predicted value."""
+        return None if self.low is None or self.high is None else (self.low * value, self.high * value)
+
+
+def expected_error(found: Evaluation) -> ExpectedError:
+    """The error to expect of a runtime: factors of its classes, weighted with the seconds that each bounds, as if all
+    classes were off to the same side at once, which makes the interval wider than that of independent errors."""
+    seconds: dict[str, float] = {}
+    for kernel, waits in found.waits.items():
+        for resource, time in waits.items():
+            name = class_of(found, resource, kernel)
+            seconds[name] = seconds.get(name, 0.0) + time
+    return combine_classes(seconds)
+
+
+def combine_classes(seconds: Mapping[str, float]) -> ExpectedError:
+    """The error to expect where each class bounds a run for so many seconds."""
+    total = sum(seconds.values())
+    shares = {name: seconds[name] / total for name in sorted(seconds, key=lambda name: -seconds[name]) if seconds[name]}
+    classes = {name: share for name, share in shares.items() if name in ERROR_CLASSES}
+    unknown = {name: share for name, share in shares.items() if name not in classes}
+    known = sum(classes.values())
+    if not classes or 1 - known >= UNKNOWN_SHARE:
+        return ExpectedError(None, None, classes, unknown)
+    low, high = (
+        sum(share * getattr(ERROR_CLASSES[name], end) for name, share in classes.items()) / known
+        for end in ("low", "high")
+    )
+    return ExpectedError(low, high, classes, unknown)
+
+
+def with_watts(time: ExpectedError) -> ExpectedError:
+    """The error to expect of an energy, a time and a power whose errors are independent: their logarithms add in the
+    square."""
+    if time.low is None or time.high is None:
+        return time
+    watts = ERROR_CLASSES["watts"]
+    low = exp(-hypot(min(log(time.low), 0.0), log(watts.low)))
+    high = exp(hypot(max(log(time.high), 0.0), log(watts.high)))
+    return ExpectedError(low, high, time.classes, time.unknown)
+
+
+def class_of(found: Evaluation, resource: str, kernel: str | None = None) -> str:
+    """The class of a resource that bounds a kernel, or the run; a name that is no class where it was compared with
+    nothing. Bandwidths were compared where a memory states what it attains."""
+    if resource == MESSAGES:
+        return _class_of_messages(found, kernel)
+    if _is_on_accelerator(found):
+        return "kernels of accelerators"
+    place = (found.component_of(resource, kernel) or "").rpartition("/")[2]
+    component = found.machine.components.get(place)
+    name = resource.rpartition(".")[2]
+    if component is not None and component.type == "cache":
+        return "caches"
+    if component is not None and component.type == "memory" and name in MEMORY_RESOURCES:
+        return "memory" if "attained_bandwidth" in component.properties else "memory of peak bandwidth"
+    return RESOURCE_CLASSES.get(name, name)
+
+
+def _class_of_messages(found: Evaluation, kernel: str | None) -> str:
+    """Collectives where all exchanges of a kernel are of those that were compared, else messages."""
+    names = {
+        trait.name
+        for _, _, cost in found.tree.list_costs(kernel)
+        if cost.requirement.resource == MESSAGES
+        for trait in cost.traits or ()
+    }
+    return "collectives" if names and names <= COMPARED_COLLECTIVES else MESSAGES
+
+
+def _is_on_accelerator(found: Evaluation) -> bool:
+    """Whether a run is on an accelerator, by the launch of its kernels or by the lanes of its cores."""
+    components = [place.component for place in found.machine.first_places(found.socket)]
+    if any(item.type == "socket" and "launch_latency" in item.properties for item in components):
+        return True
+    lanes = next((item.value("simd_width") for item in components if item.type == "core"), None)
+    width = None if lanes is None else value_of(lanes, found.machine.definitions)
+    return width is not None and float(width) >= MANY_LANES
