@@ -11,6 +11,7 @@ REPORTS = {
     "aspenpy.report.advice.significance": "Significant",
     "aspenpy.report.advice.throttling": "Throttled",
     "aspenpy.report.application": "Application Extraction",
+    "aspenpy.report.changes": "VersionChanges",
     "aspenpy.report.comparison": "Comparison Efficiency Placement",
     "aspenpy.report.counts": "Counts Footprint",
     "aspenpy.report.energy": "Energy",

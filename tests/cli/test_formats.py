@@ -19,12 +19,14 @@ LINES = {
     "check": "check comd",
     "compare": "compare comd --machine haswell,simple",
     "count": "count comd",
+    "diff": "diff stream jacobi --machine haswell",
     "empirical": "empirical cos plan",
     "energy": "energy comd --machine haswell",
     "eval": "eval comd --machine haswell",
     "explain": "explain comd halo_exchange --machine haswell",
     "extract": "extract {program}",
     "fit": "fit stream {runs} --vary repetitions",
+    "gate": "gate {baseline}",
     "list": "list apps",
     "machine": "machine check simple",
     "measure": "measure --read {counters} --label threads=4",
@@ -67,7 +69,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
     for name, text in texts.values():
         (folder / name).write_text(text)
-    return {key: str(folder / name) for key, (name, _) in texts.items()}
+    baseline = str(folder / "comd.gate.json")
+    assert main(["gate", baseline, "--begin", "comd", "--machine", "haswell"]) == 0
+    return {key: str(folder / name) for key, (name, _) in texts.items()} | {"baseline": baseline}
 
 
 def line_of(command: str, files: dict[str, str]) -> list[str]:

@@ -1,0 +1,118 @@
+"""Changes between two snapshots as a report, as Markdown for a pull request, as JUnit's XML and as SARIF."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from xml.etree import ElementTree
+
+from aspenpy.explore.changes import Change, VersionChanges
+from aspenpy.tables.numbers import Amount, count_of, format_amount
+from aspenpy.tables.registry import register_report
+from aspenpy.tables.table import ALL, DATA, TEXT, Column, Report, make_table
+from aspenpy.version import VERSION
+
+COLUMNS = (
+    Column("kernel", get=lambda item: item.kernel or "all"),
+    Column("quantity"),
+    Column("machine", get=lambda item: item.machine or None),
+    Column("before", "amount", get=lambda item: Amount(item.before, item.unit)),
+    Column("now", "amount", key="after", get=lambda item: Amount(item.after, item.unit)),
+    Column("change", media=TEXT),
+    Column("growth", get=lambda item: None if not item.before else item.growth, media=DATA),
+    Column("fails", media=DATA),
+    Column("line", get=lambda item: item.line or None, media=ALL),
+    Column("reason", wrapped=True),
+)
+
+
+def report_changes(changes: VersionChanges) -> Report:
+    """The changes with their reasons, those that fail first and marked."""
+    marked = frozenset(place for place, item in enumerate(changes.found) if item.fails)
+    table = make_table(COLUMNS, changes.found, "changes", marked=marked)
+    data = {"application": changes.after.application, "failed": len(changes.failed)}
+    return Report(heading(changes), data, (table,))
+
+
+register_report(VersionChanges, report_changes)
+
+
+def heading(changes: VersionChanges) -> str:
+    """`spmv: 3 numbers changed, 2 beyond their limits`."""
+    name = changes.after.application
+    if not changes.found:
+        return f"{name}: nothing changed"
+    beyond = f", {len(changes.failed)} beyond their limits" if changes.failed else ", none beyond its limit"
+    return f"{name}: {count_of(len(changes.found), 'number')} changed{beyond}"
+
+
+def write_markdown(gates: Sequence[VersionChanges]) -> str:
+    """For each gate a heading, what fails as a list, and all changes as a table."""
+    return "\n".join(map(_as_markdown, gates))
+
+
+def _as_markdown(changes: VersionChanges) -> str:
+    lines = [f"### {heading(changes)}", ""]
+    for item in changes.failed:
+        lines.append(f"* {item.sentence}{f' ({item.line})' if item.line else ''}")
+    if changes.found:
+        lines += ["", "| kernel | quantity | machine | before | now | change |", "|---|---|---|---:|---:|---:|"]
+    for item in changes.found:
+        amounts = [format_amount(Amount(value, item.unit)) for value in (item.before, item.after)]
+        cells = [item.kernel or "all", item.quantity, item.machine, *amounts, item.change]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def write_junit(gates: Sequence[VersionChanges]) -> str:
+    """A suite for each gate with a case for each number that changed, failed where it grew beyond its limit; one case
+    that passes where nothing changed."""
+    root = ElementTree.Element("testsuites")
+    for changes in gates:
+        name = f"aspenpy gate {changes.after.application}"
+        counts = {"name": name, "tests": str(max(len(changes.found), 1)), "failures": str(len(changes.failed))}
+        suite = ElementTree.SubElement(
+            root, "testsuite", {"name": f"aspenpy gate {changes.after.application}"} | counts
+        )
+        for item in changes.found or (None,):
+            name = "nothing changed" if item is None else _name_of_case(item)
+            case = ElementTree.SubElement(suite, "testcase", classname=changes.after.application, name=name)
+            if item is not None and item.fails:
+                ElementTree.SubElement(case, "failure", message=item.sentence).text = item.line
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _name_of_case(item: Change) -> str:
+    """`runtime of spmv on epyc_9654`."""
+    where = item.machine and f" on {item.machine}"
+    return f"{item.quantity} of {item.kernel or 'the run'}{where}" + ("" if item.machine else f": {item.reason}")
+
+
+def write_sarif(gates: Sequence[VersionChanges]) -> str:
+    """SARIF 2.1.0 (OASIS, 2020): a result for each number that grew beyond its limit, at its line."""
+    failed = [item for changes in gates for item in changes.failed]
+    rules = [{"id": name} for name in dict.fromkeys(item.quantity for item in failed)]
+    tool = {"driver": {"name": "aspenpy", "version": VERSION, "rules": rules}}
+    runs = [{"tool": tool, "results": list(map(_as_sarif, failed))}]
+    return json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": runs}, indent=2) + "\n"
+
+
+SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
+
+
+def _as_sarif(item: Change) -> dict[str, object]:
+    found: dict[str, object] = {"ruleId": item.quantity, "level": "error", "message": {"text": item.sentence}}
+    file, _, line = item.line.rpartition(":")
+    if file and line.isdigit():
+        place = {"artifactLocation": {"uri": file.replace("\\", "/")}, "region": {"startLine": int(line)}}
+        found["locations"] = [{"physicalLocation": place}]
+    return found
+
+
+WRITERS: dict[str, Callable[[Sequence[VersionChanges]], str]] = {
+    ".md": write_markdown,
+    ".xml": write_junit,
+    ".sarif": write_sarif,
+}
+"""What writes a report, by the end of its file's name."""

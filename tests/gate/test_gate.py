@@ -1,0 +1,223 @@
+"""Gates on a small repository: a kernel whose indices become 64-bit, as a person, git, pytest and an action see it.
+
+A row of 27 elements reads 27 values of 8 bytes, 27 indices of 4, and 27 words of x; 100,000 rows with indices of 8
+bytes read 27 * 4 * 100,000 = 10.8 MB more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from aspenpy.explore.changes import compare_snapshots
+from aspenpy.explore.snapshot import Need, Snapshot, Taken, read_snapshot
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.shell.main import main
+
+INTEGRATIONS = Path(__file__).parents[2] / "integrations"
+SPMV = """\
+void spmv(int n, const int *col, const double *val, const double *x, double *y) {
+  for (int i = 0; i < n; i++) {
+    double s = 0;
+    for (int k = 0; k < 27; k++) s += val[i*27+k] * x[col[i*27+k]];
+    y[i] = s;
+  }
+}
+"""
+WIDER = SPMV.replace("const int *col", "const long *col")
+GREW = 27 * 4 * 100_000
+BEGIN = "gate spmv.gate.json --begin spmv.c --machine epyc_9654 --set n=100000 --set x_bytes=800000"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A folder with the kernel and its baseline."""
+    pytest.importorskip("clang")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spmv.c").write_text(SPMV)
+    assert main(BEGIN.split()) == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def test_what_did_not_change_passes(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (repository / "spmv.gate.json").read_text()
+    assert main(["gate"]) == 0
+    assert capsys.readouterr().out.startswith("spmv: nothing changed\n")
+    assert main(["gate", "--update"]) == 0
+    assert (repository / "spmv.gate.json").read_text() == before
+    assert str(repository) not in before
+
+
+def test_wider_indices_fail_with_the_reason_and_the_line(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repository / "spmv.c").write_text(WIDER)
+    assert main(["gate", "spmv.gate.json", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    reads = next(item for item in found["changes"] if item["quantity"] == "loads")
+    assert reads["after"]["value"] - reads["before"]["value"] == GREW
+    assert reads["reason"] == "loads of `col` (nest) have 8 B each, 4 before"
+    assert reads["line"] == "spmv.c:2"
+    times = [item for item in found["changes"] if item["quantity"] == "runtime"]
+    assert {item["kernel"] for item in times} == {"all", "spmv"}
+    assert all("loads of `col` (nest) have 8 B each, 4 before" in item["reason"] for item in times)
+    assert found["failed"] == len(found["changes"]) == 4
+
+
+def test_limits_are_kept_by_quantity(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repository / "spmv.c").write_text(WIDER)
+    assert main(["gate", "--limit", "101%"]) == 0
+    assert main(["gate", "--limit", "101%", "--limit", "runtime=0%"]) == 1
+    assert main(["gate", "--limit", "0%", "--limit", "loads=101%"]) == 1
+    assert main(["gate", "--limit", "much"]) == 2
+    assert "expected 2% or runtime=2%, not `much`" in capsys.readouterr().err
+
+
+def test_what_shrinks_passes(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repository / "spmv.c").write_text(SPMV.replace("const int *col", "const short *col"))
+    assert main(["gate", "--limit", "0%"]) == 0
+    out = capsys.readouterr().out
+    assert "none beyond its limit" in out
+    assert "have 2 B each, 4 before" in out
+
+
+def test_reports_are_what_others_read(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repository / "spmv.c").write_text(WIDER)
+    assert main(["gate", "--report", "r.md", "--report", "r.xml", "--report", "r.sarif"]) == 1
+    markdown = Path("r.md").read_text()
+    assert markdown.startswith("### spmv: 4 numbers changed, 4 beyond their limits\n")
+    assert "* `spmv`: loads of `col` (nest) have 8 B each, 4 before (spmv.c:2)\n" in markdown
+    suite = ElementTree.fromstring(Path("r.xml").read_text())[0]
+    assert (suite.get("tests"), suite.get("failures")) == ("4", "4")
+    assert len(suite.findall("testcase/failure")) == 4
+    sarif = json.loads(Path("r.sarif").read_text())
+    assert sarif["version"] == "2.1.0"
+    result = next(item for item in sarif["runs"][0]["results"] if item["ruleId"] == "loads")
+    place = result["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("spmv.c", 2)
+    assert main(["gate", "--report", "r.pdf"]) == 2
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"of": 1}', '{"of": {}, "schema": "aspenpy.snapshot/9"}'])
+def test_what_is_no_baseline_is_refused(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.gate.json").write_text(text)
+    assert main(["gate", str(tmp_path / "x.gate.json")]) == 2
+    assert "x.gate.json" in capsys.readouterr().err
+
+
+# -- of snapshots ----------------------------------------------------------------------------------
+
+
+def snapshot(amount: float, elements: float, seconds: float) -> Snapshot:
+    need = Need("k", "loads", "a", "", elements, amount, "k.c:3")
+    return Snapshot("k", (need,), {"m": Taken({"k": seconds}, seconds, None)})
+
+
+def test_a_snapshot_is_read_as_it_was_written() -> None:
+    kept = snapshot(800.0, 100.0, 1.5)
+    assert read_snapshot(json.loads(json.dumps(kept.to_json())), "x") == kept
+    with pytest.raises(AspenError, match="is no snapshot"):
+        read_snapshot({"schema": "aspenpy.snapshot/1"}, "x")
+
+
+def test_growth_is_relative_to_what_it_was() -> None:
+    """300 elements for 200: 1.5 times as many; 3 s for 2.5: 20 % more."""
+    found = compare_snapshots(snapshot(1600.0, 200.0, 2.5), snapshot(2400.0, 300.0, 3.0), {"loads": 0.5}).found
+    assert [(item.quantity, item.kernel, round(item.growth, 9), item.fails) for item in found] == [
+        ("runtime", "k", 0.2, True),
+        ("runtime", "", 0.2, True),
+        ("loads", "k", 0.5, False),
+    ]
+    assert found[2].reason == "loads of `a` are 1.5 times as many: 1.6 kB before, now 2.4 kB"
+    assert found[0].sentence == f"`k` takes 20 % more time on m: {found[2].reason}"
+
+
+def test_a_time_that_no_count_explains_says_so() -> None:
+    found = compare_snapshots(snapshot(8.0, 1.0, 1.0), snapshot(8.0, 1.0, 1.1)).found
+    assert {item.reason for item in found} == {"the machine or the case changed, no count did"}
+
+
+# -- where code is changed -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """One in which `aspenpy` is this one."""
+    folder = tmp_path_factory.mktemp("bin")
+    (folder / "aspenpy").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aspenpy "$@"\n')
+    (folder / "aspenpy").chmod(0o755)
+    root = str(INTEGRATIONS.parent)
+    return {
+        **os.environ,
+        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": f"{root}{os.pathsep}{INTEGRATIONS / 'pytest'}",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+    }
+
+
+def test_the_action_fails_and_writes_the_summary(repository: Path, environment: dict[str, str]) -> None:
+    assert 'bash "$GITHUB_ACTION_PATH/gate.sh"' in (INTEGRATIONS / "github/action.yml").read_text()
+    script = ["bash", str(INTEGRATIONS / "github/gate.sh")]
+    environment |= {"GITHUB_STEP_SUMMARY": str(repository / "summary.md"), "BASELINES": "", "LIMIT": "1%"}
+    assert subprocess.run(script, env=environment, check=False, capture_output=True).returncode == 0
+    (repository / "spmv.c").write_text(WIDER)
+    assert subprocess.run(script, env=environment, check=False, capture_output=True).returncode == 1
+    summary = (repository / "summary.md").read_text()
+    assert summary.startswith("### spmv: nothing changed\n")
+    assert "`spmv`: loads of `col` (nest) have 8 B each, 4 before (spmv.c:2)" in summary
+    assert json.loads((repository / "gate.sarif").read_text())["runs"][0]["results"]
+
+
+def test_git_refuses_the_commit(repository: Path, environment: dict[str, str]) -> None:
+    assert "entry: aspenpy gate\n" in (INTEGRATIONS / "pre-commit/.pre-commit-hooks.yaml").read_text()
+    hook = (INTEGRATIONS / "pre-commit/pre-commit").read_text()
+
+    def git(*words: str) -> int:
+        line = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words]
+        return subprocess.run(line, env=environment, check=False, capture_output=True).returncode
+
+    assert git("init") == 0
+    target = repository / ".git/hooks/pre-commit"
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(hook)
+    target.chmod(0o755)
+    git("add", ".")
+    assert git("commit", "-m", "first") == 0
+    (repository / "spmv.c").write_text(WIDER)
+    assert git("commit", "-am", "wider") != 0
+    assert main(["gate", "--update"]) == 0
+    assert git("commit", "-am", "wider, as wanted") == 0
+
+
+def test_pytest_runs_the_gate(repository: Path, environment: dict[str, str]) -> None:
+    line = [sys.executable, "-m", "pytest", "-p", "pytest_aspenpy", "-p", "no:cacheprovider", "-q"]
+    environment.pop("PYTEST_ADDOPTS", None)
+    passed = subprocess.run(line, env=environment, check=False, capture_output=True, text=True)
+    assert "1 passed" in passed.stdout
+    (repository / "spmv.c").write_text(WIDER)
+    failed = subprocess.run(line, env=environment, check=False, capture_output=True, text=True)
+    assert failed.returncode == 1
+    assert "have 8 B each, 4 before" in failed.stdout
+    allowed = subprocess.run([*line, "--gate-limit", "101%"], env=environment, check=False, capture_output=True)
+    assert allowed.returncode == 0
+
+
+# -- two versions ----------------------------------------------------------------------------------
+
+
+def test_diff_says_how_two_programs_differ(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repository / "wider.c").write_text(WIDER)
+    assert main("diff spmv.c wider.c --set n=100000 --set x_bytes=800000 --format json".split()) == 0
+    (only,) = json.loads(capsys.readouterr().out)["changes"]
+    assert only["after"]["value"] - only["before"]["value"] == GREW
+    assert only["machine"] is None
+
+
+def test_diff_of_machines_is_property_by_property(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "epyc_7742", "epyc_9654"]) == 0
+    assert "epyc_7742" in capsys.readouterr().out
