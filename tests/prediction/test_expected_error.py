@@ -129,8 +129,9 @@ def test_nine_of_ten_systems_lie_in_the_interval_of_watts_of_others() -> None:
 
 
 def hold_to_account(name: str, rows: Rows, inside: int) -> None:
+    """The ends to the two digits of docs/trust.md, and how many cases lie in the interval of all others."""
     stated = ERROR_CLASSES[name]
-    assert (stated.low, stated.high) == pytest.approx(prediction_interval([ratio for _, ratio in rows]), abs=6e-4)
+    assert (stated.low, stated.high) == pytest.approx(prediction_interval([ratio for _, ratio in rows]), abs=6e-3)
     assert (stated.count, stated.groups) == (len(rows), len({system for system, _ in rows}))
     assert inside_when_left_out(rows) == inside >= 0.9 * len(rows)
 
