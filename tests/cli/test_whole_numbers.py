@@ -44,7 +44,7 @@ def test_columns_from_python_are_held_to_it() -> None:
 
 
 def test_a_crossover_of_equations_is_between_whole_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    run = "compare hpl --machine haswell,cori_haswell --set ranks=8 --over n=1600..2200"
+    run = "compare hpl --machine haswell,cori_haswell --set ranks=8 --over n=2000..3000"
     assert main(run.split()) == 0
     said = capsys.readouterr().out
     assert "whole numbers" in said
