@@ -116,6 +116,7 @@ ARGUMENTS: dict[str, ArgumentKind] = {
     "pairs": FLAG,
     "parameter": named("the name of a parameter").or_none(),
     "passes": WHOLE,
+    "name_or_path": instances((str, os.PathLike), "a network of the library or the path of its config.json"),
     "path": PATHS,
     "per_rank": FLAG,
     "problem": NAMES,

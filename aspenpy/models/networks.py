@@ -5,7 +5,6 @@ Such is the `config.json` of Hugging Face's transformers; those of the library s
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +64,8 @@ def read_network(name_or_path: str | Path) -> dict[str, float]:
     :returns: numbers by the name of the parameter, for `set` of `predict` and its sisters
     :raises AspenError: where the file cannot be read, is no such configuration, or tells of layers of another kind
     """
+    import json  # costs each command 3 ms that names no network
+
     text = str(name_or_path)
     path = os.path.join(models_folder(), "networks", f"{text}.json") if text in network_names() else text
     known = suggest_nearest(text, network_names()) or (
@@ -121,7 +122,7 @@ def _first(config: dict[str, Any], keys: tuple[str, ...], name: str, *, needed: 
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1e12:
-            fail("no-network", f"`{key}` of `{name}` is no whole number, but {json.dumps(value)[:40]}")
+            fail("no-network", f"`{key}` of `{name}` is no whole number, but {str(value)[:40]}")
         return value
     if needed:
         fail("no-network", f"`{name}` does not state `{keys[0]}`")

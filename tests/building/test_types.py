@@ -29,6 +29,7 @@ BASE: dict[str, dict[str, Any]] = {
     "optimise": {"app": APP, "machine": MACHINE, "minimise": "runtime", "vary": "n=1..100"},
     "parse": {"text": "model m { kernel main { } }"},
     "peaks": {"machine": MACHINE},
+    "read_network": {"name_or_path": "llama3_8b"},
     "reuse_distances": {"trace": [64, 128]},
     "roofline": {"machine": MACHINE},
     "scale": {"app": APP, "machine": MACHINE, "ranks": [1, 2]},

@@ -104,8 +104,19 @@ AMONG = (512, 64, 6)
 """Ranks of a collective: the first of these that a machine has places for."""
 
 
+WHOLE_TOPOLOGY = pytest.mark.xfail(
+    strict=True,
+    reason="`network` has the cut of the whole topology where each node has one accelerator, `eval` that of the nodes in use",
+)
+
+
 @pytest.mark.parametrize(
-    "machine", [name for name in library_names("machines") if has_network(aspenpy.load_machine(name))]
+    "machine",
+    [
+        pytest.param(name, marks=WHOLE_TOPOLOGY if name in ("piz_daint", "titan") else ())
+        for name in library_names("machines")
+        if has_network(aspenpy.load_machine(name))
+    ],
 )
 def test_collectives_take_as_long_in_a_model_as_the_network_says(machine: str) -> None:
     for socket in aspenpy.load_machine(machine).sockets:

@@ -58,6 +58,7 @@ OTHERS = {
     "format": "a text",
     "mpi": "a program",
     "peaks": "a list of peaks",
+    "read_network": "parameters by name",
     "prepare": "a function",
 }
 """Verbs that answer with something else than a result."""

@@ -151,7 +151,7 @@ QUANTITIES = (
         ),
         vary("required"),
         option(
-            "--best", "N", "lists so many of the best points, each with what it is bound by", type=positive, default=1
+            "--top", "N", "lists so many of the best points, each with what it is bound by", type=positive, default=1
         ),
         *RESULTS,
         PICTURE.adapt(": the Pareto front"),
@@ -181,7 +181,7 @@ QUANTITIES = (
             "the three best choices, and what each is bound by",
             "aspenpy optimise transformer_training --machine h100 --set h100_boards=8 --set ranks=8 --with llama3_8b "
             "--set batch=32 --minimise runtime --vary tensor=1,2,4,8 --vary recomputation --vary micro_batch=1,2 "
-            "--subject-to 'held <= 76 GB, undivided <= 0' --best 3",
+            "--subject-to 'held <= 76 GB, undivided <= 0' --top 3",
         ),
     ),
 )
@@ -197,6 +197,6 @@ def run_optimise(arguments: Arguments) -> int:
         raise CommandError("--picture draws a Pareto front: give several quantities")
     case = case_of_arguments(arguments)
     space = make_space(case, names, lambda name: machine_named(name, arguments))
-    result = search_goals(space, goals, arguments.subject_to, arguments.seed, arguments.best)
+    result = search_goals(space, goals, arguments.subject_to, arguments.seed, arguments.top)
     drawn = (lambda: draw_front(result, space, subject_of(space))) if isinstance(result, Front) else None
     return deliver(result.report(), arguments, drawn)
