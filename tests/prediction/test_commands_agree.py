@@ -106,7 +106,7 @@ AMONG = (512, 64, 6)
 
 WHOLE_TOPOLOGY = pytest.mark.xfail(
     strict=True,
-    reason="`network` has the cut of the whole topology where each node has one accelerator, `eval` that of the nodes in use",
+    reason="with one accelerator a node `network` has the cut of the whole topology, `eval` that of the nodes in use",
 )
 
 
