@@ -20,6 +20,7 @@ from aspenpy.cost.prices import (
     conflict_groups,
     first_largest,
     longest,
+    slowest,
 )
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.cost.residence import Residence
@@ -194,11 +195,7 @@ class CostTree:
     def time_at_once(self, node: flow.Parallel, together: Totals, branches: Sequence[Totals]) -> Expr:
         """Seconds of branches that run at once: as long as the slowest group of resources that conflict and, where they
         keep the order of their blocks, as long as each alone. One of a single block is never longer than the whole."""
-        alone = [
-            totals[RUNTIME]
-            for branch, totals in zip(node.branches, branches, strict=True)
-            if node.label == IN_ORDER and RUNTIME in totals and not isinstance(branch, flow.Block)
-        ]
+        alone = [totals[RUNTIME] for totals in branches_in_order(node, branches)]
         return longest([*(group.time for group in self.groups(together)), *alone])
 
     @cached_property
@@ -222,6 +219,14 @@ class CostTree:
     def runtime(self) -> Expr:
         """Seconds, in the symbols of the models."""
         return self.totals.get(RUNTIME, graph.ZERO)
+
+
+def branches_in_order(node: flow.Parallel, branches: Sequence[Totals]) -> list[Totals]:
+    """The totals of branches of several blocks, which follow each other where the branches keep their order."""
+    if node.label != IN_ORDER:
+        return []
+    pairs = zip(node.branches, branches, strict=True)
+    return [totals for branch, totals in pairs if RUNTIME in totals and not isinstance(branch, flow.Block)]
 
 
 class _Prices(Leaf):
@@ -273,12 +278,30 @@ class _KernelPrices(_Prices):
         together = add_totals(branches)
         if not self.tree.overlaps(node) or RUNTIME not in together:
             return together
-        groups = self.tree.groups(together)
         time, in_turn = self.tree.time_at_once(node, together, branches), together[RUNTIME]
         share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
         spent = {key: worth for key, worth in together.items() if isinstance(key, (Exclusive, Inclusive))}
         rest = {key: worth for key, worth in together.items() if not isinstance(key, Bound)}
-        return {**rest, **scale_totals(share, spent), RUNTIME: time, **_bound(kernel, groups, together, time)}
+        return {
+            **rest,
+            **scale_totals(share, spent),
+            RUNTIME: time,
+            **self._bound_at_once(node, kernel, branches, time),
+        }
+
+    def _bound_at_once(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals], time: Expr) -> Totals:
+        """Seconds by what branches at once wait for: the slowest resources, or those of the longest branch."""
+        together = add_totals(branches)
+        groups, alone = self.tree.groups(together), branches_in_order(node, branches)
+        of_groups = _bound(kernel, groups, together, time)
+        if not alone:
+            return of_groups
+        waits = [of_groups, *({key: worth for key, worth in one.items() if isinstance(key, Bound)} for one in alone)]
+        largest = first_largest([slowest(groups), *(one[RUNTIME] for one in alone)])
+        return add_totals(
+            {key: graph.if_else(condition, worth, graph.ZERO) for key, worth in wait.items()}
+            for condition, wait in zip(largest, waits, strict=True)
+        )
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
         name = call.kernel.name
