@@ -286,14 +286,15 @@ class _KernelPrices(_Prices):
             **rest,
             **scale_totals(share, spent),
             RUNTIME: time,
-            **self._bound_at_once(node, kernel, branches, time),
+            **self._bound_at_once(node, kernel, together, branches),
         }
 
-    def _bound_at_once(self, node: flow.Parallel, kernel: flow.Kernel, branches: list[Totals], time: Expr) -> Totals:
+    def _bound_at_once(
+        self, node: flow.Parallel, kernel: flow.Kernel, together: Totals, branches: list[Totals]
+    ) -> Totals:
         """Seconds by what branches at once wait for: the slowest resources, or those of the longest branch."""
-        together = add_totals(branches)
         groups, alone = self.tree.groups(together), branches_in_order(node, branches)
-        of_groups = _bound(kernel, groups, together, time)
+        of_groups = _bound(kernel, groups, together, slowest(groups))
         if not alone:
             return of_groups
         waits = [of_groups, *({key: worth for key, worth in one.items() if isinstance(key, Bound)} for one in alone)]

@@ -316,11 +316,9 @@ class Journey:
         for branch in node.branches:
             totals, state = self.walk(branch, scene, state)
             branches.append(totals)
-        return (
-            self.overlap.overlap_branches(branches, node.label == IN_ORDER)
-            if self.overlaps(node)
-            else add_totals(branches)
-        ), state
+        if not self.overlaps(node):
+            return add_totals(branches), state
+        return self.overlap.overlap_branches(branches, node.label == IN_ORDER), state
 
     def _call(self, node: flow.Call, scene: DataNames, state: State) -> Found:
         arrays = tuple((formal, scene.data(actual)) for formal, actual in node.arrays)
