@@ -138,24 +138,30 @@ void aspenpy_pointer(int place, const volatile void *pointer) {
   pointed[place] += one != 0;
   leave();
 }
-static unsigned long noted[WORDS];
-static double noted_bytes;
-static void write_noted(FILE *file) {
+#define SETS 4096
+typedef struct { unsigned long places[WORDS]; double bytes; int is_used; } set;
+static set sets[SETS];
+static int has_places(const block *one) {
   int is_used = 0;
-  for (int word = 0; word < WORDS; word++) is_used |= noted[word] != 0;
-  if (!is_used) return;
-  fprintf(file, "block %%.17g", noted_bytes);
+  for (int word = 0; word < WORDS; word++) is_used |= one->places[word] != 0;
+  return is_used;
+}
+static void write_set(FILE *file, const unsigned long *places, double bytes) {
+  fprintf(file, "block %%.17g", bytes);
   for (int place = 0; place < PLACES; place++)
-    if (noted[place / 64] >> place %% 64 & 1) fprintf(file, " %%d", place);
+    if (places[place / 64] >> place %% 64 & 1) fprintf(file, " %%d", place);
   fputs("\\n", file);
 }
 static void write_block(FILE *file, const block *one) {
-  if (memcmp(noted, one->places, sizeof noted)) {
-    write_noted(file);
-    memcpy(noted, one->places, sizeof noted);
-    noted_bytes = 0;
+  unsigned long mixed = 0;
+  if (!has_places(one)) return;
+  for (int word = 0; word < WORDS; word++) mixed = (mixed ^ one->places[word]) * 0x9e3779b97f4a7c15ul;
+  for (int tried = 0; tried < 64; tried++) {
+    set *found = sets + ((mixed >> 40) + tried) %% SETS;
+    if (!found->is_used) { memcpy(found->places, one->places, sizeof found->places); found->is_used = 1; }
+    if (!memcmp(found->places, one->places, sizeof found->places)) { found->bytes += one->bytes; return; }
   }
-  noted_bytes += one->bytes;
+  write_set(file, one->places, one->bytes);
 }
 static void write_tree(FILE *file, const block *tree) {
   for (; tree; tree = tree->right) { write_tree(file, tree->left); write_block(file, tree); }
@@ -169,7 +175,8 @@ __attribute__((destructor)) static void write_pointers(void) {
   write_tree(file, root);
   for (int place = 0; place < BUCKETS; place++)
     for (block *one = freed[place]; one; one = one->next) write_block(file, one);
-  write_noted(file);
+  for (int at = 0; at < SETS; at++)
+    if (sets[at].is_used) write_set(file, sets[at].places, sets[at].bytes);
   fclose(file);
 }
 #else

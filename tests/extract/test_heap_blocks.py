@@ -112,3 +112,22 @@ def test_recorder_against_sizes_by_hand(tmp_path: Path) -> None:
     assert not found[3].has_blocks_of(found[0])
     assert found[4].mean == 2000
     assert 5 not in found  # neither on the stack nor null
+
+
+def test_rows_of_two_matrices_by_turns_are_two_sets(tmp_path: Path) -> None:
+    """Half a million blocks, of which neighbours belong to different matrices."""
+    rows = 250_000
+    (tmp_path / "rows.c").write_text(
+        "#include <stdlib.h>\n"
+        "int main(int argc, char **argv) {\n"
+        "  int n = atoi(argv[1]);\n"
+        "  double **a = malloc(n * sizeof(double *)), s = 0;\n"
+        "  int **b = malloc(n * sizeof(int *));\n"
+        "  for (int i = 0; i < n; i++) { a[i] = malloc(3 * sizeof(double)); b[i] = malloc(3 * sizeof(int)); }\n"
+        "  for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) { a[i][j] = j; b[i][j] = j; }\n"
+        "  for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) s += a[i][j] * b[i][j];\n"
+        "  return s < 0;\n"
+        "}\n"
+    )
+    text = extract(tmp_path / "rows.c", run=ProgramRun(f"./a.out {rows}")).text
+    assert {"24*n", "12*n"} <= set(re.findall(r"data \w+ \[(\S+)\]", text))
