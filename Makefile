@@ -11,7 +11,7 @@ TYPES := $(BIN)/mypy --strict aspenpy
 PROSE := README.md CHANGELOG.md CONTRIBUTING.md aspenpy benchmarks docs editors grammar models
 SUITE := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-lowest mutants docs linkcheck man bench validate clean
+.PHONY: demo test test-lowest mutants docs linkcheck man bench validate prepare-release release clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aspenpy eval comd --machine haswell
@@ -57,6 +57,16 @@ bench: $(VENV)/.installed
 
 validate: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.real.validate
+
+# docs/releasing.md says what comes before, between and after the two.
+prepare-release: $(VENV)/.installed-dev
+	$(BIN)/python docs/release.py prepare $(RELEASE)
+
+# The bill of materials lists what an installation without extras brings, in an environment of its own.
+release: $(VENV)/.installed-dev
+	$(PYTHON) -m venv --clear build/release
+	build/release/bin/python -m pip install --quiet --disable-pip-version-check .
+	$(BIN)/python docs/release.py build --environment build/release/bin/python
 
 clean:
 	rm -rf $(VENV) $(LOWEST) docs/_build build dist
