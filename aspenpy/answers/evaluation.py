@@ -304,7 +304,7 @@ class Evaluation(Result):
     def parameters(self) -> dict[str, ParameterUse]:
         """The parameters that the runtime depends on, the application's first, and all that the user has set."""
         symbols = dict.fromkeys(
-            [*(symbol for symbol in self._used if symbol.payload[1] != NOISE), *self.scope.overridden]
+            [*(symbol for symbol in self.used if symbol.payload[1] != NOISE), *self.scope.overridden]
         )
         values = self.scope.values(list(symbols), self.seed)
         uses = [
@@ -318,17 +318,18 @@ class Evaluation(Result):
     @cached_property
     def random(self) -> bool:
         """Whether the runtime depends on random draws, and so on the seed."""
-        needed = [self.tree.runtime, *(self.scope.definitions[symbol] for symbol in self._used)]
+        needed = [self.tree.runtime, *(self.scope.definitions[symbol] for symbol in self.used)]
         return bool(graph.nodes_of_kind("draw", *needed))
 
     @cached_property
-    def _used(self) -> list[Expr]:
+    def used(self) -> list[Expr]:
+        """The symbols that the runtime depends on."""
         return self.scope.used([self.tree.runtime])
 
     def warn_outside_ranges(self) -> list[Diagnostic]:
         """A warning for each parameter that the runtime depends on and whose value is outside its range."""
         try:
-            used = self._used
+            used = self.used
         except AspenError:
             return []  # a circular definition is an error of its own
         parameters = (*self.application.parameters.values(), *self.machine.parameters)

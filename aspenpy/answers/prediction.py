@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
 from aspenpy.allowance import one_allowance
+from aspenpy.answers.assumptions import DecidingAssumption, deciding_assumptions
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.data_warnings import (
     warn_of_full_memory,
@@ -138,6 +139,11 @@ class Prediction(Evaluation):
             *warn_of_reuse_without_pattern(self, widths),
             *warn_of_timeless_blocks(self, widths),
         )
+
+    @cached_property
+    def assumptions(self) -> tuple[DecidingAssumption, ...]:
+        """The assumed numbers of the machine that decide the runtime, the one it depends on most first."""
+        return deciding_assumptions(self)
 
     @cached_property
     def cap_warnings(self) -> list[Diagnostic]:

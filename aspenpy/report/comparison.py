@@ -14,7 +14,13 @@ from aspenpy.expr.intervals import Real
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.energy import charges_in_words
 from aspenpy.report.intervals import describe_interval, interval_as_data
-from aspenpy.report.prediction import BOUND_BY, describe_ranks, resource_on_component
+from aspenpy.report.prediction import (
+    BOUND_BY,
+    assumptions_as_data,
+    describe_ranks,
+    name_assumption,
+    resource_on_component,
+)
 from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, label_axis, name_ends, set_title, use_shared_style
 from aspenpy.tables.numbers import Amount, make_formatter, seconds
 from aspenpy.tables.registry import register_report
@@ -34,6 +40,8 @@ def report_comparison(comparison: Comparison, sweep: Crossovers | None = None, i
     if shows_errors:
         data["not_told_apart_from_fastest"] = list(comparison.alike)
         parts += [Paragraph(_note_alike(comparison))] if comparison.alike else []
+    if sweep is None and (note := _note_assumptions(comparison)):
+        parts.append(Paragraph(note))
     if sweep is not None:
         data["over"] = {"parameter": sweep.parameter, "low": sweep.low, "high": sweep.high}
         times = _times_table(comparison, shows_errors).replace(media=("text", "json"))
@@ -73,6 +81,18 @@ def _note_alike(comparison: Comparison) -> str:
     return f"{names} cannot be told apart: their intervals overlap. Errors that they have in common cancel."
 
 
+MOST_ASSUMED = 4
+"""Machines of which the assumed number is named that decides."""
+
+
+def _note_assumptions(comparison: Comparison) -> str:
+    """A sentence that names the machines whose runtime an assumed number decides; empty where there is none."""
+    found = {item.label: item.prediction.assumptions for item in comparison.contenders if item.prediction.assumptions}
+    named = [f"{label} ({name_assumption(numbers[0])})" for label, numbers in found.items()]
+    more = [f"{len(named) - MOST_ASSUMED} more"] if len(named) > MOST_ASSUMED else []
+    return f"Assumed numbers decide on {', '.join([*named[:MOST_ASSUMED], *more])}." if found else ""
+
+
 def _times_table(comparison: Comparison, shows_errors: bool) -> Table:
     best = comparison.times[comparison.fastest]
     moved = any(comparison.transfers.values())
@@ -99,6 +119,7 @@ def _times_table(comparison: Comparison, shows_errors: bool) -> Table:
         Column("times the fastest", "ratio", get=relative_time, media=TEXT),
         *(_columns_of_errors(comparison) if shows_errors else ()),
         Column(BOUND_BY, get=_bound_text, media=TEXT),
+        Column("assumed", get=lambda item: assumptions_as_data(item.prediction), media=JSON),
     )
     places = [place for place, item in enumerate(contenders) if item.label == comparison.fastest]
     return make_table(heads, contenders, "machines", marked=frozenset(places))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
+from aspenpy.answers.assumptions import DecidingAssumption
 from aspenpy.answers.evaluation import ENERGY_UNITS, Bottleneck, Evaluation, KernelUse, ParameterUse
 from aspenpy.answers.expected_error import expected_error
 from aspenpy.answers.prediction import Prediction
@@ -98,6 +100,7 @@ def _list_facts(prediction: Prediction, interval: bool) -> list[tuple[str, str]]
     if bottleneck is not None:
         bound = f"{_describe_bound(prediction, bottleneck)} ({format_share(bottleneck.share)} of runtime)"
     rows = [("socket", prediction.socket or "none"), *placement_rows(prediction), (BOUND_BY, bound)]
+    rows += [("assumed", _describe_assumptions(prediction))] if prediction.assumptions else []
     if interval:
         rows += interval_rows(expected_error(prediction), prediction.runtime, "s")
     if allocated := _write_allocated(prediction):
@@ -107,6 +110,26 @@ def _list_facts(prediction: Prediction, interval: bool) -> list[tuple[str, str]]
     if prediction.random:
         rows.append(("seed", f"{prediction.seed}; another one draws other numbers (--seed)"))
     return rows
+
+
+def name_assumption(item: DecidingAssumption) -> str:
+    """`attained_bandwidth of hbm3`, or a parameter's name."""
+    component, _, name = item.name.rpartition(".")
+    return f"{name} of {component}" if component else name
+
+
+def _describe_assumptions(prediction: Prediction) -> str:
+    """The assumed number that the runtime depends on most, with its reason, and how many others decide it."""
+    first, *others = prediction.assumptions
+    why = f" ({shorten(first.reason, 70)})" if first.reason.lower() not in ("", "assumed") else ""
+    changed = format_share(abs(first.sensitivity) / 10)
+    more = f"; so do {len(others)} other assumed numbers" if len(others) > 1 else "; so does another" if others else ""
+    return f"{name_assumption(first)}{why}: 10 % in it changes the runtime by {changed}{more}"
+
+
+def assumptions_as_data(prediction: Prediction) -> list[dict[str, Any]]:
+    """The assumed numbers that decide a prediction, for programs."""
+    return [_fields(item, "name reason sensitivity") for item in prediction.assumptions]
 
 
 def lost_rows(prediction: Evaluation) -> list[tuple[str, str]]:
@@ -276,6 +299,7 @@ def _values_as_data(
             for use in prediction.resources.values()
         },
         "bottleneck": worst and _fields(worst, "resource component time share group"),
+        "assumed": assumptions_as_data(prediction),
     }
     data |= {"metrics": metrics} if metrics else {}
     data |= {"seed": prediction.seed} if prediction.random else {}

@@ -4,7 +4,7 @@ numbers, and skeletons to begin with (`skeletons/KIND.aspen`)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -44,22 +44,27 @@ _TOLD = (
 )
 """Words of a comment by which a number is known so; without any of them it is published."""
 
+_OF_RANGE = re.compile(r"the (lower|upper) end assumed", re.IGNORECASE)
+"""What a comment says of the range of a number, and not of the number."""
+
 
 def standing_of(comment: str) -> str:
     """How a number is known by what its comment says: one of `STANDINGS`. The word that a comment or a part of it
     begins with decides, else words that only such comments have."""
-    for part in comment.split("; "):
+    about_value = _OF_RANGE.sub("", comment)
+    for part in about_value.split("; "):
         word = part.partition(":")[0].strip()
         if word in STANDINGS:
             return word
-    return next((standing for standing, words in _TOLD if words.search(comment)), "published")
+    return next((standing for standing, words in _TOLD if words.search(about_value)), "published")
 
 
-def provenance(machine: Machine) -> list[NumberOrigin]:
-    """The numbers that have a comment: parameters, then by component quantities, properties and powers."""
+def provenance(machine: Machine, names: Container[str] | None = None) -> list[NumberOrigin]:
+    """The numbers that have a comment, all or those of some names: parameters, then by component quantities,
+    properties and powers."""
     origins = []
     for name, expression, span, component in _walk_numbers(machine):
-        if expression.span is None or span is None:
+        if expression.span is None or span is None or (names is not None and name not in names):
             continue
         own = comment_at(span)
         comment = own or (_comment_above(component) if component else "")

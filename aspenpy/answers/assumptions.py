@@ -1,0 +1,99 @@
+"""Numbers of a machine that are only assumed, and how much a runtime depends on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any
+
+from aspenpy.answers.evaluation import Evaluation
+from aspenpy.expr.derivative import differentiate
+from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.graph import Expr
+from aspenpy.models.machine.model import OWNER
+from aspenpy.models.machine.texts import provenance
+from aspenpy.record import Record
+
+DECIDES = 0.25
+"""From such a sensitivity on, an assumed number decides: 10 % in it are 2.5 % of the runtime."""
+
+
+class DecidingAssumption(Record):
+    """An assumed number of the component that bounds a run, by its full name, with the reason that its comment gives.
+    `sensitivity` is the relative change of the runtime by that of the number, at first order: d ln T / d ln number."""
+
+    name: str
+    reason: str
+    sensitivity: float
+
+
+def deciding_assumptions(found: Evaluation) -> tuple[DecidingAssumption, ...]:
+    """The assumed numbers of what bounds a run that decide its runtime, the one it depends on most first. A number that
+    the user sets is none. Other components are not looked at: at first order they change nothing while it bounds."""
+    bottleneck = found.bottleneck
+    if bottleneck is None:
+        return ()
+    paths = {found.component_of(resource) or "" for resource in bottleneck.group}
+    names = tuple(path.rpartition("/")[2] + "." for path in paths)
+    set_by_user = found.scope.overridden
+    bounding = [symbol for symbol in found.used if symbol.payload[1] == OWNER and symbol.payload[0].startswith(names)]
+    behind = {
+        symbol: [each for each in found.scope.needed([symbol], set_by_user) if not _is_full_share(found, each)]
+        for symbol in bounding
+        if symbol not in set_by_user
+    }
+    asked = {each.payload[0] for chain in behind.values() for each in chain}
+    comments = {item.name: item.comment for item in provenance(found.machine, asked) if item.known == "assumed"}
+    sensitivities: dict[str, float] = {}
+    for symbol, chain in behind.items():
+        assumed = [each for each in reversed(chain) if each.payload[0] in comments]
+        direct = _sensitivity(found, found.tree.runtime, symbol, found.runtime) if assumed else 0.0
+        for each in assumed if direct else ():
+            name = each.payload[0]
+            inner = 1.0 if each is symbol else _sensitivity_behind(found, symbol, each)
+            sensitivities[name] = sensitivities.get(name, 0.0) + direct * inner
+    order = sorted(sensitivities, key=lambda name: -round(abs(sensitivities[name]), 9))  # else the nearer first
+    return tuple(
+        DecidingAssumption(name, _reason(comments[name]), sensitivities[name])
+        for name in order
+        if abs(sensitivities[name]) >= DECIDES
+    )
+
+
+def _is_full_share(found: Evaluation, symbol: Expr) -> bool:
+    """Whether it is a part that a law reduces at other clocks, as `min(1, ...)`, and is the whole as things are."""
+    return found.scope.definitions[symbol].kind != "number" and found.scope.values_if_known([symbol], found.seed) == [1]
+
+
+def _sensitivity(found: Evaluation, expr: Expr, symbol: Expr, value: float) -> float:
+    """The logarithmic derivative of an expression of that value; 0 where it has none, as a table or a word."""
+    try:
+        slope, at = found.scope.values_if_known([differentiate(expr, symbol), symbol], found.seed) or (0, 0)
+    except ValueError:
+        return 0.0
+    return _as_finite(slope, at, value)
+
+
+def _sensitivity_behind(found: Evaluation, symbol: Expr, inner: Expr) -> float:
+    """The sensitivity of a property to a number that its definition depends on, directly or through others."""
+    (formula,) = found.scope.formulas([symbol], [found.scope.display_name(inner)])
+    at, value = found.scope.values_if_known([inner, symbol], found.seed) or (0, 0)
+    try:
+        slope = evaluate(differentiate(formula, inner), {inner: at}, found.seed)
+    except (EvaluationError, ValueError):
+        return 0.0
+    return _as_finite(slope, at, value)
+
+
+def _as_finite(slope: Any, at: Any, value: Any) -> float:
+    if any(isinstance(item, tuple) for item in (slope, at, value)) or not value:
+        return 0.0
+    sensitivity = float(slope) * float(at) / float(value)
+    return sensitivity if isfinite(sensitivity) else 0.0
+
+
+def _reason(comment: str) -> str:
+    """The part of a comment that says by what rule a number is assumed; the whole where no part does."""
+    parts: Iterator[str] = (part.strip() for part in comment.split("; "))
+    stated = next((part for part in parts if part.lower().startswith("assumed:")), comment)
+    return stated.partition(":")[2].strip() if stated.lower().startswith("assumed:") else stated
