@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from aspenpy.answers.peaks import combined_rate, peaks, value_of
-from aspenpy.expr import graph
-from aspenpy.expr.graph import Expr
+from aspenpy.answers.figures import Figures
 from aspenpy.language import nodes
 from aspenpy.language.source import Source, Span
 from aspenpy.models.library import Kind, find_source, library_names
-from aspenpy.models.machine.model import Component, Machine
-from aspenpy.models.machine.texts import Header, header, provenance
+from aspenpy.models.machine.texts import Header, header
 from aspenpy.record import Record
 from aspenpy.tables.formats import rows_as_objects
 from aspenpy.tables.numbers import Amount, format_setting_with_unit
@@ -175,41 +172,6 @@ def _figure_column(name: str, unit: str, figures: Mapping[str, Figures]) -> Colu
 
 FIGURES = (("flops", "flop/s"), ("bandwidth", "B/s"), ("capacity", "B"), ("watts", "W"), ("assumed", ""))
 """Figures that machines are sorted by besides their year, and their units."""
-
-
-class Figures(NamedTuple):
-    """Figures of a machine, all of its parts together; None where it has none of them. `flops` are those of vectors in
-    double precision, `bandwidth` what loads from memory attain, `capacity` that of its memories, `watts` those of
-    sockets and memories at full load, `assumed` the part of its numbers that are."""
-
-    flops: float | None
-    bandwidth: float | None
-    capacity: float | None
-    watts: float | None
-    assumed: float | None
-
-
-def figures_of(machine: Machine) -> Figures:
-    """The figures that a machine is sorted by."""
-    found = peaks(machine)
-    origins = provenance(machine)
-    return Figures(
-        combined_rate(found, "flops", "dp"),
-        combined_rate(found, "loads"),
-        _sum_parts(machine, ("memory",), lambda part: part.value("capacity")),
-        _sum_parts(machine, ("socket", "memory"), lambda part: graph.add(*part.power.values())),
-        sum(item.known == "assumed" for item in origins) / len(origins) if origins else None,
-    )
-
-
-def _sum_parts(machine: Machine, types: tuple[str, ...], size: Callable[[Component], Expr | None]) -> float | None:
-    terms = [
-        graph.mul(place.count, each)
-        for place in machine.places()
-        if place.component.type in types and (each := size(place.component)) is not None
-    ]
-    total = value_of(graph.add(*terms), machine.definitions) if terms else None
-    return float(total) if total else None
 
 
 def summary(source: Source) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from aspenpy.answers.figures import figures_of
 from aspenpy.answers.peaks import value_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
@@ -15,7 +16,7 @@ from aspenpy.language.parser import parse_expression
 from aspenpy.models.library import find_source, library_names, load_machine, load_source
 from aspenpy.models.machine.texts import Header
 from aspenpy.models.machine.texts import header as header_of
-from aspenpy.report.listings import FIGURES, Wanted, figures_of, report_library, sources, summary
+from aspenpy.report.listings import FIGURES, Wanted, report_library, sources, summary
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import path_of
 from aspenpy.shell.operands import constant_or_failure

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aspenpy.answers.checks.machines import check_machine
+from aspenpy.answers.checks.outliers import check_outliers
 from aspenpy.answers.checks.plausibility import check_plausibility
 from aspenpy.answers.side_by_side import side_by_side
 from aspenpy.language import nodes
@@ -229,3 +230,4 @@ def _check_file(path: Path, walked: bool, allow_outside: bool) -> Iterator[Diagn
         machine = load_source(source, Reader(allow_outside=allow_outside))
     yield from check_machine(machine)
     yield from check_plausibility(machine)
+    yield from check_outliers(machine, source.text)
