@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4260,
-    "answers": 11850,
+    "answers": 11930,
     "assembly": 850,
     "cost": 14090,
     "editor": 2750,
@@ -23,7 +23,7 @@ MOST: dict[str, int] = {
     "other": 1065,
     "page": 640,
     "probe": 2070,
-    "report": 9060,
+    "report": 9040,
     "shell": 7255,
     "sweeps": 2610,
     "tables": 1630,
