@@ -99,7 +99,7 @@ _CORE = (
     _Row("unaligned", "core", "", "accesses that one across two lines counts as", "1", "64",
          "an access takes at least itself"),
     *(_Row("_".join(("tensor", *precision, "attained")), "core", "", "the part of a tensor peak that is attained",
-           "0.01", "1", "the part of a peak that is attained", "tensor_<precision>_attained")
+           "0.01", "1.3", "the part of a peak that is attained", "tensor_<precision>_attained")
       for precision in ((), *zip(_PRECISIONS))),
     _Row("page", "core", "B", "size of a page of virtual memory", "512", "1e11"),
     _Row("tlb_entries", "core", "entries", "entries of the last TLB", "1", "1e6", "a TLB has at least one entry"),
