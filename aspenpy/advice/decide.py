@@ -32,11 +32,13 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.metrics import find_metric, summable_properties
+from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.paths import paths_of
 from aspenpy.engine.arrays import Floats
 from aspenpy.explore.optimise import non_dominated
 from aspenpy.explore.space import Quantity
+from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, fail, warning
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.machine.model import Machine
@@ -69,6 +71,18 @@ class ChoiceOptions(Record):
     price: float | None = None
 
 
+def _cost_of_run(prediction: Prediction) -> Quantity | None:
+    """What a run costs: its hours on nodes that are rented, else the machine's `cost`; None where it states neither."""
+    stated = summable_properties(prediction.machine)
+    if "hourly_price" in stated:
+        price = find_metric("hourly_price").expr
+        return lambda each: graph.div(graph.mul(price(each), each.tree.runtime), SECONDS_OF_AN_HOUR)
+    return find_metric("cost").expr if "cost" in stated else None
+
+
+SECONDS_OF_AN_HOUR = 3600
+
+
 class Choices:
     """All combinations of the levels of components, a row of `points` each, for one case: runtime (s), energy (J; nan
     where the machine states no power) and cost (nan where it states none). Energy is that of all sockets that have
@@ -79,7 +93,7 @@ class Choices:
         wanted = components_to_vary(case, options)
         self.space = DesignSpace(case, wanted, options.system, levels=options.levels, options=energy, size=options.size)
         self.nodes = self._count_stated_nodes()
-        self.costs = options.price is not None or "cost" in summable_properties(self.space.prediction.machine)
+        self.costs = options.price is not None or _cost_of_run(self.space.prediction) is not None
         self.levels = [self._levels(place, options.levels) for place in range(len(self.space.ranges))]
         self._add_node_counts()
         size = int(numpy.prod([len(values) for values in self.levels]))
@@ -129,7 +143,7 @@ class Choices:
     def _quantities(self, energy: EnergyOptions) -> tuple[Quantity, Quantity, Quantity]:
         prediction = self.space.prediction
         nothing: Quantity = lambda each: each.tree.runtime  # noqa: E731 - a row that is not read
-        cost = find_metric("cost").expr if "cost" in summable_properties(prediction.machine) else nothing
+        cost = _cost_of_run(prediction) or nothing
         if self.space.powerless is not None:
             return (nothing, nothing, cost)
         totals = {id(each): energy_totals(each.tree, energy) for each in self.space.space.cases}
@@ -144,7 +158,8 @@ class Choices:
         if limit == "money":
             if not self.costs:
                 root = self.space.prediction.machine.root
-                hint = "say what a node costs, in any currency: --price 5000, or `property cost [5000]` in its nodes"
+                hint = "say what a node costs, in any currency: --price 5000, or in its nodes `property cost [5000]` "
+                hint += "or, where they are rented, `property hourly_price [3]`"
                 fail("no-cost", f"a budget of money, and `{root.name}` states no cost", root.name_span, hint=hint)
             return self.cost
         if self.space.powerless is not None:

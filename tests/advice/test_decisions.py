@@ -65,6 +65,20 @@ def test_what_a_combination_takes() -> None:
         assert choice.cost == pytest.approx(cost)
 
 
+def test_rented_nodes_cost_their_hours() -> None:
+    """Four nodes at 3.60 an hour for the seconds of the run; a node that is bought costs the same for any run."""
+    text = MACHINE.replace("property cost [{price!r}]", "property hourly_price [3.6]").replace("property cost [0]", "")
+    rented = Case(parse(APPLICATION.format(**PLAIN)), parse(text.format(**PLAIN)))
+    choices = Decided(rented, Budget(), options=ChoiceOptions(WANTED)).choices[0]
+    for row in range(len(choices.points)):
+        choice = choices.choice(row)
+        runtime = by_hand(64, choice.nodes, choice.configuration.values["clock"])[0]
+        assert choice.cost == pytest.approx(3.6 * choice.nodes * runtime / 3600)
+    # At 2 GHz one node takes 32 s, two 16.03125 s, four 8.0625 s: 0.032, 0.0320625, 0.03225
+    found = Decided(rented, Budget(money=0.0321), options=ChoiceOptions(WANTED)).decisions[0]
+    assert (found.choice.nodes, found.choice.cost) == (2, pytest.approx(0.0320625))
+
+
 def objective_of(name: Objective, runtime: float, energy: float) -> float:
     return {"runtime": runtime, "energy": energy, "edp": runtime * energy, "ed2p": runtime**2 * energy}[name]
 

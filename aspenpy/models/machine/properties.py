@@ -126,6 +126,8 @@ _SOCKET = (
     _Row("affinity", "socket memory", WORD, "how threads are bound to cores"),
     _Row("rank", "core socket node", FLAG, "what one rank occupies"),
     _Row("ranks_per_node", "node", "ranks", "ranks that a node takes", "1", "1e6", "a node takes whole ranks"),
+    _Row("hourly_price", "node", "", "what it costs to rent it for an hour, in any currency", "1e-3", "1e5",
+         "the price of an hour, not of a core or of a second"),
     _Row("ranks_per_socket", "socket", "ranks", "ranks that a socket takes", "1", "1e6", "a socket takes whole ranks"),
     _Row("distribution", "node socket memory", WORD, "how ranks are dealt out to nodes, sockets, NUMA domains"),
     _Row(
