@@ -14,6 +14,7 @@ import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, require_known, suggest_nearest
@@ -23,7 +24,7 @@ from aspenpy.language.source import Source, Span
 from aspenpy.models.machine.texts import TEMPLATES, read_skeleton
 from aspenpy.record import Record
 
-SHEET_KINDS = tuple(sorted(path.stem for path in (TEMPLATES / "sheets").glob("*.toml")))
+SHEET_KINDS = tuple(sorted(path.stem for path in Path(TEMPLATES, "sheets").glob("*.toml")))
 
 LONGEST_LINE = 120
 MOST_DIGITS = 40
@@ -304,7 +305,7 @@ _CONDITION = re.compile(r"( *)([?!])([a-z0-9_.=&]+)\|")
 
 def has_part(sheet: Sheet) -> bool:
     """Whether a sheet is about one component, and not about a system of parts that the library has."""
-    return (TEMPLATES / "sheets" / f"{sheet.kind}.part.aspen").is_file()
+    return Path(TEMPLATES, "sheets", f"{sheet.kind}.part.aspen").is_file()
 
 
 def write_part(sheet: Sheet, machine: str) -> str:

@@ -3,9 +3,9 @@ numbers, and skeletons to begin with (`skeletons/KIND.aspen`)."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Container, Iterator
-from pathlib import Path
 from typing import Literal, get_args
 
 from aspenpy.language import nodes
@@ -160,7 +160,7 @@ def header(text: str) -> Header:
 Kind = Literal["cpu", "gpu", "cluster"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-TEMPLATES = Path(__file__).with_name("skeletons")
+TEMPLATES = os.path.join(os.path.dirname(__file__), "skeletons")
 
 
 def skeleton(name: str, kind: Kind = "cpu") -> str:
@@ -170,7 +170,9 @@ def skeleton(name: str, kind: Kind = "cpu") -> str:
 
 def read_skeleton(file: str) -> str:
     """The text of a file of `skeletons/`."""
-    return (TEMPLATES / file).read_text(encoding="utf-8")
+    from pathlib import Path  # a prediction reads comments of machines, and no skeleton
+
+    return Path(TEMPLATES, file).read_text(encoding="utf-8")
 
 
 def _read_template(file: str) -> str:
