@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aspenpy import Machine
-from aspenpy.cost.instances import Instances
 from aspenpy.cost.placement_options import PlacementOptions
 from aspenpy.cost.ranks import RankPlacement, place_ranks
-from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from tests.nodes import rank_by_rank
+from tests.nodes.closed_forms import RANKS, tally_closed_forms
 from tests.nodes.rank_by_rank import (
     Cluster,
     Home,
@@ -30,7 +29,6 @@ from tests.nodes.rank_by_rank import (
 from tests.thorough import examples
 from tests.tiny import machine
 
-RANKS = graph.symbol("ranks")
 INNER = ("", ":block", ":cyclic", ":block:cyclic", ":cyclic:block")
 NODES = ("compact", "scatter", "block", "cyclic", "plane=1", "plane=2", "plane=3", "plane=5")
 
@@ -58,20 +56,8 @@ def value(expr: Expr, ranks: int) -> Any:
 
 
 def closed_forms(cluster: Cluster, request: Request, ranks: int) -> Tally:
-    """What a placement says of so many ranks. How many are on the fullest component is asked through `Instances`, which
-    has one on each component that a rank has to itself."""
-    model, placement = place(cluster, request)
-    of = {item.component.name: item for item in model.first_places(None)}
-    instances = Instances(RANKS, placement=placement)
-    exprs = (
-        placement.on_a_node(RANKS),
-        instances.instances_at(of["s"]),
-        instances.instances_at(of["d"]),
-        placement.nodes_used(RANKS),
-        placement.used(of["s"], RANKS),
-        placement.used(of["d"], RANKS),
-    )
-    return Tally(*(value(expr, ranks) for expr in exprs))
+    """What a placement says of so many ranks."""
+    return tally_closed_forms(*place(cluster, request), {RANKS: ranks})
 
 
 class Job(NamedTuple):

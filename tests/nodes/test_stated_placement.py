@@ -8,17 +8,13 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy.answers.run_placement import run_placement
-from aspenpy.cost.instances import Instances
 from aspenpy.cost.placement_options import PlacementOptions
 from aspenpy.cost.ranks import place_ranks
-from aspenpy.expr import graph
-from aspenpy.expr.evaluate import evaluate
-from tests.nodes.rank_by_rank import Cluster, Request, Tally, count_places, tally
+from tests.nodes.closed_forms import RANKS, tally_closed_forms
+from tests.nodes.rank_by_rank import Cluster, Request, count_places, tally
 from tests.nodes.rank_by_rank import place_ranks as place_one_by_one
 from tests.thorough import examples
 from tests.tiny import application, machine
-
-RANKS = graph.symbol("ranks")
 
 
 def write_machine(cluster: Cluster, request: Request) -> aspenpy.Machine:
@@ -58,16 +54,7 @@ def test_properties_place_ranks_as_they_are_put_one_by_one(job: tuple[Cluster, R
     of = {item.component.name: item for item in model.first_places(None)}
     stated = of["n"].component.value("ranks_per_node")
     values = {RANKS: ranks, **({} if stated is None else {stated: request.ranks_per_node})}
-    instances = Instances(RANKS, placement=placement)
-    exprs = (
-        placement.on_a_node(RANKS),
-        instances.instances_at(of["s"]),
-        instances.instances_at(of["d"]),
-        placement.nodes_used(RANKS),
-        placement.used(of["s"], RANKS),
-        placement.used(of["d"], RANKS),
-    )
-    assert Tally(*(evaluate(expr, values) for expr in exprs)) == tally(place_one_by_one(cluster, request, ranks))
+    assert tally_closed_forms(model, placement, values) == tally(place_one_by_one(cluster, request, ranks))
 
 
 CLUSTER = Cluster(8, sockets=2, domains=2, cores=4)
