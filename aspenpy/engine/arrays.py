@@ -30,6 +30,9 @@ Reasons = NDArray[numpy.uint8]
 MOST_PASSES = 10**7
 """Limit of the passes of a loop without closed form at one point; a point that needs more has no value."""
 
+OF_A_PASS = 3
+"""Operations of a pass beside those of its body: which points take part, their sums, and the choice between them."""
+
 CAREFUL = 3
 """Times as long that an operation takes with a reason for each point as without, measured on loops of a few points."""
 
@@ -67,6 +70,26 @@ def spend_operations(operations: float) -> None:
     if not allowance().spend(operations):
         hint = "fewer points, or shorter loops; --yes (in Python, yes=True) if you want to wait for it"
         fail("too-much-work", "the points have loops without a closed form that take too long to be added", hint=hint)
+
+
+def refuse_before_adding(program: Program, op: Op, values: dict[int, Any], operations: float) -> None:
+    """Refuses a loop at once where its passes spend more than is left. `operations`: those of one step of a pass."""
+    ahead = operations * _count_steps(program, op, values, {})
+    if ahead > allowance().left:
+        spend_operations(ahead)
+
+
+def _count_steps(program: Program, op: Op, values: dict[int, Any], counted: dict[Op, float]) -> float:
+    """Steps of all passes of a loop, and of the loops in it that go as often in each pass; `counted`: loops so far."""
+    if op not in counted:
+        loop: SumLoop = op.payload
+        sums = (inner for place in loop.inside if (inner := program.ops[place]).kind == "sum")
+        even = (inner for inner in sums if inner.args[0] in values and inner.args[0] not in loop.inside)
+        passes = numpy.ceil(values[op.args[0]])
+        most = float(numpy.max(passes, where=passes <= MOST_PASSES, initial=0.0))
+        inside = sum(_count_steps(program, inner, values, counted) for inner in even)
+        counted[op] = most * (len(loop.inside) + OF_A_PASS + inside)
+    return counted[op]
 
 
 def _constant_operand(constant: Any) -> Any:
@@ -113,7 +136,8 @@ class Fast:
         passes = numpy.ceil(values[op.args[0]])
         self.refuse(passes > MOST_PASSES, DOMAIN)
         order = EvaluationOrder(self.program, loop.inside, [loop.body])
-        operations = len(order.steps) * (2 * INTERPRETED + numpy.size(passes))
+        operations = (len(order.steps) + OF_A_PASS) * (2 * INTERPRETED + numpy.size(passes))
+        refuse_before_adding(self.program, op, values, 2 * INTERPRETED)
         total: Any = 0.0
         for number in range(int(numpy.max(passes))):
             spend_operations(operations)
@@ -170,7 +194,8 @@ class Careful:
         reason = merge_reasons(reason, numpy.where(passes > MOST_PASSES, DOMAIN, FINE))
         passes = numpy.where(reason == FINE, passes, 0.0)
         order = EvaluationOrder(self.program, loop.inside, [loop.body])
-        operations = CAREFUL * len(order.steps) * (2 * INTERPRETED + numpy.size(passes))
+        operations = CAREFUL * (len(order.steps) + OF_A_PASS) * (2 * INTERPRETED + numpy.size(passes))
+        refuse_before_adding(self.program, op, known.values, CAREFUL * 2 * INTERPRETED)
         total: Any = 0.0 * passes
         for number in range(int(numpy.max(passes))):
             spend_operations(operations)

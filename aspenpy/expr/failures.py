@@ -108,15 +108,18 @@ class NoOperationsLeft(DomainError):
 OF_A_PASS = 10
 """Operations of a pass beside those of its body: its lane and its counter are looked up, its value is added."""
 
+OF_AN_INNER_PASS = 8
+"""Operations of a pass within a pass besides: what the pass around it knows is looked up, its doubts are kept apart."""
+
 SLOW = 6
 """Operations that a remainder, a power or a function such as a logarithm counts as."""
 
 _QUICK = frozenset({"max", "min", "abs", "ceil", "floor", "round"})
 
 
-def count_pass_operations(body: Iterable[Expr]) -> int:
-    """Operations of one pass of a loop whose body computes these nodes."""
-    return OF_A_PASS + sum(SLOW if is_slow(node) else 1 for node in body)
+def count_pass_operations(body: Iterable[Expr], inner: bool = False) -> int:
+    """Operations of one pass of a loop whose body computes these nodes; `inner`: of a loop within a loop."""
+    return OF_A_PASS + inner * OF_AN_INNER_PASS + sum(SLOW if is_slow(node) else 1 for node in body)
 
 
 def is_slow(node: Expr) -> bool:

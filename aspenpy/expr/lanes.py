@@ -399,7 +399,7 @@ def _add_passes(lanes: Lanes, nodes: Sequence[Expr]) -> dict[Expr, tuple[Array, 
     counts = numpy.ceil(numpy.broadcast_to(lanes.known[nodes[0].args[1]], (lanes.size,)))
     passes = numpy.where(numpy.isnan(counts), 0, numpy.maximum(counts, 0))
     body = {node for total in nodes for node in lanes.run.nodes_in_body(total)}
-    operations = count_pass_operations(body)
+    operations = count_pass_operations(body, inner=True)
     beyond = passes * operations > lanes.run.allowance.operations  # which no lane can have: its value is nan
     passes = numpy.where(beyond, 0, passes)
     spend_operations(lanes.run.allowance, float(passes.sum()) * operations)

@@ -68,10 +68,12 @@ def run(*arguments: str, share: int = 1) -> Ran:
     return Ran(*json.loads(done.stdout))
 
 
-def nested(depth: int, size: int, folder: Path) -> str:
-    """A model of so many loops around a condition that has no closed form."""
+def nested(depth: int, size: int, folder: Path, *, triangular: bool = False) -> str:
+    """A model of so many loops around a condition that has no closed form; `triangular`: each as long as the counter of
+    the one around it."""
     counters = "ijklm"[:depth]
-    loops = " ".join(f"iterate {name} [n] {{" for name in counters)
+    counts = ["n", *(f"{name}+1" for name in counters[:-1])] if triangular else ["n"] * depth
+    loops = " ".join(f"iterate {name} [{count}] {{" for name, count in zip(counters, counts, strict=True))
     body = f"if (mod({'*'.join(counters)}, 7) < 3) {{ execute {{ flops [1] as dp }} }}"
     path = folder / f"nested_{depth}_{size}.aspen"
     path.write_text(
@@ -104,15 +106,45 @@ def test_nested_loops_are_added(depth: int, size: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("depth", "size"), [(2, 20_000), (3, 460), (4, 200), (5, 60)])
 @pytest.mark.parametrize("command", ["eval", "sensitivity"])
 def test_nested_loops_of_too_many_passes_are_refused(command: str, depth: int, size: int, tmp_path: Path) -> None:
-    share = 1 if depth == 4 else 8  # what fills the whole allowance of both commands
-    ran = run(command, nested(depth, size, tmp_path), "--machine", "simple", share=share)
-    assert ran.status == 2
+    """All loops are as long in each pass: how many passes there are is known before any is added."""
+    ran = run(command, nested(depth, size, tmp_path), "--machine", "simple")
+    assert ran.seconds < START_UP
+    assert_refused(ran)
+
+
+@pytest.mark.parametrize(("depth", "size"), [(2, 40_000), (3, 900), (5, 130)])
+@pytest.mark.parametrize("command", ["eval", "sensitivity"])
+def test_loops_as_long_as_a_counter_are_refused(command: str, depth: int, size: int, tmp_path: Path) -> None:
+    """How long inner loops are shows while they are added; an eighth of the allowance is spent in an eighth of the
+    time."""
+    share = 1 if (command, depth) == ("eval", 5) else 8
+    ran = run(command, nested(depth, size, tmp_path, triangular=True), "--machine", "simple", share=share)
     assert ran.seconds < START_UP + SECONDS / share
+    assert_refused(ran)
+
+
+def assert_refused(ran: Ran) -> None:
+    assert ran.status == 2
     assert ran.kibibytes < 400 * 1024
     assert "passes" in ran.err or "pass by pass" in ran.err
     assert "iterate i [n]" in ran.err
     assert "= hint:" in ran.err
     assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_what_is_left_decides_before_anything_is_added(share: float, tmp_path: Path) -> None:
+    """Operations of a nest of loops are those that adding it spends: with a little less it is refused at once."""
+    application, machine = load_application(nested(3, 100, tmp_path)), load_machine("simple")
+    with separate_allowance() as needed:
+        runtime = predict(application, machine).runtime
+    with separate_allowance(needed.spent * share) as given:
+        if share > 1:
+            assert predict(application, machine).runtime == runtime
+        else:
+            with pytest.raises(AspenError, match="operations that one command may spend"):
+                _ = predict(application, machine).runtime
+            assert given.spent < 0.1 * needed.spent
 
 
 # -- from Python -----------------------------------------------------------------------------------
