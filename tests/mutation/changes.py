@@ -130,6 +130,7 @@ def unchanging(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
 
     * `if a < b: b = a` and `a if a < b else b` are the same with `<=`: where the two are equal, either will do.
     * `continue` at the end of a loop's body goes where the loop goes anyway.
+    * `a - 0*b` is `a + 0*b`, which gives a number the shape of an array.
     """
     for node in ast.walk(tree):
         match node:
@@ -137,6 +138,9 @@ def unchanging(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
                 chosen = {ast.unparse(target), ast.unparse(value)}
             case ast.IfExp(ast.Compare(left, [operator], [right]), body, orelse):
                 chosen = {ast.unparse(body), ast.unparse(orelse)}
+            case ast.BinOp(left, ast.Add() | ast.Sub() as operator, ast.BinOp(ast.Constant(0), ast.Mult()) as nothing):
+                yield node, ast.dump(ast.BinOp(left, OPERATORS[type(operator)](), nothing))
+                continue
             case ast.For() | ast.While():
                 yield from ((last, ast.dump(ast.Pass())) for last in _last_statements(node.body))
                 continue

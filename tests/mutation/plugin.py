@@ -7,6 +7,7 @@ import faulthandler
 import json
 import os
 import resource
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,6 @@ class Recorder:
         self.shared: dict[object, numpy.ndarray] = {}
         """Blocks that fixtures enter."""
         self.outcomes: set[str] = set()
-        self.time = 0.0
 
     def entered(self) -> numpy.ndarray:
         return numpy.frombuffer(bytes(self.marks), numpy.uint8)
@@ -58,7 +58,8 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
         self.marks[:] = self.clean
-        self.outcomes, self.time = set(), 0.0
+        self.outcomes = set()
+        began = processor_seconds()
         note_begun(self.target.with_suffix(".now"), item)
         faulthandler.dump_traceback_later(LONGEST, exit=True)
         result = yield
@@ -71,13 +72,12 @@ class Recorder:
             for fixture in used:
                 row = row | self.shared.get(fixture, row)
             self.tests.append(item.nodeid)
-            self.seconds.append(self.time)
+            self.seconds.append(processor_seconds() - began)
             self.rows.append(numpy.packbits(row))
         return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.outcomes.add("passed" if hasattr(report, "wasxfail") else report.outcome)
-        self.time += report.duration
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
@@ -87,13 +87,13 @@ class Recorder:
 
 
 class Limits:
-    """Runs the tests that a file lists, in its order, each within its seconds and all within the processor's,
+    """Runs the tests that a file lists, in its order, each within its seconds of the processor and all within theirs,
     and writes down which has begun."""
 
     def __init__(self, listed: Path) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
         told = json.loads(listed.read_text())
-        self.seconds, self.limits = told["seconds"], told["tests"]
+        self.seconds, self.limits, self.waited = told["seconds"], told["tests"], told["waited"]
         most = int(self.seconds + max(self.limits.values()))
         resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
         self.begun, self.used = listed.with_name(listed.name + ".now"), listed.with_name(listed.name + ".used")
@@ -105,18 +105,26 @@ class Limits:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
-        if sum(os.times()[:4]) > self.seconds:
+        if processor_seconds() > self.seconds:
             return True  # it is not run any more
         note_begun(self.begun, item)
-        faulthandler.dump_traceback_later(self.limits[item.nodeid], exit=True)
+        limit = self.limits[item.nodeid]
+        signal.setitimer(signal.ITIMER_PROF, limit)  # its signal ends the process, inside a library too
+        faulthandler.dump_traceback_later(self.waited * limit, exit=True)
         return None
 
     def pytest_runtest_logfinish(self) -> None:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         faulthandler.cancel_dump_traceback_later()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        self.used.write_text(str(sum(os.times()[:4])))
+        self.used.write_text(str(processor_seconds()))
+
+
+def processor_seconds() -> float:
+    """Of this process and of its children that have ended: a busy machine measures the same."""
+    return sum(os.times()[:4])
 
 
 def note_begun(log: Path, item: pytest.Item) -> None:

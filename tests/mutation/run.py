@@ -29,10 +29,12 @@ from tests.mutation.recordings import FOLDER, bring_up_to_date
 
 BATCHES = (10.0, 60.0, float("inf"))
 """Seconds of the tests that run in one process before the next: most changes are noticed by the first few."""
-HUNG = 30.0, 10.0
-"""Seconds, and multiples of what a test took when it was recorded, after which it counts as one that does not end."""
-WAITED = 20.0
-"""Seconds for each of the processor's that a process of tests may take, on however busy a machine."""
+HUNG = 15.0, 5.0
+"""Seconds of the processor, and multiples of what a test took when it was recorded, after which it counts as one that
+does not end."""
+WAITED = 6.0
+"""Seconds for each of the processor's that a test, or a process of tests, may take on however busy a machine: it may
+wait for something that never comes."""
 
 IMPORT = "the import of the tests"
 """What fails where no test begins."""
@@ -101,7 +103,7 @@ class Copy:
         limits = self.folder / "limits.json"
         now, used = limits.with_name("limits.json.now"), limits.with_name("limits.json.used")
         hung = {test: HUNG[0] + HUNG[1] * took for test, took in tests.items()}
-        limits.write_text(json.dumps({"seconds": seconds, "tests": hung}))
+        limits.write_text(json.dumps({"seconds": seconds, "tests": hung, "waited": WAITED}))
         now.write_text("")
         used.write_text("0")
         files = dict.fromkeys(test.partition("::")[0] for test in tests)

@@ -67,6 +67,7 @@ def changed(text: str) -> set[str]:
         ("x = [a for a in b if a]", {"x = [a for a in b if (not a)]"}),
         ("é = 'é', -1", {"é = 'é', (1)", "é = 'é', -(2)", "é = 'é', -(0)"}),
         ("x += y", {"pass"}),
+        ("x = a - 0 * b", {"x = a - (0 / b)", "x = a - (1) * b", "x = a - (-1) * b"}),
         ("x: List[3]", set()),
         ("x = zip(a, strict=True)", set()),
         ("wait(timeout=3)", {"pass"}),
