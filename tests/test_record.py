@@ -54,3 +54,20 @@ def test_what_is_refused(values: tuple[typing.Any, ...], named: dict[str, typing
 def test_a_field_cannot_be_set() -> None:
     with pytest.raises(AttributeError):
         Mine(1).low = 2  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("count", range(30))
+def test_each_field_has_its_own_value(count: int) -> None:
+    """Of records of any number of fields: by their places, by their names, and by some of both."""
+    names = [f"field_{place}" for place in range(count)]
+    kind = record.RecordType("Kind", (record.Record,), {"__annotations__": dict.fromkeys(names, int)})
+    named = dict(zip(names, range(count), strict=True))
+    half = dict(list(named.items())[count // 2 :])
+    for made in (kind(*range(count)), kind(**named), kind(*range(count // 2), **half)):
+        assert {name: getattr(made, name) for name in names} == named
+        assert made == kind(*range(count))
+        assert hash(made) == hash(kind(**named))
+    with pytest.raises(TypeError):
+        kind(*range(count + 1))
+    for name in names:
+        assert made != made.replace(**{name: -1})

@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+import pytest
+
 from aspenpy.assembly.listing import read_listing
 from aspenpy.assembly.loops import find_loops
 from aspenpy.assembly.strides import flops_of, largest_stride, read_reference, read_steps, register
@@ -110,3 +112,38 @@ def test_endless_and_strange_text_is_read() -> None:
     assert read_listing(".type f, @function\nf:\n\t.loc 9 x\n\tjmp\tf\n\tjmp *%rax\n.size f, .-f\n")[0].blocks[
         0
     ].successors == (0,)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "step"),
+    [
+        ("addq\t$24, %rax", 24),
+        ("addl\t$-8, %eax", -8),
+        ("subq\t$-128, %rax", 128),
+        ("subl\t$0x10, %eax", -16),
+        ("incq\t%rax", 1),
+        ("decl\t%eax", -1),
+        ("leaq\t40(%rax), %rax", 40),
+        ("leal\t-1(%rax), %eax", -1),
+        ("leaq\t(%rax), %rax", 0),
+        ("leaq\t8(%rax,%rcx), %rax", None),  # by what another register holds
+        ("leaq\t8(%rcx), %rax", None),
+        ("addq\t%rcx, %rax", None),
+        ("movl\t$5, %eax", None),
+        ("shll\t$2, %eax", None),
+    ],
+)
+def test_steps_of_registers(instruction: str, step: int | None) -> None:
+    """What one instruction adds to a register, and, run twice, twice that."""
+    loop = "\t.type\tf, @function\nf:\n.L1:\n\t{}\n\tcmpq\t%r9, %rdx\n\tjne\t.L1\n\tret\n\t.size\tf, .-f\n"
+    for times in (1, 2):
+        text = loop.format("\n\t".join([instruction] * times))
+        (found,) = find_loops(read_listing(text)[0])
+        assert read_steps(LoopWalk(found, {}).run(1))["a"] == (None if step is None else times * step)
+
+
+def test_a_prefix_is_no_instruction_of_its_own() -> None:
+    text = "\t.type\tf, @function\nf:\n\tlock addq\t$1, (%rax)\n\trep stosq\n\tret\n\t.size\tf, .-f\n"
+    (function,) = read_listing(text)
+    found = [one for block in function.blocks for one in block.instructions]
+    assert [(one.mnemonic, len(one.operands)) for one in found] == [("addq", 2), ("stosq", 0), ("ret", 0)]

@@ -270,6 +270,74 @@ def test_colours_are_those_of_the_words(file: File, client: Client) -> None:
     assert found["// 😀 what a rank has"] == "comment"
 
 
+def test_colours_of_a_part_are_those_of_its_words(file: File) -> None:
+    """A range has the words that begin within it, its first and its last character included."""
+    lines = file.text.split("\n")
+
+    def words(data: list[int]) -> list[tuple[int, int, int, int]]:
+        line = column = 0
+        found = []
+        for step, begin, length, kind, _ in zip(*(data[part::5] for part in range(5)), strict=True):
+            line, column = line + step, begin if step else column + begin
+            found.append((line, column, length, kind))
+        return found
+
+    whole = words(file.ask("semanticTokens/full")["data"])
+    for start, end in (((3, 8), (8, 6)), ((3, 9), (8, 5)), ((0, 0), (0, 0)), ((0, 0), (20, len(lines[20])))):
+        place = {name: {"line": line, "character": at} for name, (line, at) in (("start", start), ("end", end))}
+        part = words(file.ask("semanticTokens/range", range=place)["data"])
+        assert part == [word for word in whole if start <= word[:2] <= end]
+    assert (3, 8) in {word[:2] for word in whole}
+    assert (8, 6) in {word[:2] for word in whole}
+
+
+def test_the_same_name_is_highlighted_in_the_file(file: File) -> None:
+    """`n` where it is read, and no other name that is written alike; nothing where no name is."""
+    found = file.ask("documentHighlight", "n*word")
+    assert [file.part(item["range"]) for item in found] == ["n", "n", "n"]
+    places = [(item["range"]["start"]["line"], item["range"]["start"]["character"]) for item in found]
+    lines = file.text.split("\n")
+    assert sorted(places) == [
+        (2, lines[2].index("*n") + 1),
+        (4, lines[4].index("n*word")),
+        (8, lines[8].index("[n]") + 1),
+    ]
+    assert [item["range"]["start"]["line"] for item in file.ask("documentHighlight", "word = 8")] == [3, 4, 10]
+    assert file.ask("documentHighlight", "{\n  include") is None
+
+
+def test_what_can_be_renamed_is_the_name(file: File) -> None:
+    assert file.part(file.ask("prepareRename", "word = 8")) == "word"
+    assert file.part(file.ask("prepareRename", "sweep(10)", 3)) == "sweep"
+
+
+def test_a_file_that_closes_has_no_diagnostics(client: Client, folder: Path) -> None:
+    file = File(client, folder / "closing.aspen", "model closing {\n  param n = = 3\n}\n")
+    assert file.diagnostics(lambda found: len(found) == 1)
+    client.notify("textDocument/didClose", textDocument={"uri": file.uri})
+    found = client._next(
+        lambda message: (
+            message.get("method") == "textDocument/publishDiagnostics"
+            and message["params"]["uri"] == file.uri
+            and not message["params"]["diagnostics"]
+        )
+    )
+    assert found["params"]["diagnostics"] == []
+    at = {"textDocument": {"uri": file.uri}, "position": {"line": 1, "character": 8}}
+    assert client.request("textDocument/hover", **at) is None
+
+
+def test_an_editor_may_send_the_whole_text(client: Client, folder: Path) -> None:
+    file = File(
+        client, folder / "replaced.aspen", "model first { param a = 2 kernel main { execute { flops [a] } } }\n"
+    )
+    file.diagnostics()
+    file.replace("model second {\n  param b = 3\n  kernel main { execute { flops [b] } }\n}\n")
+    (model,) = file.ask("documentSymbol")
+    assert model["name"] == "second"
+    assert [item["name"] for item in model["children"]] == ["b", "main"]
+
+
 # -- what may go wrong -----------------------------------------------------------------------------
 
 

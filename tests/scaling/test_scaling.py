@@ -106,6 +106,22 @@ def test_the_fastest_beyond_those_looked_at_one_by_one() -> None:
     assert (small.fastest.ranks, small.gets_slower) == (64, False)
 
 
+@pytest.mark.parametrize("at_once", [2, 3, 9, 10])
+@pytest.mark.parametrize("flops", [5e3, 2e5, 1e6, 1e9])
+def test_the_fastest_where_few_are_looked_at_together(
+    at_once: int, flops: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Models whose loops are added pass by pass are asked for some counts only; of these times, with one valley among
+    powers of two, the fastest is found all the same: at the first, in the middle and at the last."""
+    monkeypatch.setattr("aspenpy.explore.scaling.FEWEST_AT_ONCE", at_once)
+    monkeypatch.setattr("aspenpy.explore.scaling.MOST_AT_ONCE", at_once)
+    found = scale(*models(), doublings(1, 512), set={"n": flops}, counts="power_of(2)")
+    best = min((2**power for power in range(10)), key=lambda ranks: time(ranks, flops))
+    assert best == {5e3: 1, 2e5: 128, 1e6: 512, 1e9: 512}[flops]
+    assert found.fastest is not None
+    assert (found.fastest.ranks, found.fastest.time) == (best, pytest.approx(time(best, flops), rel=1e-12))
+
+
 def test_weak_scaling() -> None:
     found = scale(*models(), [2, 8, 32], "weak", problem=["n"])
     for point in found.points:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from aspenpy.tables.pages import WITHOUT_UNICODE, render_html
-from aspenpy.tables.plot import DOTS, HEIGHT, plot_lines, write_svg
+from aspenpy.tables.plot import DOTS, HEIGHT, WIDE, draw_figure, plot_lines, write_svg
 from aspenpy.tables.table import Plot
 
 WIDTH = 60
@@ -89,3 +89,31 @@ def test_a_picture_in_a_notebook() -> None:
     assert drawn.startswith("<svg")
     assert drawn == write_svg(plot([1, 2, 3], [1, 4, 9]))
     assert drawn in render_html((plot([1, 2, 3], [1, 4, 9]),))
+
+
+def test_curves_are_named_at_their_last_points() -> None:
+    """Names in the order of the curves, each with a line to the last point that has a value; of one curve the axis has
+    the name."""
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    curves = {"up": (1.0, 4.0, 9.0), "broken": (8.0, 2.0, math.nan), "missing": (math.nan, math.nan, math.nan)}
+    from matplotlib.colors import to_rgba
+
+    (axes,) = draw_figure(Plot(curves, "s", "x", (1.0, 2.0, 3.0), False)).axes
+    assert {text.get_text(): tuple(text.xy) for text in axes.texts} == {"up": (3.0, 9.0), "broken": (2.0, 2.0)}
+    assert axes.get_ylabel() == ""
+    colours = {line.get_label(): line.get_color() for line in axes.get_lines()}
+    assert {text.get_text(): text.arrow_patch.get_edgecolor() for text in axes.texts} == {
+        name: to_rgba(colours[name]) for name in ("up", "broken")
+    }
+    (single,) = draw_figure(plot([1, 2, 3], [1, 4, 9])).axes
+    assert not single.texts
+    assert single.get_ylabel() == "y"
+
+
+@pytest.mark.parametrize(("highest", "scale"), [(WIDE, "linear"), (WIDE * 1.01, "log")])
+def test_heights_of_orders_of_magnitude_have_a_logarithmic_axis(highest: float, scale: str) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    (axes,) = draw_figure(plot([1, 2, 3], [1, 2, highest])).axes
+    assert axes.get_yscale() == scale
+    (axes,) = draw_figure(plot([1, 2, 3], [0, 2, highest])).axes
+    assert axes.get_yscale() == "linear"

@@ -161,6 +161,12 @@ ANSWERS = [
     ("diff gcd(n, 6) by n", ["Between the jumps of gcd; at them there is no slope."]),
     ("diff round(n/7)*n by n", ["at n = 1000 143", "Between the jumps of round;"]),
     ("diff n^3/8 by n", ["at n = 1000 375000", "elasticity 3 %"]),
+    # No slope at the root of 0: (1001 + 1001 - 999)/2 between whole numbers; sqrt(1e5) + 3 within 1e5 Hz of 1 GHz.
+    ("diff max(n - 1000, 0)^0.5*n + n by n", ["from n = 999 to 1001 501.5", "elasticity 501.5 %", "By differences: "]),
+    (
+        "diff abs(clock - 1e9)^0.5*clock + 3*clock by clock",
+        ["999.9 MHz to 1.0001 GHz 3.19227766e+11", "elasticity 106.4 %"],
+    ),
     ("solve flops = 40000 for n", ["flops = 40 kflop at n = 2000", "from 1 to 1e6, the range it declares; all real"]),
     ("solve n*n = 49 for n", ["n*n = 49 at n = 7 "]),
     ("solve n*n = 50 for n=1..10:whole", ["at no n", "leaps over it", "7 49 8 64", "whole numbers only"]),

@@ -132,6 +132,14 @@ FAILING = [
     (if_else(compare("<", 1 / x, 1), 1, 2), [DIVISION, 0, 0, 0, 0, 0]),
     (if_else(junction("or", compare("==", x, 0), compare("<", 1 / x, 1)), 1, 2), [0] * 6),
     (if_else(junction("and", compare("!=", x, 0), compare("<", 1 / x, 1)), 1, 2), [0] * 6),
+    # A condition that is one of two: the other one need not be decided.
+    (if_else(if_else(compare("==", x, 0), compare("<", x, 1), compare("<", 1 / x, 1)), 1, 2), [0] * 6),
+    (if_else(if_else(compare("==", x, 0), compare(">", x, 1), compare("<", 1 / x, 1)), 1, 2), [0] * 6),
+    (
+        if_else(if_else(compare("!=", x, 0), compare("<", x, 1), compare("<", 1 / x, 1)), 1, 2),
+        [DIVISION, 0, 0, 0, 0, 0],
+    ),
+    (if_else(if_else(compare("<", 1 / x, 1), compare("<", x, 1), compare("<", x, 3)), 1, 2), [DIVISION, 0, 0, 0, 0, 0]),
     (graph.summation(i, checked("count", x), apply("max", i / (2 - i), 1)), [0, 0, 0, DIVISION, CONSTRAINT, 0]),
     (graph.summation(i, apply("max", x, 0), apply("max", i, x)), [0] * 6),
     (x + apply("log", graph.number(0) * 1.0 + apply("floor", graph.number(0.5))), [DOMAIN] * 6),

@@ -375,3 +375,25 @@ def test_a_picture_has_twelve_lines_at_most(lines, drawn, tmp_path):
     (axes,) = draw(found).axes
     assert len(axes.lines) == lines
     assert sorted(line.get_ydata()[1] for line in axes.lines) == [2.0 * k for k in range(1, lines + 1)]
+
+
+@pytest.mark.parametrize(
+    ("values", "edges"),
+    [
+        ([5.0], [4.5, 5.5]),
+        ([0.0], [-0.5, 0.5]),
+        ([1.0, 2.0, 3.0], [0.5, 1.5, 2.5, 3.5]),
+        ([2.0, 6.0], [0.0, 4.0, 8.0]),
+        ([1.0, 100.0, 10000.0], [0.1, 10.0, 1000.0, 100000.0]),
+    ],
+)
+def test_the_cells_of_a_map_end_between_its_points(values, edges):
+    """Of one value as far from it as a tenth of it; in the scale of the axis, along it and up."""
+    pytest.importorskip("matplotlib")
+    app = application("execute { flops [a + b] }", "param a = 1 param b = 1")
+    for across, up in ((values, [1.0, 2.0]), ([1.0, 2.0], values)):
+        study = make_study(Case(app, SECONDS), {"a": up, "b": across})
+        axes, _ = draw(compute_in_memory(StudyRun(study))).axes
+        corners = axes.collections[0].get_coordinates()
+        assert list(corners[0, :, 0]) == pytest.approx(edges if across is values else [0.5, 1.5, 2.5])
+        assert list(corners[:, 0, 1]) == pytest.approx(edges if up is values else [0.5, 1.5, 2.5])
