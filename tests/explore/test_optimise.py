@@ -3,7 +3,7 @@
 import math
 import re
 import sys
-from itertools import product
+from itertools import pairwise, product
 
 import numpy
 import pytest
@@ -17,6 +17,7 @@ from aspenpy.explore import problem
 from aspenpy.explore.optimise import Front, Optimum, non_dominated
 from aspenpy.explore.variance import Sobol
 from aspenpy.language.diagnostics import AspenError
+from aspenpy.report.optimum import MOST_SHOWN, _pick_some
 from tests.thorough import examples, slow, some
 from tests.tiny import SECONDS, application, both, codes, machine
 
@@ -436,3 +437,13 @@ def test_the_best_points_where_there_are_none(minimise: str, vary: str, message:
     app, machine = aspenpy.load_application("matmul"), aspenpy.load_machine("simple")
     with pytest.raises(aspenpy.AspenError, match=message):
         aspenpy.optimise(app, machine, minimise=minimise, vary=vary, best=3)
+
+
+@pytest.mark.parametrize("count", [1, 2, MOST_SHOWN - 1, MOST_SHOWN, MOST_SHOWN + 1, 2 * MOST_SHOWN, 1000])
+def test_points_of_a_long_front_are_shown_evenly(count: int) -> None:
+    """All where they are few; else both ends, and between them as many left out as anywhere, or one more."""
+    shown = _pick_some(list(range(count)))
+    assert len(shown) == min(count, MOST_SHOWN)
+    assert (shown[0], shown[-1]) == (0, count - 1)
+    steps = {after - before for before, after in pairwise(shown)}
+    assert not steps or max(steps) - min(steps) <= 1

@@ -62,6 +62,10 @@ def test_passes_of_a_loop(loop: str, flops: str, tmp_path: Path) -> None:
          " + x[i*n + j - 1] + x[(i + 1)*n + j] + x[(i - 1)*n + j];",
          "loads [5*n^2 - 20*n + 20] of size [8] from x as stencil(5, n - 2, n - 2)"),
         ("memset(y, 0, n*sizeof(double));", "stores [n] of size [8] to y as stream"),
+        # An array whose length is known when it runs: the size of all of it, and of its rows.
+        ("double a[n + 1]; memset(y, 0, sizeof a);", "stores [n + 1] of size [8] to y as stream"),
+        ("double a[5][n]; memset(y, 0, sizeof a[0]);", "stores [n] of size [8] to y as stream"),
+        ("float a[n][4][n]; memset(y, 0, sizeof(a));", "stores [2*n^2] of size [8] to y as stream"),
     ],
 )  # fmt: skip
 def test_patterns_of_accesses(body: str, request_: str, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,26 @@ def test_the_answer_is_read() -> None:
     operations = {item.name: (item.precision, item.simd, item.amount) for item in found.operations}
     assert operations == {"fma": ("dp", True, 8), "add": ("sp", True, 16), "square_root": ("sp", False, 1)}
     assert "marks no loop" in found.diagnostics[0].message
+
+
+@pytest.mark.parametrize(
+    ("ports", "carried", "cycles", "bound"),
+    [(3.0, 2.5, 3, "its ports"), (3.0, 3.0, 3, "its ports"), (3.0, 3.5, 3.5, "the dependence")],
+)
+def test_a_loop_is_bound_by_what_takes_longer(ports: float, carried: float, cycles: float, bound: str) -> None:
+    """The report has the ports that have something to do; a port without work is in the data alone."""
+    read = read_osaca(ANSWER.format(warnings=""), "kernel", "SKX")
+    found = read.replace(loop_carried=carried, pressure=(("0", 2.5), ("1", ports), ("2", 0.0)))
+    text = re.sub(" {2,}", "  ", str(found))
+    assert f"an iteration takes  {cycles:g} cycles, bound by {bound}" in text
+    assert f"ports  {ports:g} cycles of the busiest" in text
+    assert f"loop-carried dependence  {carried:g} cycles" in text
+    assert "critical path  21 cycles" in text
+    table = [line.split() for line in str(found).splitlines() if re.fullmatch(r" *[012] +[0-9.]+ *", line)]
+    assert [(port, float(amount)) for port, amount in table] == [("0", 2.5), ("1", ports)]
+    data = found.report().data
+    assert (data["ports"], data["loop_carried"], data["cycles"]) == (ports, carried, cycles)
+    assert data["pressure"] == {"0": 2.5, "1": ports, "2": 0.0}
 
 
 def test_the_application_takes_the_cycles() -> None:
