@@ -276,7 +276,7 @@ def _sum_passes_in_lanes(run: ExactEvaluation, node: Expr, passes: int) -> Value
         raise DomainError(
             f"{format_number(passes)} passes are too many to add one by one, and the sum has no closed form"
         )
-    if (ahead := passes * _count_ahead(run, (node,), {})) > run.allowance.left:
+    if (ahead := _count_ahead(run, (node,), passes, {})) > run.allowance.left:
         spend_operations(run.allowance, ahead)
     spend_operations(run.allowance, operations)
     from aspenpy.expr.lanes import sum_over_passes  # with NumPy, which short sums do without
@@ -284,22 +284,27 @@ def _sum_passes_in_lanes(run: ExactEvaluation, node: Expr, passes: int) -> Value
     return sum_over_passes(run, node, passes)
 
 
-def _count_ahead(run: ExactEvaluation, sums: tuple[Expr, ...], counted: dict[tuple[Expr, ...], int]) -> int:
-    """Operations of a pass of sums that are added together, with those of the sums in it that each pass needs and whose
-    numbers of passes are known: where all of them are more than is left, that is said before any is added."""
+def _count_ahead(
+    run: ExactEvaluation, sums: tuple[Expr, ...], passes: int, counted: dict[tuple[Expr, ...], int]
+) -> int:
+    """Operations of the passes of sums that are added together, with those of the sums in them that each pass needs and
+    whose numbers of passes are known: where all of them are more than is left, that is said before any is added. An
+    inner sum that is too long by itself is left out: that is said at its place."""
     if sums not in counted and len(counted) < MOST_COUNTED:
         inner = bool(counted)
         counted[sums] = 0
         body = {node for total in sums for node in run.nodes_in_body(total)}
+        own = count_pass_operations(body, inner)
         within: dict[tuple[Expr, Expr], dict[Expr, None]] = {}
         for node in (node for total in sums for node in needed_nodes(total.args[2])):
             if node.kind == "sum" and node in body and node.args[1] in run.known:
                 within.setdefault((node.args[0], node.args[1]), {})[node] = None
-        deeper = (
-            max(0, math.ceil(run.known[count])) * _count_ahead(run, tuple(alike), counted)
-            for (_, count), alike in within.items()
-        )
-        counted[sums] = count_pass_operations(body, inner) + sum(deeper)
+        if passes * own <= run.allowance.operations:
+            deeper = (
+                _count_ahead(run, tuple(alike), math.ceil(run.known[count]), counted)
+                for (_, count), alike in within.items()
+            )
+            counted[sums] = max(passes, 0) * (own + sum(deeper))
     return counted.get(sums, 0)
 
 

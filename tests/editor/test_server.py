@@ -283,12 +283,12 @@ def test_colours_of_a_part_are_those_of_its_words(file: File) -> None:
         return found
 
     whole = words(file.ask("semanticTokens/full")["data"])
-    for start, end in (((3, 8), (8, 6)), ((3, 9), (8, 5)), ((0, 0), (0, 0)), ((0, 0), (20, len(lines[20])))):
+    for start, end in (((3, 8), (9, 6)), ((3, 9), (9, 5)), ((0, 0), (0, 0)), ((0, 0), (20, len(lines[20])))):
         place = {name: {"line": line, "character": at} for name, (line, at) in (("start", start), ("end", end))}
         part = words(file.ask("semanticTokens/range", range=place)["data"])
         assert part == [word for word in whole if start <= word[:2] <= end]
     assert (3, 8) in {word[:2] for word in whole}
-    assert (8, 6) in {word[:2] for word in whole}
+    assert (9, 6) in {word[:2] for word in whole}
 
 
 def test_the_same_name_is_highlighted_in_the_file(file: File) -> None:
@@ -300,9 +300,9 @@ def test_the_same_name_is_highlighted_in_the_file(file: File) -> None:
     assert sorted(places) == [
         (2, lines[2].index("*n") + 1),
         (4, lines[4].index("n*word")),
-        (8, lines[8].index("[n]") + 1),
+        (9, lines[9].index("[n]") + 1),
     ]
-    assert [item["range"]["start"]["line"] for item in file.ask("documentHighlight", "word = 8")] == [3, 4, 10]
+    assert [item["range"]["start"]["line"] for item in file.ask("documentHighlight", "word = 8")] == [3, 4, 11]
     assert file.ask("documentHighlight", "{\n  include") is None
 
 
