@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2310,
     "explore": 4180,
     "expr": 6180,
-    "extract": 13000,
+    "extract": 13450,
     "generate": 850,
     "language": 4900,
     "learn": 7010,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 100_900
+MOST_IN_ALL = 102_100
 
 
 def room_of(file: Path) -> str:
