@@ -27,13 +27,13 @@ from tests.extract import callgrind
 PROGRAMS = Path(__file__).parent / "whole"
 COMMANDS = {
     "lattice": "./a.out 200 40",
-    "solver": "./a.out 400",
+    "solver": "./a.out 250",
     "radix": "./a.out 1000000 8",
-    "lookup": "./a.out 40000 4000",
+    "lookup": "./a.out 60000 1000",
     "particles": "./a.out 12 30",
     "euler": "./a.out 200 60",
     "multigrid": "./a.out 512 40",
-    "graph": "./a.out 120000 20",
+    "graph": "./a.out 60000 20",
 }
 HELD_BACK = frozenset({"particles", "euler", "multigrid", "graph"})
 OPTIONS = ("-O2",)

@@ -27,8 +27,17 @@ from aspenpy.cost.schedules import on_all_kinds, share_with_threads
 from aspenpy.cost.serial_time import SerialTime, own_traits
 from aspenpy.cost.sharing import norm
 from aspenpy.cost.target import Target
-from aspenpy.cost.trait_names import CACHE_TRAITS, SHARED, VARIES
-from aspenpy.cost.waiting import LOADS, MISPREDICTED, Wait, independent_chains, loads_waited_for, wait_for_load
+from aspenpy.cost.trait_names import CACHE_TRAITS, SCATTERED, SHARED, VARIES
+from aspenpy.cost.waiting import (
+    CHAIN,
+    LOADS,
+    MISPREDICTED,
+    Wait,
+    independent_chains,
+    loads_waited_for,
+    mean_wait,
+    wait_for_load,
+)
 from aspenpy.cost.wavefront import Sweep, sweep_of
 from aspenpy.cost.windows import choose_in_core, find_windows
 from aspenpy.expr import graph
@@ -56,8 +65,10 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     memory, what the slowest would take alone, and what the others cost where they cost most (`cost.sharing`)."""
     instances = where.instances(block)
     traffic = hierarchy.traffic(block, instances, where.find_offer)
-    waits = _waits(block, traffic, where)
     windows = find_windows(block.requirements, where.core)
+    waits = _waits(block, traffic, where)
+    if windows:
+        waits = {need: wait.beyond_window() if need.resource == CHAIN else wait for need, wait in waits.items()}
     costs = tuple(
         _add_ignored_sharing(price_traffic(traffic[requirement], instances, where, origins), hierarchy)
         if requirement in traffic
@@ -71,6 +82,8 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
         *coherence_costs(traffic.values(), instances, hierarchy.joining, where.core),
     )
     conflicts = where.conflicts if _guess_wrongly(block) else _overlap_branches(where.conflicts)
+    if windows:  # cycles of code that is guessed right, to which wrong guesses add (Karkhanis and Smith, equation 1)
+        conflicts |= {(CHAIN, BRANCHES)}
     sweep = sweep_of(block)
     priced = _price_work(BlockCost(block, instances, costs, (), graph.ZERO, levels), conflicts, sweep, where, origins)
     priced = priced.replace(launch=_find_launch(costs, where.launch))
@@ -160,8 +173,17 @@ def _waits(
         if offer is not None:
             place = None if memory is None else memory.place
             chains = independent_chains(requirement)
-            waits[requirement] = wait_for_load(
-                by_data.get(loads.target), place, offer.place, page_of(where.core), chains
+            scattered = [
+                item
+                for need, item in traffic.items()
+                if need.resource == LOADS
+                and need.target == loads.target
+                and any(trait.name in SCATTERED for trait in need.traits)
+            ]
+            items = scattered if len(scattered) > 1 else [by_data.get(loads.target)]
+            page = page_of(where.core)
+            waits[requirement] = mean_wait(
+                [(item, wait_for_load(item, place, offer.place, page, chains)) for item in items]
             )
     return waits
 

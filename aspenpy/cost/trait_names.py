@@ -11,6 +11,9 @@ from aspenpy.models.machine.model import Machine, Resource
 PATTERN_NAMES = ("stream", "stride", "blocked", "nest", "stencil", "random", "gather", "rd", "rdd")
 """The patterns, of which an access has one."""
 
+SCATTERED = ("random", "gather")
+"""Patterns of accesses that lead anywhere in what they touch."""
+
 WITH_ARGUMENTS = ("stride", "blocked", "nest", "stencil", "gather", "rd")
 """The patterns that say nothing without arguments: a bare trait of such a name is no pattern."""
 

@@ -12,7 +12,7 @@ counts until then (interval analysis: Karkhanis and Smith, ISCA 2004; Eyerman et
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -83,6 +83,10 @@ class Wait(Record):
     far: Expr
     assumed: bool = False
 
+    def beyond_window(self) -> Wait:
+        """The wait beside cycles of compiled code, in which each load takes the latency of the first cache."""
+        return self.replace(near=graph.sub(self.near, 1))
+
     def lengthen(self, trait: flow.Trait, near: Expr, amount: Expr, core: Component) -> Expr:
         """The time of so many requirements that is `near` where the first cache serves all loads. A branch that was
         guessed right waits for none of its own."""
@@ -135,6 +139,20 @@ def wait_for_load(
     walks = graph.ZERO if walk is None else graph.div(graph.mul(traffic.walks, walk), accesses)
     walking = graph.mul(walks, graph.apply("max", walkers, chains))
     return Wait(graph.sub(1, missed[0]), graph.add(graph.mul(far, crowd), walking), by_rule)
+
+
+def mean_wait(waits: Sequence[tuple[RequirementTraffic | None, Wait]]) -> Wait:
+    """The mean wait of loads of several patterns, by their accesses."""
+    (_, first), *others = waits
+    if not others:
+        return first
+    weights = [graph.ZERO if traffic is None else traffic.access.accesses for traffic, _ in waits]
+    total = graph.apply("max", graph.add(*weights), LEAST)
+    near, far = (
+        graph.div(graph.add(*(graph.mul(weight, part) for weight, part in zip(weights, parts, strict=True))), total)
+        for parts in zip(*((wait.near, wait.far) for _, wait in waits), strict=True)
+    )
+    return Wait(near, far, any(wait.assumed for _, wait in waits))
 
 
 def walk_beyond_second_cache(traffic: RequirementTraffic, core: Place, memory: Place | None, page: Expr) -> Expr:

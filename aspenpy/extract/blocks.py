@@ -217,7 +217,10 @@ class BlockSummary:
             reach = self._reach_of_rows(event, pattern) or _reach_of_access(item, event.nests)
             moved[key] = BlockAccess(item.kind, item.array, item.size, counted, pattern, offset, reach, spans, sweeps)
         else:
-            moved[key] = known.replace(words=v.add(known.words, counted), sweeps=known.sweeps | sweeps)
+            spans = (item.span,) if item.span is not None and item.span not in known.spans else ()
+            moved[key] = known.replace(
+                words=v.add(known.words, counted), sweeps=known.sweeps | sweeps, spans=(*known.spans, *spans)
+            )
 
     def _reach_of_rows(self, event: Event, pattern: Pattern | None) -> Value | None:
         """Bytes of runs that follow each other: one for each pass of the loops that change where runs begin. None where

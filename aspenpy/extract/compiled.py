@@ -7,7 +7,6 @@ windows: a lap in the middle of a long loop, or a whole row where a loop begins 
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -18,10 +17,33 @@ from aspenpy.assembly.compiling import NATIVE, Recipe, compile_listing
 from aspenpy.assembly.listing import CompiledFunction
 from aspenpy.assembly.loops import NaturalLoop, find_loops
 from aspenpy.assembly.mca import Simulator, find_simulator, simulate
+from aspenpy.assembly.recurrences import find_waiting_loads
 from aspenpy.assembly.strides import count_flops, flops_of, largest_stride
 from aspenpy.assembly.windows import LoopWalk, SimulationWindow, make_window
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import CYCLES, Alternative, Arithmetic, FunctionCosts, Item, MemoryAccess, Nest, walk_items
+from aspenpy.extract.costs import (
+    CYCLES,
+    WAITING,
+    Alternative,
+    Arithmetic,
+    FunctionCosts,
+    Invocation,
+    Item,
+    MemoryAccess,
+    Nest,
+    walk_items,
+)
+from aspenpy.extract.paths import (
+    FollowedCode,
+    PassWeights,
+    PathWalk,
+    Ran,
+    flops_of_path,
+    list_inner_nests,
+    make_path_window,
+    mean_passes,
+    real_path,
+)
 from aspenpy.extract.units import TranslationUnit
 from aspenpy.extract.values import ONE, Value
 from aspenpy.language.source import Source, Span
@@ -81,8 +103,14 @@ class CompiledLoops:
             if not loop.inner:
                 for place in dict.fromkeys(map(_locate, (one.place for one in loop.instructions()))):
                     self.lines.setdefault(place, []).append(loop)
+        self.functions = {function.name: function for function in functions}
+        self.jumps: dict[Located, list[int]] = {}
+        for one in (one for function in functions for block in function.blocks for one in block.instructions):
+            if one.is_conditional:
+                self.jumps.setdefault(_locate(one.place), []).append(one.place[2])
         self.left = MOST_INSTRUCTIONS
         self.priced: list[bool] = []
+        self.ran: Ran = {}
 
     @property
     def trait(self) -> str:
@@ -103,6 +131,35 @@ class CompiledLoops:
         good = [loop for loop in found.values() if _share_of_lines(loop, lines) >= Fraction(3, 10)]
         own = [loop for loop in good if loop.function.name.split(".")[0] == name]
         return own or good
+
+    def has_jump(self, condition: Span) -> bool:
+        """Whether a condition is a jump in the compiled program: an instruction of one stands between its first letter,
+        or the bracket before it, and its last."""
+        source, start, end = condition.resolve()
+        starts = _line_starts(source)
+        first = bisect_right(starts, start) - 1
+        path, least = _line_of(condition)
+        for row in range(first, bisect_right(starts, end - 1)):
+            columns = self.jumps.get((path, least + row - first), ())
+            low, high = max(start, starts[row]) - starts[row], end - starts[row]
+            if any(low <= column <= high for column in columns):
+                return True
+        return False
+
+    def restart(self, ran: Ran) -> None:
+        """Forgets what was priced; loops and branches are walked as in a run from now on."""
+        self.left, self.priced, self.ran = MOST_INSTRUCTIONS, [], ran
+
+    def find_around(self, nest: Nest, name: str) -> NaturalLoop | None:
+        """The compiled loop of a loop that has others inside, calls or branches: it has the most of its instructions
+        from the loop's lines, and of those that have as many it is the largest."""
+        lines = nest_lines(nest)
+        good = [(loop, _share_of_lines(loop, lines)) for loop in self.loops]
+        good = [(loop, share) for loop, share in good if share >= Fraction(1, 2)]
+        own = [pair for pair in good if pair[0].function.name.split(".")[0] == name] or good
+        head = {_line_of(nest.span)} if nest.span is not None else set()
+        heads = [pair for pair in own if any(_locate(one.place) in head for one in pair[0].instructions())] or own
+        return max(heads, key=lambda pair: len(pair[0].blocks), default=(None, 0))[0]
 
     def simulate(self, windows: Sequence[SimulationWindow]) -> list[Fraction] | None:
         """Cycles of a lap of each window."""
@@ -136,13 +193,8 @@ def _share_of_lines(loop: NaturalLoop, lines: frozenset[Located]) -> Fraction:
     return Fraction(sum(places), max(1, len(places)))
 
 
-@cache
-def _real_path(name: str) -> str:
-    return os.path.realpath(name)
-
-
 def _locate(place: tuple[str, int, int]) -> Located:
-    return _real_path(place[0]), place[1]
+    return real_path(place[0]), place[1]
 
 
 @cache
@@ -152,7 +204,7 @@ def _line_starts(source: Source) -> list[int]:
 
 def _line_of(span: Span) -> Located:
     source, start, _ = span.resolve()
-    return _real_path(source.path or source.name), bisect_right(_line_starts(source), start) - 1 + source.first_line
+    return real_path(source.path or source.name), bisect_right(_line_starts(source), start) - 1 + source.first_line
 
 
 def nest_lines(nest: Nest) -> frozenset[Located]:
@@ -271,6 +323,11 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
         return item.replace(then=then, otherwise=otherwise)
     if not isinstance(item, Nest):
         return item
+    path = _price_path(item, code, name)
+    if path is not None:
+        loop, done = path
+        code.priced += [True] * max(1, sum(1 for _ in _innermost([item], ())))
+        return _insert(item, done, {id(item)} if _is_in_vectors(loop) else set(), False)
     matches = match_loops([item], code, name)
     if matches is None:
         is_deep = any(isinstance(inner, Nest) for inner in walk_items(item.body))
@@ -284,8 +341,72 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
             return item
         nest, cycles = found
         added.setdefault(id(nest), []).append(Arithmetic(CYCLES, code.trait, 1, nest.span, cycles))
+        added.setdefault(id(match.nest), []).extend(_list_waiting(match.nest, match.loop, match.passes * match.rows))
     code.priced += [True] * len(matches)
     return _insert(item, added, {id(match.nest) for match in matches if _is_in_vectors(match.loop)}, False)
+
+
+def _price_path(item: Nest, code: CompiledLoops, name: str) -> tuple[NaturalLoop, dict[int, list[Arithmetic]]] | None:
+    """Cycles of a pass of a loop by the path that a run took, and loads that are waited for, by loop, with its compiled
+    loop: of one that has branches on data, several loops or calls inside, none of them long. None of others, and
+    without a run."""
+    inner = list(list_inner_nests(item.body))
+    innermost = list(_innermost(item.body, ()))
+    branches = any(isinstance(one, Alternative) and one.share is not None for one in walk_items(item.body))
+    if not code.ran or code.left <= 0 or any(isinstance(one, Invocation) for one in walk_items(item.body)):
+        return None
+    loop = code.find_around(item, name)
+    if loop is None:
+        return None
+    calls = any(
+        one.is_call and one.operands and one.operands[0].split("@")[0] in code.functions for one in loop.instructions()
+    )
+    if not (branches or calls or len(innermost) > 1):
+        return None
+    weights = PassWeights(item, code.ran)
+    trips: dict[tuple[str, int], float] = {}
+    added: dict[int, list[Arithmetic]] = {}
+    lines = {id(nest): nest_lines(nest) for nest in inner}
+    functions = {one.operands[0].split("@")[0] for one in loop.instructions() if one.is_call and one.operands}
+    called = [found for each in functions if (found := code.functions.get(each)) is not None]
+    loops = [each for each in loop.walk() if each is not loop]
+    loops += [each for function in called for top in find_loops(function) for each in top.walk()]
+    for each in loops:
+        shares = [(_share_of_lines(each, lines[id(nest)]), -len(lines[id(nest)]), nest) for nest in inner]
+        best = max(shares, key=lambda part: part[:2], default=None)
+        if best is None or best[0] < Fraction(3, 10):
+            continue
+        passes = mean_passes(best[2], code.ran)
+        if passes is None:
+            return None
+        match = _measure(best[2], each) if not each.inner else None
+        of_lap = match.passes if match is not None else 1
+        trips[each.function.name, each.header] = passes / of_lap
+        if not each.inner:
+            added.setdefault(id(best[2]), _list_waiting(best[2], each, of_lap))
+    window = make_path_window(loop, FollowedCode(code.functions, frozenset()), weights, trips)
+    cycles = code.simulate([window]) if window is not None else None
+    if window is None or cycles is None:
+        return None
+    flops = flops_of_path(item.body, weights)
+    done = flops_of(PathWalk(FollowedCode(code.functions, frozenset()), weights, trips).run(loop, window.laps))
+    passes_of_lap = max(1, round(done / window.laps / flops)) if flops else 1
+    value = _constant(cycles[0] / passes_of_lap)
+    added.setdefault(id(item), []).append(Arithmetic(CYCLES, code.trait, 1, item.span, value))
+    return loop, added
+
+
+def _list_waiting(nest: Nest, loop: NaturalLoop, passes: int) -> list[Arithmetic]:
+    """Loads for which each pass of a loop waits, by their arrays: those of the source on the lines of compiled loads on
+    a cycle of dependences."""
+    found = []
+    for place in find_waiting_loads(LoopWalk(loop, {}).run(1)):
+        accesses = [item for item in walk_items(nest.body) if isinstance(item, MemoryAccess) and item.kind == "load"]
+        beside = [item for item in accesses if item.span is not None and _line_of(item.span) == _locate(place)]
+        if beside:
+            first = min(beside, key=lambda item: item.offset is not None)
+            found.append(Arithmetic(WAITING, first.array, 1, nest.span, v.scale(ONE, Fraction(1, passes))))
+    return found
 
 
 def _is_in_vectors(loop: NaturalLoop) -> bool:

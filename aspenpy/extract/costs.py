@@ -18,6 +18,9 @@ Hold = Literal["global", "formal", "local", "heap"]
 CYCLES = "cycles"
 """The class of the items that stand for cycles of compiled code; their precision is the processor."""
 
+WAITING = "waiting"
+"""The class of the items that stand for loads for which the next pass of a loop waits; their precision is the array."""
+
 
 class Array(Record):
     """Memory that a program names: an array, what a pointer points at, a structure. `extents` are those of its

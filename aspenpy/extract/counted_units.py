@@ -17,6 +17,8 @@ from aspenpy.extract.front_end import ParsedUnit
 from aspenpy.extract.heap_blocks import POINTER, Pointed
 from aspenpy.extract.library_functions import ALLOCATIONS
 from aspenpy.extract.line_counts import ExecutionCount, ExecutionCounter, SourceLayout
+from aspenpy.extract.locality import TOUCH, Spans, TouchCounts
+from aspenpy.extract.outcomes import OUTCOME, Guesses
 from aspenpy.extract.tree import read_program
 from aspenpy.extract.tree_standard import STANDARD
 from aspenpy.language.source import Span
@@ -61,18 +63,27 @@ STATEMENTS = (r.LoopStatement, r.Branch, r.Switch)
 
 NOTHING: Mapping[Span, float] = {}
 NO_BLOCKS: Mapping[Span, Pointed] = {}
+NO_TOUCHES: Mapping[Spans, TouchCounts] = {}
+NO_GUESSES: Mapping[Span, Guesses] = {}
 
 
 class RunCounts(Record):
     """How often loops and branches ran, by their spans, how often functions were entered, by key, the means of
-    whole numbers that were recorded, the blocks of the heap that pointers point into, by the spans of expressions, and
-    how often all lines of a function ran together, by the span of its name."""
+    whole numbers that were recorded, the blocks of the heap that pointers point into, by the spans of expressions,
+    how often all lines of a function ran together, by the span of its name, the locality of accesses, and how often the
+    outcomes of conditions were guessed wrongly, by span."""
 
     ran: Mapping[Span, ExecutionCount]
     entered: Mapping[str, float]
     recorded: Mapping[Span, float] = NOTHING
     pointed: Mapping[Span, Pointed] = NO_BLOCKS
     executed: Mapping[Span, float] = NOTHING
+    touched: Mapping[Spans, TouchCounts] = NO_TOUCHES
+    guessed: Mapping[Span, Guesses] = NO_GUESSES
+
+
+Insertion = tuple[tuple[int, int, int, int], str]
+"""A text to insert: its offset, with what orders it among others there."""
 
 
 class CountedUnit:
@@ -101,16 +112,23 @@ class CountedUnit:
             elif any(_shape(function)):
                 self.different.append(function)
 
-    def text(self, recorded: Mapping[Span, int]) -> str:
+    def text(
+        self, recorded: Mapping[Span, int], touched: Mapping[Span, tuple[int, ...]], tested: Mapping[Span, int]
+    ) -> str:
         """The text that is compiled: without the lines that say where others are from, which stay empty. Whole numbers
-        and pointers that stand at some spans are `recorded` by number as they are computed."""
+        and pointers that stand at some spans are `recorded` by number as they are computed, places that are `touched`
+        as they are accessed, and outcomes of conditions that are `tested`."""
         language = '"C" ' if self.is_cpp else ""
         declared = f"{RECORD}(int, double), {POINTER}(int, const volatile void *)"
-        head = f"extern {language}void {declared}; {_ITERATORS if self.is_cpp else ''}" if recorded else ""
-        return head + _MARKER.sub("", self.layout.text(self._insert_records(recorded)))
+        declared += f", {TOUCH}(int, const volatile void *); extern {language}int {OUTCOME}(int, int)"
+        is_used = recorded or touched or tested
+        head = f"extern {language}void {declared}; {_ITERATORS if self.is_cpp else ''}" if is_used else ""
+        inserted = [*self._insert_records(recorded), *self._insert_touches(touched), *self._insert_tests(tested)]
+        inserted.sort()
+        return head + _MARKER.sub("", self.layout.text([(place[0], text) for place, text in inserted]))
 
-    def _insert_records(self, recorded: Mapping[Span, int]) -> list[tuple[int, str]]:
-        """Texts to insert by offset: around each recorded expression, those of an outer one outside."""
+    def _insert_records(self, recorded: Mapping[Span, int]) -> list[Insertion]:
+        """Texts to insert by place: around each recorded expression, those of an outer one outside."""
         found: dict[Span, tuple[int, str]] = {}
         sizes: dict[Span, str] = {}  # of containers, where another of their methods needs it
         for written, expanded in self.pairs if recorded else ():
@@ -131,12 +149,49 @@ class CountedUnit:
                         found.setdefault(other.span, (number, RECORD))
         kind = "auto" if self.is_cpp else "__auto_type"
         begin = f"({{ {kind} {RECORD}d = ("
-        texts = [((span.start, 1, -span.end), begin) for span in found]
+        texts = [((span.start, 1, -span.end, 0), begin) for span in found]
         texts += [
-            ((span.end, 0, -span.start), f"); {recorder}({number}, {sizes.get(span, f'{RECORD}d')}); {RECORD}d; }})")
+            ((span.end, 0, -span.start, 1), f"); {recorder}({number}, {sizes.get(span, f'{RECORD}d')}); {RECORD}d; }})")
             for span, (number, recorder) in found.items()
         ]
-        return [(place[0], text) for place, text in sorted(texts)]
+        return texts
+
+    def _insert_touches(self, touched: Mapping[Span, tuple[int, ...]]) -> list[Insertion]:
+        """Texts around places that are accessed, which stay places: inside of those of a record of the same span."""
+        found: dict[Span, list[int]] = {}
+        for written, expanded in self.pairs if touched else ():
+            nodes = [[*_list_places(function)] for function in (written, expanded)]
+            if [type(node) for node in nodes[0]] != [type(node) for node in nodes[1]]:
+                continue
+            for mine, other in zip(*nodes, strict=True):
+                numbers = touched.get(getattr(mine, "span", None), ())  # type: ignore[arg-type]
+                place = other.target if isinstance(other, r.Assignment) else other
+                if not numbers or not isinstance(place, r.Element | r.Field) or place.span is None:
+                    continue
+                known = found.setdefault(place.span, [])
+                known += [number for number in numbers if number not in known]
+        kind = "auto" if self.is_cpp else "__auto_type"
+        texts: list[Insertion] = []
+        for span, known in found.items():
+            calls = " ".join(f"{TOUCH}({number}, {TOUCH}d);" for number in known)
+            texts.append(((span.start, 1, -span.end, 1), f"(*({{ {kind} {TOUCH}d = &("))
+            texts.append(((span.end, 0, -span.start, 0), f"); {calls} {TOUCH}d; }}))"))
+        return texts
+
+    def _insert_tests(self, tested: Mapping[Span, int]) -> list[Insertion]:
+        """Texts around conditions of branches and loops, outside of those of a record of the same span."""
+        found: dict[Span, int] = {}
+        for written, expanded in self.pairs if tested else ():
+            for mine, other in zip(_counted_statements(written), _counted_statements(expanded), strict=True):
+                condition = None if isinstance(other, r.Switch) else other.condition
+                number = tested.get(mine.span)
+                if number is not None and condition is not None and condition.span is not None:
+                    found.setdefault(condition.span, number)
+        texts: list[Insertion] = []
+        for span, number in found.items():
+            texts.append(((span.start, 1, -span.end, -1), f"({OUTCOME}({number}, !!("))
+            texts.append(((span.end, 0, -span.start, 2), ")))"))
+        return texts
 
     def count(self, lines: Mapping[int, float]) -> RunCounts:
         """Counts of statements and functions from those of the lines."""
@@ -217,6 +272,12 @@ def _changed_span(node: Any) -> Span | None:
     """The span of an expression that a record assigns to or takes the address of, which must stay a place."""
     changed = node.target if isinstance(node, r.Assignment) else node.operand if isinstance(node, r.Address) else None
     return None if changed is None else changed.span
+
+
+def _list_places(function: r.Function) -> Iterator[Any]:
+    """The elements, members and assignments of a function, which are the same where macros are expanded to numbers."""
+    kinds = (r.Element, r.Field, r.Assignment)
+    return (node for node in walk_records(function.body) if isinstance(node, kinds))
 
 
 def mark_expanded(text: str) -> str:

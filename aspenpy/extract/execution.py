@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from aspenpy.extract import heap_blocks
+from aspenpy.extract import heap_blocks, locality, outcomes
 from aspenpy.extract import records as r
 from aspenpy.extract.counted_units import RECORDER, CountedUnit, RunCounts, mark_expanded, merge_counts, read_records
 from aspenpy.extract.registers import Level
@@ -115,22 +115,37 @@ class Compiled:
         programs: Sequence[r.Program],
         recorded: Sequence[Span],
         pointers: Sequence[Span],
+        touched: Sequence[locality.Spans],
+        tested: Sequence[Span],
         folder: str,
     ) -> None:
         self.build, self.programs, self.folder = build, programs, folder
         self.recorded = {span: number for number, span in enumerate((*recorded, *pointers))}
         self.pointers = len(self.recorded) - len(recorded)  # the last of them
+        self.sites = touched
+        self.touched: dict[Span, tuple[int, ...]] = {}
+        for number, spans in enumerate(touched):
+            self.touched |= {span: (*self.touched.get(span, ()), number) for span in spans}
+        self.tests = tested
+        self.tested = {span: number for number, span in enumerate(tested)}
         self.records = os.path.join(folder, "records")
+        self.outcomes = os.path.join(folder, "outcomes")
         self.blocks = os.path.join(folder, "blocks")
+        self.touches = os.path.join(folder, "touches")
         self.units: list[CountedUnit] = []
         self.program = os.path.join(folder, "program")
 
     def compile(self, macros: Mapping[str, float]) -> None:
-        """Compiles the program with macros set; without records of pointers, and then of whole numbers, where it cannot
-        be compiled with them. Raises AspenError."""
+        """Compiles the program with macros set; without tests, touches, then records of pointers, and then of whole
+        numbers, where it cannot be compiled with them. Raises AspenError."""
         try:
             self._build(macros)
         except AspenError:
+            if self.tested or self.touched:
+                self.touched = self.touched if self.tested else {}
+                self.tested = {}
+                self.compile(macros)
+                return
             if not self.recorded:
                 raise
             self.recorded = {} if self.pointers <= 0 else dict(list(self.recorded.items())[: -self.pointers])
@@ -146,22 +161,25 @@ class Compiled:
             path = os.path.join(self.folder, f"{place}_{os.path.basename(unit.path)}")
             self._expand(compiler, unit, [*defined, *parallel[:1]], path, tuple(macros))
             self.units.append(CountedUnit(path, program, unit.is_cpp))
-            Path(path).write_text(self.units[-1].text(self.recorded), encoding="utf-8")
+            Path(path).write_text(self.units[-1].text(self.recorded, self.touched, self.tested), encoding="utf-8")
             objects.append(f"{os.path.splitext(path)[0]}.o")
             standard = [flag for flag in unit.flags if flag.startswith("-std=")]
             options = [*standard, "-w", "-O0", *self.options, *parallel, "-fpreprocessed", "-c", *unit.language(), path]
             self._compile(compiler, [*options, "-o", objects[-1]], unit)
-        objects += self._build_recorder() if self.recorded else []
+        objects += self._build_recorder() if self.recorded or self.touched or self.tested else []
         linked = [*self.options, *parallel, *objects, "-o", self.program, *self.build.links, "-lm"]
         self._compile(compiler, linked, self.build.units[0])
 
     def _build_recorder(self) -> list[str]:
         """The object of what keeps the records."""
         source, count = os.path.join(self.folder, "recorder.c"), len(self.recorded)
+        count = max(1, count)
         text = RECORDER % (count, count, self.records, count) + heap_blocks.RECORDER % (count, self.blocks)
+        text += locality.RECORDER % (max(1, len(self.sites)), self.touches)
+        text += outcomes.RECORDER % (max(1, len(self.tests)), self.outcomes)
         Path(source).write_text(text, encoding="utf-8")
         built = os.path.join(self.folder, "recorder.o")
-        self._compile("gcc", ["-O1", "-c", source, "-o", built], self.build.units[0])
+        self._compile("gcc", ["-O2", "-c", source, "-o", built], self.build.units[0])
         return [built]
 
     def _expand(
@@ -191,15 +209,18 @@ class Compiled:
 
     def count(self, command: ProgramCommand, sizes: Mapping[str, float], allow_failure: bool) -> RunCounts:
         """Runs the command and counts statements. Raises AspenError."""
-        for name in filter(os.path.exists, (self.records, self.blocks)):
+        names = (self.records, self.blocks, self.touches, self.outcomes)
+        for name in filter(os.path.exists, names):
             os.remove(name)
         lines = self.count_lines(command, sizes, allow_failure)
         counts = merge_counts(unit.count(found) for unit, found in zip(self.units, lines, strict=True))
-        texts = [read_text_file(name) if os.path.exists(name) else "" for name in (self.records, self.blocks)]
+        texts = [read_text_file(name) if os.path.exists(name) else "" for name in names]
         spans = {number: span for span, number in self.recorded.items()}
         return counts.replace(
             recorded={spans[number]: value for number, value in read_records(texts[0]).items()},
             pointed={spans[number]: found for number, found in heap_blocks.read_pointed(texts[1]).items()},
+            touched={self.sites[number]: found for number, found in locality.read_touches(texts[2]).items()},
+            guessed={self.tests[number]: found for number, found in outcomes.read_outcomes(texts[3]).items()},
         )
 
     def count_lines(self, command: ProgramCommand, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:
@@ -323,11 +344,16 @@ def _gcov_name(compiler: str | None) -> str:
 
 @contextmanager
 def prepare_program(
-    build: Build, programs: Sequence[r.Program], recorded: Sequence[Span], pointers: Sequence[Span]
+    build: Build,
+    programs: Sequence[r.Program],
+    recorded: Sequence[Span],
+    pointers: Sequence[Span],
+    touched: Sequence[locality.Spans] = (),
+    tested: Sequence[Span] = (),
 ) -> Iterator[Compiled]:
     """A program in a folder that is removed afterwards. Raises AspenError."""
     with TemporaryDirectory(prefix="aspenpy-") as folder:
-        yield PROGRAMS[build.counts](build, programs, recorded, pointers, folder)
+        yield PROGRAMS[build.counts](build, programs, recorded, pointers, touched, tested, folder)
 
 
 PROGRAMS: dict[Tool, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}

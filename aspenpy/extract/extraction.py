@@ -21,20 +21,22 @@ from aspenpy.extract.call_graph import CallGraph
 from aspenpy.extract.compiled import CompiledLoops, add_cycles, read_code
 from aspenpy.extract.costs import FunctionCosts, Hole, Invocation, Meaning
 from aspenpy.extract.effects import find_effects, find_exposed_members, find_references, resolve_pointers, walk_records
+from aspenpy.extract.fit import fit_measured
 from aspenpy.extract.front_end import ParsedUnit, SourceText
 from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, CountedRun, Influence
 from aspenpy.extract.linking import link_programs, separate_statics
 from aspenpy.extract.model_runs import ModelRuns, ProgramRun
 from aspenpy.extract.model_text import ModelText
 from aspenpy.extract.naming import KernelText, Options, count_words
+from aspenpy.extract.outcomes import MeasuredGuesses, add_wrong_guesses, find_rates
 from aspenpy.extract.reconcile import Reconciliation, warn_far, warn_unmodelled
 from aspenpy.extract.registers import Level, Registers
-from aspenpy.extract.scope import SIZE, Names
+from aspenpy.extract.scope import SIZE, MeasuredTouches, Names
 from aspenpy.extract.state import CallContext, Facts, merge_contexts
 from aspenpy.extract.text import NOTHING, Writer
 from aspenpy.extract.tree import read_program
 from aspenpy.extract.units import TranslationUnit, find_units
-from aspenpy.extract.values import TooLong, Value, to_expression
+from aspenpy.extract.values import ONE, TooLong, Value, symbols, to_expression
 from aspenpy.extract.walk import Walker
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, warning
 from aspenpy.language.source import Span
@@ -143,19 +145,28 @@ def _extract_program(
     counted: frozenset[Span] = frozenset()
     points: list[CountedRun] = []
     same_blocks: dict[Span, Span] = {}
+    touched: MeasuredTouches = ()
+    guessed: MeasuredGuesses = ()
+    means: frozenset[Span] = frozenset()
     for _ in range(MOST_ROUNDS):
-        one = _Extractor(sources, level, options, functions, run is not None, counted, same_blocks)
+        names = Names(run is not None, counted, same_blocks, touched, guessed, means)
+        if sources.code is not None:
+            sources.code.restart(points[-1].ran if points else {})
+        one = _Extractor(sources, level, options, functions, names, run is None or bool(points))
         kernels = one.write_kernels()
         if run is None:
             return one.make_extraction(kernels, {}, None)
         runs = ModelRuns(one.program, one.writer, run)
         if not points:
-            points = runs.measure(sources.units, sources.parts)
+            points = runs.measure(sources.units, sources.parts, one.list_tested())
             same_blocks = runs.find_same_blocks(points[-1])
+            means = frozenset(span for point in points for span, mean in point.recorded.items() if mean % 1)
+            touched = tuple((point.sizes, point.touched) for point in points)
+            guessed = tuple((point.sizes, find_rates(point.guessed, point.ran)) for point in points)
         filling = runs.fit_holes(points, one.profiles)
         runs.fit_recursions(points, filling, one.profiles, one.order, one.roots)
         reconciliation, causes = runs.reconcile_lines(points[-1], filling, one.profiles, one.order, one.roots)
-        if causes <= counted and one.names.same_blocks == same_blocks:
+        if causes <= counted and one.names.same_blocks == same_blocks and one.names.touched is touched:
             break
         counted |= causes
     if not functions:
@@ -198,16 +209,15 @@ class _Extractor:
         level: Level,
         options: Options,
         functions: tuple[str, ...],
-        has_run: bool,
-        counted: frozenset[Span],
-        same_blocks: Mapping[Span, Span],
+        names: Names,
+        with_cycles: bool,
     ) -> None:
         self.diagnostics = list(sources.diagnostics)
-        self.recipe, self.code = sources.recipe, sources.code
+        self.recipe, self.code, self.with_cycles = sources.recipe, sources.code, with_cycles
         self.program = resolve_pointers(link_programs(sources.parts))
         self.path = _name_program(sources.units, self.program)
         self.level, self.options, self.wanted = level, options, functions
-        self.names = Names(has_run, counted, same_blocks)
+        self.names = names
         self.call_graph = CallGraph(self.program)
         self.functions = self.call_graph.functions
         self.macros = {
@@ -351,11 +361,30 @@ class _Extractor:
             self.writer.same.update({own: array for array, own in walker.frame.inherited.items()})
             registers = Registers(self.names.arrays, self.level, frozenset(self.macros.values()))
             items = registers.remove_spared(profile.items)
-            if self.code is not None:
-                items = add_cycles(profile, items, self.code)
+            if self.code is not None and self.with_cycles:
+                items = add_wrong_guesses(add_cycles(profile, items, self.code), self._find_rate)
             self.overlaps[function.key] = registers.overlaps
             self.profiles[function.key] = profile.replace(items=items)
         return self.profiles[function.key]
+
+    def list_tested(self) -> list[Span]:
+        """The spans of branches and loops whose conditions are jumps in the compiled program."""
+        nodes = (node for function in self.program.functions for node in walk_records(function.body))
+        found = [node for node in nodes if isinstance(node, r.Branch | r.LoopStatement) and node.span is not None]
+        code = self.code
+        conditions = ((node.span, node.condition.span) for node in found if node.condition is not None)
+        return [] if code is None else [span for span, at in conditions if span and at and code.has_jump(at)]
+
+    def _find_rate(self, span: Span) -> Value | None:
+        """Wrong guesses each time that a condition is tested or a loop entered: a parameter that runs say."""
+        rates = [(sizes, rates.get(span, 0.0)) for sizes, rates in self.names.guessed]
+        if not any(rate for _, rate in rates):
+            return None
+        meaning = Meaning(f"branches guessed wrongly each time at `{span.text()[:60]}`")
+        value = self.names.add_hole("wrong_guesses", meaning, ONE, span, 0)
+        symbol = next(iter(symbols(value)))
+        self.names.holes[symbol] = self.names.holes[symbol].replace(fit=fit_measured(rates))
+        return value
 
     def _list_constants(self) -> Iterator[tuple[str, Value]]:
         """Global variables of whole numbers that nothing assigns to; those above 1 are parameters of the model."""

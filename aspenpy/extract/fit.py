@@ -25,6 +25,9 @@ FEW_DIGITS = 4
 POOR_MEAN = 0.02
 """Relative error of a mean's formula from which on the quotient of two totals is tried."""
 
+POWERS = ((1, False), (2, False), (3, False), (-1, False), (0, True))
+"""Powers of sizes that a measured quantity may have, with a logarithm or without."""
+
 FEWEST = 3
 """Runs from which on totals have formulas of their own."""
 
@@ -158,6 +161,12 @@ def fit_mean(
     found = Quotient(total, entered, 0.0)
     error = max(_relative_error(found.evaluate(sizes), passes / entries) for sizes, passes, entries in points)
     return found.replace(error=error) if error < mean.error else mean
+
+
+def fit_measured(points: Sequence[tuple[Sizes, float]]) -> FittedFormula:
+    """The formula for a measured quantity that grows or falls with sizes, or tends to a constant."""
+    terms = [FitTerm(size, *power) for power in POWERS for size in points[0][0]]
+    return fit_formula(points, terms)
 
 
 def _cross_validation_error(points: Sequence[tuple[Sizes, float]], form: Form) -> float:

@@ -29,12 +29,14 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.count import Counter, GuardedLoops, NoClosedForm
-from aspenpy.extract.counted_units import NO_BLOCKS, NOTHING
+from aspenpy.extract.counted_units import NO_BLOCKS, NO_GUESSES, NO_TOUCHES, NOTHING
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, ProgramCommand, prepare_program
 from aspenpy.extract.fit import FitTerm, Formula, fit_mean
 from aspenpy.extract.heap_blocks import Pointed
 from aspenpy.extract.line_counts import ExecutionCount
+from aspenpy.extract.locality import Spans, TouchCounts
+from aspenpy.extract.outcomes import Guesses
 from aspenpy.extract.replay import SymbolValues, count_operations
 from aspenpy.extract.scope import BY_DEFAULT, CALL_ASSUMED
 from aspenpy.extract.values import ONE, TooLong, Value
@@ -57,7 +59,8 @@ NO_EXTENTS: Mapping[Expr, bool] = {}
 class CountedRun(Record):
     """One run: the values that the command was given, its words from the program on, how often loops and branches ran,
     how often functions were entered, by key, the values of expressions that were recorded, the blocks of the heap that
-    pointers point into, and how often all lines of a function ran together, by the span of its name."""
+    pointers point into, how often all lines of a function ran together, by the span of its name, the locality of
+    accesses that have no order in the source, and how often conditions were guessed wrongly."""
 
     sizes: Mapping[str, float]
     words: int
@@ -66,6 +69,8 @@ class CountedRun(Record):
     recorded: Mapping[Span, float]
     pointed: Mapping[Span, Pointed] = NO_BLOCKS
     executed: Mapping[Span, float] = NOTHING
+    touched: Mapping[Spans, TouchCounts] = NO_TOUCHES
+    guessed: Mapping[Span, Guesses] = NO_GUESSES
 
 
 class HoleSite(Record):
@@ -85,10 +90,12 @@ def measure_points(
     over: Over,
     recorded: Sequence[Span] = (),
     pointers: Sequence[Span] = (),
+    touched: Sequence[Spans] = (),
+    tested: Sequence[Span] = (),
     allow_failure: bool = False,
 ) -> list[CountedRun]:
-    """Runs the program of some units at all combinations of sizes, and records whole numbers and pointers. Sizes
-    that the command does not mention are macros. Raises AspenError."""
+    """Runs the program of some units at all combinations of sizes, and records whole numbers, pointers, touches and
+    tests. Sizes that the command does not mention are macros. Raises AspenError."""
     for name in command.names():
         if name not in over:
             hint = f"give its values, such as --over {name}=100..1000:log:5"
@@ -97,7 +104,7 @@ def measure_points(
     if len(grid) > MOST_RUNS:
         fail("too-long", f"--over asks for {len(grid):,} runs; at most {MOST_RUNS:,} are made")
     found = []
-    with prepare_program(build, programs, recorded, pointers) as compiled:
+    with prepare_program(build, programs, recorded, pointers, touched, tested) as compiled:
         for place, values in enumerate(grid):
             sizes = dict(zip(over, values, strict=True))
             macros = {name: value for name, value in sizes.items() if name not in command.names()}
@@ -105,9 +112,8 @@ def measure_points(
                 compiled.compile(macros)
             counts = compiled.count(command, sizes, allow_failure)
             words = len(command.words) - command.program
-            found.append(
-                CountedRun(sizes, words, counts.ran, counts.entered, counts.recorded, counts.pointed, counts.executed)
-            )
+            said = (counts.ran, counts.entered, counts.recorded, counts.pointed, counts.executed, counts.touched)
+            found.append(CountedRun(sizes, words, *said, counts.guessed))
     return found
 
 

@@ -43,8 +43,10 @@ class ModelRuns:
         self.names = writer.names
         self.sizes = {name: float(values[-1]) for name, values in run.over.items()}
 
-    def measure(self, units: tuple[TranslationUnit, ...], parts: Sequence[r.Program]) -> list[CountedRun]:
-        """Runs the program, and records what parameters stand for."""
+    def measure(
+        self, units: tuple[TranslationUnit, ...], parts: Sequence[r.Program], tested: Sequence[Span]
+    ) -> list[CountedRun]:
+        """Runs the program, and records what parameters stand for and the outcomes of conditions."""
         self.writer.write_declarations()  # which name what sizes depend on
         run = self.run
         nodes = (node for function in self.program.functions for node in walk_records(function.body))
@@ -55,7 +57,9 @@ class ModelRuns:
         pointers = dict.fromkeys(array.span for array in self.writer.data.values())
         wanted = [span for span in pointers if span is not None and span not in spans]
         command = parse_command(run.command)
-        points = measure_points(build, parts, command, run.over, tuple(spans), wanted, run.allow_failure)
+        touched = tuple(self.names.wandering)
+        spans_and_places = (tuple(spans), wanted, touched, tested)
+        points = measure_points(build, parts, command, run.over, *spans_and_places, run.allow_failure)
         return [count_pointer_calls(self.program, point) for point in points]
 
     def fit_holes(self, points: list[CountedRun], profiles: Mapping[str, FunctionCosts]) -> Filling:

@@ -7,6 +7,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.blocks import BlockAccess, Pattern
 from aspenpy.extract.triangles import CounterRange, Trips, count_steps
 from aspenpy.extract.values import ONE, Value
+from aspenpy.language.source import Span
 from aspenpy.record import Record
 
 STARS = {(2, 5), (2, 9), (2, 4), (3, 7), (3, 13), (3, 6)}
@@ -14,7 +15,8 @@ STARS = {(2, 5), (2, 9), (2, 4), (3, 7), (3, 13), (3, 6)}
 
 
 class Request(Record):
-    """A load or store as the model states it: words of an array, and the trait of their pattern with its arguments."""
+    """A load or store as the model states it: words of an array, and the trait of their pattern with its arguments.
+    `spans` are those of accesses whose order the source does not say."""
 
     kind: str
     array: str
@@ -23,6 +25,7 @@ class Request(Record):
     trait: str = ""
     arguments: tuple[Trips, ...] = ()
     reuse: Value = ONE
+    spans: tuple[Span, ...] = ()
 
 
 def group_requests(accesses: tuple[BlockAccess, ...], depth: int) -> list[Request]:
@@ -41,9 +44,9 @@ def group_requests(accesses: tuple[BlockAccess, ...], depth: int) -> list[Reques
         if place in stencils:
             result.append(stencils[place].replace(words=words))
         elif first.pattern is None:
-            result.append(base)
+            result.append(base.replace(spans=_spans_of(group)))
         elif first.pattern.anywhere:
-            result.append(base.replace(trait="random"))
+            result.append(base.replace(trait="random", spans=_spans_of(group)))
         elif only_streams:
             result.append(base.replace(trait="stream"))
         elif first.pattern.loops or depth:
@@ -53,6 +56,10 @@ def group_requests(accesses: tuple[BlockAccess, ...], depth: int) -> list[Reques
         else:
             result.append(base)
     return result
+
+
+def _spans_of(group: list[BlockAccess]) -> tuple[Span, ...]:
+    return tuple(dict.fromkeys(span for access in group for span in access.spans))
 
 
 def _is_stream(pattern: Pattern, size: int) -> bool:

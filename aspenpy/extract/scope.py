@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 
@@ -12,6 +12,8 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial, Polynomial, atom_polynomial, constant_polynomial
 from aspenpy.extract.costs import Array, Hole, Meaning, PointerTarget
 from aspenpy.extract.library_functions import PURE
+from aspenpy.extract.locality import Spans, TouchCounts
+from aspenpy.extract.outcomes import MeasuredGuesses
 from aspenpy.extract.values import COUNTER, Value, is_same, owners, symbols, value_key
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
@@ -240,6 +242,9 @@ def join_paths(values: list[Real], operation: str | None = None) -> Real:
 
 NONE_SAME: Mapping[Span, Span] = {}
 
+MeasuredTouches = Sequence[tuple[Mapping[str, float], Mapping[Spans, TouchCounts]]]
+"""The locality of accesses by the spans of those to one array, for the sizes of each run."""
+
 
 class Names:
     """Names for the symbols, arrays and holes of a model: each once, in letters of the language."""
@@ -249,6 +254,9 @@ class Names:
         counts_each: bool = False,
         counted: frozenset[Span] = frozenset(),
         same_blocks: Mapping[Span, Span] = NONE_SAME,
+        touched: MeasuredTouches = (),
+        guessed: MeasuredGuesses = (),
+        means: frozenset[Span] = frozenset(),
     ) -> None:
         self.counts_each = counts_each  # whether each branch has a count of its own
         self.counted = counted  # loops and conditions that runs say, whatever the source does
@@ -279,6 +287,10 @@ class Names:
         self.extents: dict[Expr, bool] = {}  # parameters for bytes of arrays, and whether these are rows of pointers
         self.recursions: dict[Expr, str] = {}  # parameters for runs of functions that call themselves, by key
         self.rows_of_pointers: set[str] = set()  # arrays whose begin is read anew in each pass of a loop
+        self.touched = touched  # the locality of accesses in runs
+        self.guessed = guessed  # branches guessed wrongly in runs
+        self.means = means  # expressions of whole numbers whose mean in a run is none
+        self.wandering: set[Spans] = set()  # accesses whose order the source does not say
         self.same_blocks = same_blocks  # expressions whose pointers point into the blocks of another in a run
         self.pointed: dict[str, Value] = {}  # bytes of all that the pointers in an array point at
         self.conditions: dict[tuple[str, str], Value] = {}  # how often conditions hold, by function and text

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from fractions import Fraction
+from functools import partial
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
@@ -12,9 +14,10 @@ from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.expr.printer import ASPEN, TooLarge, write_fragments
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.blocks import COUNTED, BlockAmounts, BlockSummary, has_calls, nesting_depth
+from aspenpy.extract.blocks import COUNTED, BlockAmounts, BlockSummary, OperationCount, has_calls, nesting_depth
 from aspenpy.extract.costs import (
     CYCLES,
+    WAITING,
     Alternative,
     Array,
     FunctionCosts,
@@ -27,7 +30,10 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.count import NoClosedForm
+from aspenpy.extract.fit import fit_measured
+from aspenpy.extract.locality import LINE, LITTLE, PARTS, SCATTERED, Locality, find_locality
 from aspenpy.extract.naming import Formal, KernelText, ModelBindings, Naming, count_words, source_line, write_comments
+from aspenpy.extract.outcomes import WRONG
 from aspenpy.extract.patterns import Request, group_requests
 from aspenpy.extract.pragmas import parallel_directive, parse_directives
 from aspenpy.extract.triangles import CounterRange, Trips
@@ -36,6 +42,9 @@ from aspenpy.language.source import Span
 
 MOST_LETTERS = 1500
 """Letters of a line; a function with longer ones takes its loops and conditions from the counts of a run."""
+
+MOVING = 512
+"""Bytes within which accesses that move along meet their words: a few lines, which any first cache holds."""
 
 NOTHING = ["execute { flops [0] }"]
 """What stands where the language wants a statement and the program has nothing that counts."""
@@ -298,10 +307,17 @@ class Body(Naming):
         def share_of(value: Value) -> str:
             return self.write_formula(v.ratio(value, _multiply_parts(parts)) if parts else value)
 
-        lines = []
+        lines: list[str] = []
+        waiting: list[OperationCount] = []
+        scattered: dict[str, Value] = {}  # the part of an array's loads that lead away from those before
         for done in amounts.operations:
             if done.name == CYCLES:
                 lines.append(f"chain [{share_of(done.amount)}] as window, {done.precision}")
+            elif done.name == WAITING:
+                waiting.append(done)
+            elif done.name == WRONG:
+                data = f" from {self.name_array(done.precision)}" if done.precision else ""
+                lines.append(f"branches [{share_of(done.amount)}]{data} as mispredicted(1)")
             elif done.name == "integer":
                 lines += [f"intops [{share_of(done.amount)}]"] if self.writer.options.integers else []
             elif done.name.startswith("call "):
@@ -328,13 +344,81 @@ class Body(Naming):
             array = self.name_array(request.array)
             way = f"{request.kind}s [{share_of(request.words)}] of size [{request.size}]"
             way += f" {'from' if request.kind == 'load' else 'to'} {array}"
+            if request.spans and (measured := self._write_measured(request, way, share_of, scattered)):
+                lines += measured
+                continue
             trait = self._write_pattern(request, _arguments_of_part(request, parts))
             if v.number(request.reuse) != 1:
                 trait += f", reuse({self.write_formula(request.reuse)})"
             if of_threads and request.array not in stored and _stays_in_outermost_loop(request):
                 trait += ", shared"
             lines.append(f"{way} as {trait}" if trait else way)
+        for done in waiting:
+            words = v.multiply(done.amount, scattered.get(done.precision, ONE))
+            lines.append(f"chain [{share_of(words)}] from {self.name_array(done.precision)} as load")
         return lines
+
+    def _write_measured(
+        self, request: Request, way: str, share_of: Callable[[Value], str], scattered: dict[str, Value]
+    ) -> list[str]:
+        """Requirements of accesses whose order the source does not say, by their locality in runs: those that move
+        along, those that come back to lines of some time ago, and those that jump. None without runs."""
+        self.names.wandering.add(request.spans)
+        counts = [(sizes, touched.get(request.spans)) for sizes, touched in self.names.touched]
+        runs = [(sizes, find_locality(found, request.size)) for sizes, found in counts if found is not None]
+        if not runs:
+            return []
+        name = self.name_array(request.array)
+
+        def measure(of: Callable[[Locality], float], wanted: str, meaning: str, is_share: bool = False) -> Value:
+            fit = fit_measured([(sizes, of(locality)) for sizes, locality in runs])
+            stands_for = Meaning(f"{meaning} of `{name}`", is_share=is_share)
+            value = self.names.add_hole(f"{name}_{wanted}", stands_for, ONE, request.spans[0], 0)
+            symbol = next(iter(v.symbols(value)))
+            self.names.holes[symbol] = self.names.holes[symbol].replace(fit=fit)
+            return value
+
+        head, tail = way[: way.index("[")], way[way.index("]") + 1 :]
+
+        def write(words: Value, trait: str) -> str:
+            return f"{head}[{share_of(words)}]{tail} as {trait}"
+
+        lines, left = list[str](), request.words
+        if max(found.jumps for _, found in runs) >= LITTLE:
+            words, share = request.words, ONE
+            if min(found.jumps for _, found in runs) < SCATTERED:
+                share = measure(lambda found: found.jumps, "jumps", "the part of the accesses that jump,", True)
+                words = v.multiply(words, share)
+            left = v.subtract(left, words)
+            scattered[request.array] = share
+            if all(found.anywhere for _, found in runs):
+                lines.append(write(words, "random"))
+            else:
+                for part in range(PARTS):
+                    meaning = f"bytes before jumps come back, part {part + 1} of {PARTS},"
+                    distance = measure(partial(_find_distance, part), "distance", meaning)
+                    each = f"gather(max({request.size}, {self.write_formula(distance)}))"
+                    lines.append(write(v.scale(words, Fraction(1, PARTS)), each))
+        if max(found.far for _, found in runs) >= LITTLE and left.terms:
+            share = measure(lambda found: found.far, "far", "the part of the accesses that come back late,", True)
+            words = v.multiply(request.words, share)
+            left = v.subtract(left, words)
+            window = measure(lambda found: found.window, "window", "bytes between two touches of those,")
+            lines.append(write(words, f"gather(max({request.size}, {self.write_formula(window)}))"))
+        if left.terms:
+            lines.append(write(left, self._write_moving(request.size, [found.reuse for _, found in runs], measure)))
+        return lines
+
+    def _write_moving(self, size: int, reuse: list[float], measure: Callable[..., Value]) -> str:
+        """The pattern of accesses that move along, and meet each word so often."""
+        if all(0.8 <= each <= 1.25 for each in reuse):
+            return "stream"
+        often = self.write_formula(
+            measure(lambda found: max(found.reuse, size / LINE), "reuse", "how often words are met,")
+        )
+        if max(reuse) < 1:
+            return f"stride(ceil({size}/max({size}/{LINE}, {often})))"  # a formula may fall to 0 at other sizes
+        return f"blocked({MOVING}), reuse(max(1, {often}))"
 
     def _write_pattern(self, request: Request, arguments: tuple[Trips, ...]) -> str:
         """A pattern with its arguments. Means of rows are no whole numbers, as strides are: rows of a mean length that
@@ -366,9 +450,10 @@ class Body(Naming):
         return f"max(1e-9, min({most}, ({words})/max(1, {rest})))"
 
     def _has_mean(self, value: Trips) -> bool:
-        """Whether a formula has a parameter that counts give, and not a size."""
-        symbols = () if isinstance(value, CounterRange) else v.symbols(value)
-        return any(symbol in self.names.holes and self.names.holes[symbol].low == 0 for symbol in symbols)
+        """Whether a formula has a parameter that counts give, and not a size, or a size with ever other values."""
+        symbols = () if isinstance(value, CounterRange) else v.symbols(self.writer.resolve_value(value))
+        holes = [self.names.holes[symbol] for symbol in symbols if symbol in self.names.holes]
+        return any(hole.low == 0 or hole.span in self.names.means for hole in holes)
 
     @staticmethod
     def _write_bytes(amounts: BlockAmounts, shared: Callable[[Value], str]) -> list[str]:
@@ -434,6 +519,10 @@ def _join_rows(arguments: tuple[Trips, ...], has_mean: Callable[[Trips], bool]) 
 
 def _is_word(stride: Trips, size: int) -> bool:
     return not isinstance(stride, CounterRange) and v.number(stride) == size
+
+
+def _find_distance(part: int, found: Locality) -> float:
+    return found.tables[part]
 
 
 def is_parallel(nest: Nest) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import aspenpy
 from aspenpy.extract.execution import parse_command
 from aspenpy.extract.extraction import Extraction, extract
 from aspenpy.extract.fit import FitTerm, fit_formula
@@ -229,3 +230,33 @@ def test_fits_find_the_law_of_exact_counts(law: object, text: str) -> None:
     points = [({"n": n}, law(n)) for n in (100, 200, 400, 800)]  # type: ignore[operator]
     terms = [FitTerm("n", exponent) for exponent in (-1, 1, 2)]
     assert str(fit_formula(points, terms)) == text
+
+
+LEVELS = """#include <stdlib.h>
+typedef struct { int n; double *u; } Level;
+static void sweep(Level *level) {
+  int wide = level->n + 1;
+  for (int y = 0; y < level->n; y++)
+    for (int x = 0; x < level->n; x++) level->u[y * wide + x] += 1;
+}
+int main(int argc, char **argv) {
+  Level levels[3];
+  for (int i = 0; i < 3; i++) {
+    levels[i].n = atoi(argv[1 + i]);
+    levels[i].u = calloc((levels[i].n + 1) * (levels[i].n + 1), sizeof(double));
+  }
+  for (int i = 0; i < 3; i++) sweep(&levels[i]);
+  return levels[0].u[0] > 5;
+}
+"""
+
+
+def test_rows_of_ever_other_lengths_have_whole_strides(tmp_path: Path) -> None:
+    """The mean of 50, 80 and 121 is no whole number."""
+    (tmp_path / "levels.c").write_text(LEVELS)
+    found = extract(tmp_path / "levels.c", run=ProgramRun("./a.out 50 80 121"))
+    (tmp_path / "levels.aspen").write_text(found.text)
+    application = aspenpy.load_application(tmp_path / "levels.aspen")
+    assert float(aspenpy.predict(application, aspenpy.load_machine("haswell")).runtime) > 0
+    loads = float(aspenpy.count(application, "loads"))
+    assert loads == pytest.approx(8 * (50**2 + 80**2 + 121**2), rel=0.05)

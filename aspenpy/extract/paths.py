@@ -1,0 +1,252 @@
+"""Cycles of the path that a run took: passes of a loop with the loops inside, its branches and the functions it calls.
+
+A loop whose passes hold several short loops, branches on data or calls has no body of its own to be priced. Its
+compiled blocks are walked as they ran: each inner loop makes the mean of its passes, branches go either way as often as
+they did, and calls of functions of the program are followed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from functools import cache
+from random import Random
+from statistics import median
+
+from aspenpy.assembly.listing import CompiledFunction, Instruction
+from aspenpy.assembly.loops import NaturalLoop, find_loops
+from aspenpy.assembly.mending import mend
+from aspenpy.assembly.windows import LONGEST, SimulationWindow
+from aspenpy.extract import values as v
+from aspenpy.extract.costs import Alternative, Arithmetic, Item, Nest, walk_items
+from aspenpy.extract.line_counts import ExecutionCount
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+Ran = Mapping[Span, ExecutionCount]
+Region = tuple[int, int, float]
+"""Columns of a line, and how often what stands there runs in a pass."""
+
+DEEPEST_CALL = 6
+"""Calls inside one another that a walk follows."""
+
+PATH = 2_000
+"""Instructions of the shorter of two walks: some passes of branches that go either way."""
+
+LONGEST_LAP = LONGEST // 2
+"""Instructions of a pass, up to which it is walked as a whole."""
+
+SURE = 0.02
+"""How far apart the weights of two blocks lie at least for one of them to be rarer."""
+
+
+@cache
+def real_path(name: str) -> str:
+    """The path of a file without links."""
+    return os.path.realpath(name)
+
+
+class PassWeights:
+    """How often each place of a loop's body runs in one of its passes, by the counts of a run."""
+
+    def __init__(self, nest: Nest, ran: Ran) -> None:
+        self.ran = ran
+        self.regions: dict[tuple[str, int], list[Region]] = {}
+        self._add_items(nest.body, 1.0)
+        self._add_span(nest.span, 1.0)
+
+    def _add_items(self, items: Iterable[Item], weight: float) -> None:
+        for item in items:
+            if isinstance(item, Alternative):
+                self._add_span(item.span, weight)
+                share = self.share_of(item)
+                then, otherwise = (item.otherwise, item.then) if item.negated else (item.then, item.otherwise)
+                self._add_items(then, weight * share)
+                self._add_items(otherwise, weight * (1 - share))
+            else:
+                self._add_span(item.span, weight)
+                if isinstance(item, Nest):
+                    self._add_items(item.body, weight)
+
+    def share_of(self, item: Alternative) -> float:
+        counted = self.ran.get(item.span) if item.span is not None else None
+        if counted is not None and counted.entered:
+            return min(1.0, counted.passes[0] / counted.entered)
+        return 0.5
+
+    def _add_span(self, span: Span | None, weight: float) -> None:
+        if span is None:
+            return
+        source, start, end = span.resolve()
+        text = source.text
+        line = text.count("\n", 0, start) + source.first_line
+        column = start - (text.rfind("\n", 0, start) + 1) + 1
+        stop = text.find("\n", start, end)
+        width = (stop if stop >= 0 else end) - start
+        place = (real_path(source.path or source.name), line)
+        self.regions.setdefault(place, []).append((column, column + max(1, width), weight))
+
+    def find(self, one: Instruction) -> float | None:
+        """The weight of the smallest place around that of an instruction."""
+        regions = self.regions.get((real_path(one.place[0]), one.place[1]))
+        if not regions:
+            return None
+        column = one.place[2]
+        around = [region for region in regions if region[0] <= column < region[1]]
+        return min(around or regions, key=lambda region: (region[1] - region[0], region[2]))[2]
+
+
+class FollowedCode(Record):
+    """Compiled functions by their names, and those that are not followed."""
+
+    functions: Mapping[str, CompiledFunction]
+    apart: frozenset[str]
+
+
+class PathWalk:
+    """A walk along the passes of a compiled loop. `trips` are the mean laps of loops inside, by the function and block
+    where each is entered; a loop that is not among them makes one."""
+
+    def __init__(self, code: FollowedCode, weights: PassWeights, trips: Mapping[tuple[str, int], float]) -> None:
+        self.code, self.weights, self.trips = code, weights, trips
+        self.random = Random(1)
+        self.known: dict[tuple[str, int], float | None] = {}
+        self.found: list[Instruction] = []
+
+    def run(self, loop: NaturalLoop, laps: int) -> list[Instruction]:
+        """The instructions of so many laps of a loop."""
+        for _ in range(laps):
+            self._walk(loop, 0)
+            if len(self.found) > LONGEST:
+                break
+        return self.found
+
+    def _walk(self, loop: NaturalLoop, depth: int) -> None:
+        """Blocks of a lap, from its begin until it comes again, or the way leads out."""
+        inside = {inner.header: inner for inner in loop.inner}
+        blocks = loop.function.blocks
+        number, left = loop.header, set(inside)
+        for _ in range(4 * len(loop.blocks) + 4):
+            if number in inside:
+                inner = inside[number]
+                mean = self.trips.get((loop.function.name, number), 1.0)
+                times = int(mean) + (self.random.random() < mean - int(mean))
+                for _ in range(times):
+                    if len(self.found) <= LONGEST:
+                        self._walk(inner, depth)
+                left.discard(number)
+                exits = [after for block in sorted(inner.blocks) for after in blocks[block].successors]
+                following = [after for after in exits if after in loop.blocks and after not in inner.blocks]
+            else:
+                self._take(loop.function, number, depth)
+                following = [after for after in blocks[number].successors if after in loop.blocks]
+            number = self._choose(loop, number, list(dict.fromkeys(following)), left)
+            if number in (loop.header, -1) or len(self.found) > LONGEST:
+                return
+
+    def _take(self, function: CompiledFunction, number: int, depth: int) -> None:
+        for one in function.blocks[number].instructions:
+            name = one.operands[0].split("@")[0] if (one.is_call or one.is_jump) and one.operands else ""
+            called = self.code.functions.get(name)
+            if called is not None and depth < DEEPEST_CALL and name.split(".")[0] not in self.code.apart:
+                whole = frozenset(range(len(called.blocks)))
+                self._walk(NaturalLoop(called, 0, whole, find_loops(called)), depth + 1)
+            elif not one.is_call and not one.mnemonic.startswith("ret"):
+                self.found.append(one)
+
+    def _choose(self, loop: NaturalLoop, number: int, following: list[int], left: set[int]) -> int:
+        """The block that follows: by how often each runs, else one that leads to a loop that was not walked."""
+        if len(following) < 2:
+            return following[0] if following else -1
+        share = self._find_share(loop, number, following[0], following[1])
+        if share is not None:
+            return following[0] if self.random.random() < share else following[1]
+        reached = [len(left & self._reach(loop, after)) for after in following]
+        if len(set(reached)) > 1:
+            return following[reached.index(max(reached))]
+        calm = [after for after in following if not self._calls(loop.function, after)] or following
+        return self.random.choice(calm)
+
+    def _find_share(self, loop: NaturalLoop, number: int, one: int, other: int) -> float | None:
+        """How often the first of two blocks follows: of a way around, by how often it runs for each pass of where it
+        leads to; of two ways apart, by how often each runs. None where counts tell nothing."""
+        first, second = (self._weight(loop.function, block) for block in (one, other))
+        if first is None or second is None:
+            return None
+        ahead, back = self._leads(loop, one, other), self._leads(loop, other, one)
+        if ahead and not back:
+            return min(1.0, first / second) if second else None
+        if back and not ahead:
+            return 1 - min(1.0, second / first) if first else None
+        return first / (first + second) if abs(first - second) > SURE * max(first, second) else None
+
+    def _leads(self, loop: NaturalLoop, one: int, other: int) -> bool:
+        """Whether a block leads to another before the loop begins anew."""
+        return one != loop.header and (other == loop.header or other in self._reach(loop, one))
+
+    def _calls(self, function: CompiledFunction, number: int) -> bool:
+        """Whether a block calls what is not followed, as those do that report errors."""
+        called = (one.operands[0].split("@")[0] for one in function.blocks[number].instructions if one.is_call)
+        return any(name not in self.code.functions for name in called)
+
+    def _weight(self, function: CompiledFunction, number: int) -> float | None:
+        key = (function.name, number)
+        if key not in self.known:
+            found = [self.weights.find(one) for one in function.blocks[number].instructions]
+            said = [weight for weight in found if weight is not None]
+            self.known[key] = median(said) if said else None
+        return self.known[key]
+
+    @staticmethod
+    def _reach(loop: NaturalLoop, start: int) -> set[int]:
+        seen, waiting = set[int](), [start]
+        while waiting:
+            number = waiting.pop()
+            if number not in seen and number in loop.blocks and number != loop.header:
+                seen.add(number)
+                waiting.extend(loop.function.blocks[number].successors)
+        return seen
+
+
+def mean_passes(nest: Nest, ran: Ran) -> float | None:
+    """Passes of a loop each time it is entered: those of the run, else its constant bound."""
+    counted = ran.get(nest.span) if nest.span is not None else None
+    if counted is not None and counted.entered:
+        return counted.passes[0] / counted.entered
+    known = v.number(nest.bounds[0]) if len(nest.bounds) == 1 else None
+    return None if known is None else float(known)
+
+
+def make_path_window(
+    loop: NaturalLoop, code: FollowedCode, weights: PassWeights, trips: Mapping[tuple[str, int], float]
+) -> SimulationWindow | None:
+    """A window of the passes of a loop as they ran; None where one is too long."""
+    lap = PathWalk(code, weights, trips).run(loop, 1)
+    if not lap or len(lap) > LONGEST_LAP:
+        return None
+    laps = max(2, -(-PATH // len(lap)))
+    laps = max(1, min(laps, LONGEST // (2 * len(lap))))
+    first, second = (mend(PathWalk(code, weights, trips).run(loop, times)) for times in (laps, 2 * laps))
+    return SimulationWindow(laps, first, second)
+
+
+def list_inner_nests(items: Iterable[Item]) -> Iterator[Nest]:
+    """All loops inside some items."""
+    return (item for item in walk_items(items) if isinstance(item, Nest))
+
+
+def flops_of_path(items: Iterable[Item], weights: PassWeights) -> Fraction:
+    """Flops of a pass in the mean of a run."""
+    total = Fraction(0)
+    for item in items:
+        if isinstance(item, Arithmetic) and item.name in ("add", "multiply", "divide", "square_root", "fma"):
+            total += item.amount
+        elif isinstance(item, Alternative):
+            share = Fraction(weights.share_of(item)).limit_denominator(1000)
+            then, otherwise = (item.otherwise, item.then) if item.negated else (item.then, item.otherwise)
+            total += flops_of_path(then, weights) * share + flops_of_path(otherwise, weights) * (1 - share)
+        elif isinstance(item, Nest):
+            passes = mean_passes(item, weights.ran)
+            total += flops_of_path(item.body, weights) * Fraction(passes or 1).limit_denominator(1000)
+    return total

@@ -1,0 +1,161 @@
+"""Locality of accesses that the source gives no order: what a run says, against arithmetic and a searched LRU stack."""
+
+import random
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from aspenpy.extract.extraction import Extraction, extract
+from aspenpy.extract.locality import BINS, TouchCounts, find_locality, reuse_distances, time_of_bin
+from aspenpy.extract.model_runs import ProgramRun
+
+pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+COMPILES = pytest.mark.skipif(not shutil.which("gcc"), reason="compiles programs with GCC")
+
+GATHER = """#include <stdio.h>
+#include <stdlib.h>
+static unsigned state = 1;
+static unsigned draw(unsigned most) {
+  state ^= state << 13; state ^= state >> 17; state ^= state << 5;
+  return state % most;
+}
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), where = atoi(argv[2]);
+  int *index = malloc(n * sizeof(int));
+  double *x = malloc(n * sizeof(double)), sum = 0;
+  for (int i = 0; i < n; i++) x[i] = i;
+  for (int i = 0; i < n; i++)
+    index[i] = where == 0 ? i : where == 1 ? (int)draw(n) : where == 2 ? i / 4 : (i * 8) % n;
+  for (int t = 0; t < 5; t++)
+    for (int i = 0; i < n; i++) sum += x[index[i]];
+  printf("%g\\n", sum);
+  return 0;
+}
+"""
+
+SCATTER = """#include <stdlib.h>
+#define LINES 400
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), filled = 0;
+  double *values = malloc(n * sizeof(double));
+  for (int i = 0; i < n; i++) if (i % 3) values[filled++] = 1.5 * i;
+  return values[0] < 0;
+}
+"""
+
+
+def make_model(text: str, command: str, folder: Path, **over: list[float]) -> Extraction:
+    source = folder / "program.c"
+    source.write_text(text)
+    return extract(source, run=ProgramRun(command, over))
+
+
+def read_trait(found: Extraction, array: str, kind: str = "loads") -> list[str]:
+    return re.findall(rf"{kind} \[[^\]]*\] of size \[8\] \w+ {array} as (.*)", found.text)
+
+
+def read_number(found: Extraction, name: str) -> float:
+    said = re.search(rf"param {name} = ([\d.e+-]+) ", found.text)
+    assert said is not None, found.text
+    return float(said[1])
+
+
+def counts_of(lines: list[int]) -> TouchCounts:
+    """Counts of a trace of lines that are never near each other: the time since each was touched before."""
+    last: dict[int, int] = {}
+    far = [0.0] * BINS
+    first = 0
+    middles = [time_of_bin(place) for place in range(BINS)]
+    for now, line in enumerate(lines):
+        if line in last:
+            time = now - last[line]
+            far[min(range(BINS), key=lambda place: (abs(middles[place] - time), place))] += 1
+        else:
+            first += 1
+        last[line] = now
+    return TouchCounts(len(lines), 0, (0, first), (tuple([0.0] * BINS), tuple(far)))
+
+
+def searched_distances(lines: list[int]) -> list[int]:
+    """Reuse distances of an LRU stack that is searched."""
+    stack: list[int] = []
+    found = []
+    for line in lines:
+        if line in stack:
+            found.append(len(stack) - 1 - stack.index(line))
+            stack.remove(line)
+        stack.append(line)
+    return sorted(found)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_distances_are_those_of_a_stack(seed: int) -> None:
+    draw = random.Random(seed)
+    lines = [draw.choice((draw.randrange(400), 1000 + draw.randrange(4000))) for _ in range(8000)]
+    counts = counts_of(lines)
+    searched = searched_distances(lines)
+    distances = reuse_distances(counts)
+    pairs = sorted(zip(distances, counts.far[1], strict=True))
+    for share in (0.25, 0.5, 0.75):
+        passed, estimate = 0.0, 0.0
+        for distance, number in pairs:
+            passed += number
+            if passed >= share * sum(counts.far[1]):
+                estimate = distance
+                break
+        assert estimate == pytest.approx(searched[int(share * len(searched))], rel=0.15)
+
+
+MEDIANS = (0.125, 0.375, 0.625, 0.875)
+"""Reuse distances at random are even from 0 to the lines of the table: the middles of four equal parts."""
+
+
+def test_draws_from_a_table_lead_anywhere() -> None:
+    draw = random.Random(7)
+    found = find_locality(counts_of([draw.randrange(3000) for _ in range(30_000)]), 8)
+    assert found.anywhere
+    assert found.jumps == pytest.approx(1 - 64 / 3000, abs=0.02)  # but for those that come back at once
+    assert found.tables == pytest.approx([64 * 3000 * part for part in MEDIANS], rel=0.2)  # a tenth are first touches
+
+
+@COMPILES
+def test_walks_are_streams_and_draws_are_random(tmp_path: Path) -> None:
+    assert read_trait(make_model(GATHER, "./a.out 200000 0", tmp_path), "x") == ["stream"]
+    assert read_trait(make_model(GATHER, "./a.out 200000 1", tmp_path), "x") == ["random"]
+
+
+@COMPILES
+def test_words_that_are_met_again_are_counted(tmp_path: Path) -> None:
+    found = make_model(GATHER, "./a.out 200000 2", tmp_path)
+    assert read_trait(found, "x") == ["blocked(512), reuse(max(1, x_reuse))"]
+    assert read_number(found, "x_reuse") == pytest.approx(4, rel=0.01)
+
+
+@COMPILES
+def test_columns_are_strides(tmp_path: Path) -> None:
+    (trait,) = read_trait(make_model(GATHER, "./a.out 160000 3", tmp_path), "x")
+    assert trait == "stride(ceil(8/max(8/64, x_reuse)))"  # a word of each line
+
+
+@COMPILES
+def test_what_is_filled_as_data_say_is_a_stream(tmp_path: Path) -> None:
+    assert read_trait(make_model(SCATTER, "./a.out 30000", tmp_path), "values", "stores") == ["stream"]
+
+
+@COMPILES
+def test_misses_follow_at_other_sizes(tmp_path: Path) -> None:
+    """A table of 16 times the size is random, too: of L lines a cache of C holds C/L."""
+    found = make_model(GATHER, "./a.out {n} 1", tmp_path, n=[20_000, 40_000, 80_000])
+    (tmp_path / "model.aspen").write_text(found.text)
+    app, machine = aspenpy.load_application(tmp_path / "model.aspen"), aspenpy.load_machine("haswell")
+    n = 1_280_000
+    level = next(row for row in aspenpy.traffic(app, machine, set={"n": n}).totals if row.name == "haswell_l3")
+    held = 20 * 2**20 / (8 * n)
+    assert held > 1  # the last cache holds it all: each line is fetched once by what fills it
+    first = next(row for row in aspenpy.traffic(app, machine, set={"n": n}).totals if row.name == "haswell_l1")
+    draws = 5 * n * (1 - 32 * 1024 / (8 * n))
+    assert first.read_misses == pytest.approx(draws + 2 * 4 * n / 64 * 3, rel=0.1)
+    assert level.read_misses < 0.5 * draws

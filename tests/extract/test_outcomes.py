@@ -1,0 +1,98 @@
+"""Branches guessed wrongly: the predictor of a counted program against what no predictor, or any, can know, and models
+with their rates."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from aspenpy.assembly.compiling import Recipe
+from aspenpy.assembly.mca import find_simulator
+from aspenpy.extract.extraction import extract
+from aspenpy.extract.model_runs import ProgramRun
+from aspenpy.extract.outcomes import RECORDER, Guesses, read_outcomes
+
+pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="compiles programs with GCC")
+SIMULATES = pytest.mark.skipif(find_simulator() is None, reason="simulates with llvm-mca")
+
+DRAWS = """
+static unsigned state = 1;
+static unsigned draw(unsigned most) {
+  state ^= state << 13; state ^= state >> 17; state ^= state << 5;
+  return (state >> 3) % most;
+}
+int main(void) {
+  for (int i = 0; i < 300000; i++) aspenpy_outcome(0, draw(2) == 0);
+  for (int i = 0; i < 300000; i++) aspenpy_outcome(1, draw(10) == 0);
+  for (int i = 0; i < 300000; i++) aspenpy_outcome(2, i % 7 != 0);
+  for (int i = 0; i < 20000; i++) for (int k = 0; k <= 20; k++) aspenpy_outcome(3, k < 20);
+  for (int i = 0; i < 60000; i++) for (int k = 0, most = draw(8); k <= most; k++) aspenpy_outcome(4, k < most);
+  for (int i = 0; i < 300000; i++) aspenpy_outcome(5, 1);
+  return 0;
+}
+"""
+
+BRANCH = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), kept = 0;
+  unsigned state = 1;
+  int *x = malloc(n * sizeof(int)), *y = malloc(n * sizeof(int));
+  for (int i = 0; i < n; i++) {
+    state ^= state << 13; state ^= state >> 17; state ^= state << 5;
+    x[i] = (state >> 3) % PERIOD;
+  }
+  for (int i = 0; i < n; i++)
+    WORK
+  return y[0] == 2;
+}
+"""
+
+
+def test_what_is_guessed_wrongly(tmp_path: Path) -> None:
+    """Draws by halves are guessed wrongly half the time, rare ones as often as they are met; what comes again is
+    learnt; a loop of 0 to 7 passes at random ends at one of the passes that are left, each as likely as the other."""
+    (tmp_path / "draws.c").write_text(RECORDER % (6, tmp_path / "outcomes") + DRAWS)
+    subprocess.run(["gcc", "-O1", tmp_path / "draws.c", "-o", tmp_path / "draws"], check=True)
+    subprocess.run([tmp_path / "draws"], check=True)
+    found = read_outcomes((tmp_path / "outcomes").read_text())
+    rates = {place: each.wrong / each.number for place, each in found.items()}
+    assert found[3].number == 20_000 * 21
+    assert rates[0] == pytest.approx(0.5, abs=0.01)
+    assert rates[1] == pytest.approx(0.1, abs=0.015)
+    assert max(rates[2], rates[3], rates[5]) < 0.005
+    assert 0.125 * 60_000 < found[4].wrong < 1.05 * 60_000  # at most once each time, for 1 of 8 at least
+
+
+def test_processes_add_up() -> None:
+    assert read_outcomes("0 10 10 1\n2 5 5 5\n0 30 15 3\n") == {0: Guesses(40, 7), 2: Guesses(5, 5)}
+
+
+def wrong_guesses(folder: Path, period: int, work: str) -> list[float]:
+    (folder / "main.c").write_text(BRANCH.replace("PERIOD", str(period)).replace("WORK", work))
+    text = extract(folder / "main.c", level="o2", run=ProgramRun("./a.out 200000"), recipe=Recipe()).text
+    assert len(re.findall("as mispredicted", text)) == len(re.findall("param wrong_guesses", text))
+    return [float(rate) for rate in re.findall(r"param wrong_guesses\w* = ([\d.]+)", text)]
+
+
+STORE = "if (x[i] == 0) { y[kept & 255] = i; kept += 3; }"
+
+
+@SIMULATES
+@pytest.mark.parametrize("period", [2, 10])
+def test_a_branch_on_data_has_its_rate(period: int, tmp_path: Path) -> None:
+    assert wrong_guesses(tmp_path, period, STORE) == [pytest.approx(1 / period, rel=0.1)]
+
+
+@SIMULATES
+def test_a_branch_that_is_always_taken_is_learnt(tmp_path: Path) -> None:
+    assert wrong_guesses(tmp_path, 1, STORE) == []
+
+
+@SIMULATES
+def test_a_condition_that_is_no_jump_is_not_guessed(tmp_path: Path) -> None:
+    """GCC adds the outcome of the comparison."""
+    assert wrong_guesses(tmp_path, 2, "kept += x[i] == 0;") == []
+    assert wrong_guesses(tmp_path, 2, "if (x[i] == 0) kept++;") == []

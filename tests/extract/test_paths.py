@@ -1,0 +1,57 @@
+"""Cycles of passes as a run took them: functions that are called, branches by their shares, short loops inside."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from aspenpy.assembly.compiling import Recipe
+from aspenpy.assembly.mca import find_simulator
+from aspenpy.extract.extraction import extract
+from aspenpy.extract.model_runs import ProgramRun
+
+pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("gcc"), reason="compiles programs with GCC"),
+    pytest.mark.skipif(find_simulator() is None, reason="simulates with llvm-mca"),
+]
+
+CHAIN = """double chain(double x) {
+  return x{products};
+}
+"""
+
+CALLS = """#include <stdlib.h>
+double chain(double x);
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  double *x = malloc(n * sizeof(double)), y = 1;
+  for (int i = 0; i < n; i++) x[i] = i % RARE == 0;
+  for (int i = 0; i < n; i++) if (x[i] > 0) y = chain(y);
+  return y == 2;
+}
+"""
+
+
+def cycles(folder: Path, rare: int, products: int) -> float:
+    """Cycles of a pass of the loop that calls, by the model."""
+    (folder / "chain.c").write_text(CHAIN.replace("{products}", " * 1.0000001" * products))
+    (folder / "main.c").write_text(CALLS.replace("RARE", str(rare)))
+    files = [folder / "main.c", folder / "chain.c"]
+    text = extract(files, level="o2", run=ProgramRun("./a.out 20000"), recipe=Recipe()).text
+    found = re.findall(r"chain \[(?:([\d.]+)\*)?n(?:/(\d+))?\] as window", text)
+    assert found, text
+    return max(float(times or 1) / float(part or 1) for times, part in found)
+
+
+@pytest.mark.parametrize("products", [20, 40])
+def test_functions_that_are_called_are_walked(products: int, tmp_path: Path) -> None:
+    """A product waits 3 to 5 cycles for the one before (Fog, instruction tables: Zen 3, Skylake 4, Haswell 5)."""
+    assert 2.8 * products < cycles(tmp_path, 1, products) < 5.5 * products
+
+
+def test_branches_are_taken_as_often_as_they_were(tmp_path: Path) -> None:
+    always = cycles(tmp_path, 1, 40)
+    assert cycles(tmp_path, 4, 40) == pytest.approx(always / 4, rel=0.3)
+    assert cycles(tmp_path, 1000, 40) < always / 10
