@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
+from aspenpy.answers.peaks import value_of
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
@@ -111,3 +112,73 @@ def test_refused(run: Runner, models: Path, arguments: tuple[str, ...], said: st
     outcome = run("machine", *arguments)
     assert (outcome.status, outcome.out) == (2, "")
     assert outcome.err.startswith(f"aspenpy: {said}")
+
+
+# -- as vendors' pages say it -----------------------------------------------------------------------
+
+BOARD = """
+kind = "accelerator"
+source = "a data sheet"
+name = "Board"
+vendor = "NVIDIA"
+year = YEAR
+cores = 188
+lanes = 128
+clock = "2.6 GHz"
+watts = "600 W"
+[l2]
+capacity = "128 MB"
+[memory]
+kind = "KIND"
+capacity = "96 GB"
+bandwidth = "1792 GB/s"
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "year", "part"), [("GDDR7", 2025, 64), ("gddr6", 2018, 32), ("HBM3", 2023, 2), ("lpddr5x", 2025, 2)]
+)
+def test_a_page_that_names_no_double_precision(run: Runner, models: Path, kind: str, year: int, part: int) -> None:
+    """Of 2 x 188 x 128 x 2.6 GHz in single precision; capitals of a page are no other memory."""
+    Path("board.toml").write_text(BOARD.replace("KIND", kind).replace("YEAR", str(year)))
+    assert run("machine", "new", "board", "--from", "board.toml").status == 0
+    found = aspenpy.peaks(aspenpy.load_machine(Path("board.aspen")))
+    most = max(peak.rate * peak.count for peak in found if peak.resource == "flops" and "dp" in peak.traits)
+    assert most == pytest.approx(2 * 188 * 128 * 2.6e9 / part)
+    assert ("property hbm" in Path("board.aspen").read_text()) is kind.startswith("HBM")
+
+
+CLUSTER = """
+kind = "system"
+source = "a user guide"
+name = "Cluster"
+vendor = "HPE"
+year = 2024
+nodes = 1152
+node = "liquid_cooled_blade"
+processor = "amd_mi300a"
+processors = 4
+ports = 4
+[network]
+topology = "dragonfly"
+bandwidth = "200 Gbit/s"
+"""
+
+
+def test_bits_of_a_network_and_a_dragonfly_of_which_nothing_more_is_said(run: Runner, models: Path) -> None:
+    """200 Gbit/s are 25 GB/s; 16 ports are four nodes of four ports, 32 switches a group, nine groups of 128 nodes."""
+    Path("cluster9.toml").write_text(CLUSTER)
+    assert run("machine", "new", "cluster9", "--from", "cluster9.toml").status == 0
+    assert run("machine", "check", "cluster9.aspen") == (0, "no errors, no warnings\n", "")
+    machine = aspenpy.load_machine(Path("cluster9.aspen"))
+    parameters = {key: value.payload for key, value in aspenpy.Network(machine).topology.parameters}
+    assert [parameters[key] for key in ("nodes_per_router", "routers", "groups", "global_links")] == [4, 32, 9, 8]
+    bandwidth = machine.components["cluster9_network"].value("bandwidth")
+    assert bandwidth is not None
+    assert value_of(bandwidth, machine.definitions) == 25e9
+
+
+def test_threads_of_a_socket_are_none_of_a_core(run: Runner, models: Path) -> None:
+    Path("board.toml").write_text(SHEET.replace("cores = 8", "cores = 8\nthreads = 16"))
+    assert run("machine", "new", "board", "--from", "board.toml").status == 0
+    assert "the threads of core `board_core` is 16" in run("machine", "check", "board.aspen").out

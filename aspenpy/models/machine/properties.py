@@ -68,6 +68,7 @@ _CORE = (
          "a core that does not fuse has a gain of 1"),
     _Row("adders", "core", "pipes", "pipes that begin additions, and no products", "1", "16",
          "leave it out where additions and products begin in the same pipes"),
+    _Row("threads", "core", "threads", "hardware threads of a core", "1", "8", "those of a core, not of its socket"),
     _Row("outstanding", "core", "lines", "cache misses in flight", "1", "8192",
          "a core has at least one miss in flight"),
     _Row("scheduling_model", "core", WORD, "the name that LLVM has for the scheduling model of the processor"),

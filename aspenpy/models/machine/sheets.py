@@ -200,7 +200,11 @@ def _read_value(
     if field.unit == "numbers":
         written = text if _NUMBERS.fullmatch(text) else None
     else:
-        written = _write_word(text) if is_word else _write_quantity(text, field.unit, f"{machine}_clock")
+        written = (
+            _write_word(text if known else text.lower())
+            if is_word
+            else _write_quantity(text, field.unit, f"{machine}_clock")
+        )
     if not usable or written is None:
         expected = {"word": "a word", "numbers": "numbers as {24, 16}", "": "a number above zero"}.get(
             field.unit, f"a quantity in {field.unit}"
@@ -224,7 +228,8 @@ def _write_word(text: str) -> str | None:
 
 
 def _write_quantity(text: str, unit: str, clock: str) -> str | None:
-    """A quantity as the language has it; None where it is none of that unit. Cycles are of the machine's clock."""
+    """A quantity as the language has it; None where it is none of that unit. Cycles are of the machine's clock; bits,
+    in which networks are sold, are eighths of bytes."""
     match = _NUMBER.fullmatch(text)
     if match is None or len(text) > MOST_DIGITS or not float(match[1]):
         return None
@@ -233,6 +238,8 @@ def _write_quantity(text: str, unit: str, clock: str) -> str | None:
         return number if unit == given else None
     if unit == "s" and given in ("cycle", "cycles"):
         return f"{number}/{clock}"
+    if unit == "B/s" and (bits := re.fullmatch(r"([kMGT]?)(bit|b)/s", given)):
+        return f"{number} {bits[1]}B/s/8"
     if unit == "B/s" and given.endswith("/cycle"):
         inside = given.removesuffix("/cycle")
         return f"{number} {inside}*{clock}" if _has_dimension(inside, "B") else None
