@@ -72,7 +72,7 @@ class ChoiceOptions(Record):
 
 
 def _cost_of_run(prediction: Prediction) -> Quantity | None:
-    """The cost of a run: its hours on nodes that are rented, else the machine's `cost`; None where it states neither."""
+    """The cost of a run: hours of nodes that are rented, else the machine's `cost`; None where neither is stated."""
     stated = summable_properties(prediction.machine)
     if "hourly_price" in stated:
         price = find_metric("hourly_price").expr
