@@ -19,7 +19,7 @@ MOST: dict[str, int] = {
     "generate": 850,
     "language": 4900,
     "learn": 7010,
-    "models": 3903,
+    "models": 3915,
     "other": 1065,
     "page": 640,
     "probe": 2070,
