@@ -43,7 +43,7 @@ def report_fit(fit: Fit) -> Report:
         "rms_before": fit.rms_before,
         "mean_error": fit.mean_error,
         "largest_error": fit.worst.error,
-        "freedom": fit.freedom,
+        "degrees_of_freedom": fit.degrees_of_freedom,
         "has_steps": fit.has_steps,
     }
     notes = (Paragraph(STEPS),) if fit.has_steps else ()
@@ -97,7 +97,7 @@ def facts_of(fit: Fit) -> Table:
         ("root mean square", f"{three_digits(fit.rms)}, before the fit {three_digits(fit.rms_before)}"),
         ("mean", three_digits(fit.mean_error)),
         ("largest", f"{largest}{where}"),
-        ("degrees of freedom", format_count(fit.freedom)),
+        ("degrees of freedom", format_count(fit.degrees_of_freedom)),
     )
     return make_facts(rows).replace(columns=(Column("relative error"), Column("")))
 

@@ -81,7 +81,7 @@ def test_json(run: Runner, line: Path) -> None:
     assert {item["name"]: item["value"] for item in found["parameters"]} == pytest.approx({"slope": 2, "offset": 0.5})
     assert [item["measured"] for item in found["measurements"]] == pytest.approx([2.5, 6.5, 0.25, 0.85])
     assert found["measurements"][3]["settings"] == {"n": 4}
-    assert (found["freedom"], found["confidence"], found["has_steps"]) == (2, 0.95, False)
+    assert (found["degrees_of_freedom"], found["confidence"], found["has_steps"]) == (2, 0.95, False)
 
 
 def test_csv(run: Runner, line: Path) -> None:

@@ -75,7 +75,7 @@ def test_line_against_the_normal_equations() -> None:
     for item, value, deviation in zip(found.parameters, values, deviations, strict=True):
         half = 2.306004135204166 * deviation
         assert item.interval == pytest.approx((value - half, value + half), rel=1e-9)
-    assert found.freedom == 8
+    assert found.degrees_of_freedom == 8
     assert [item.error for item in found.residuals] == pytest.approx(left.tolist(), abs=1e-12)
     assert found.rms == pytest.approx(math.sqrt(left @ left / 10), rel=1e-12)
     assert found.mean_error == pytest.approx(abs(left).mean(), rel=1e-12)
@@ -188,7 +188,7 @@ def test_value_at_its_bound() -> None:
     best = sum((1 - n / 4 / t) / t for n, t in times.items()) / sum(1 / t**2 for t in times.values())
     assert a.value == pytest.approx(best, rel=1e-12)
     assert a.interval is not None
-    assert found.freedom == 9
+    assert found.degrees_of_freedom == 9
 
 
 @pytest.mark.parametrize("most", [40, 100000], ids=["all tried", "branch and bound"])
@@ -239,7 +239,7 @@ def test_what_is_not_determined() -> None:
     }
     assert found.values["a"] + found.values["b"] == pytest.approx(3, rel=1e-10)
     assert found.values["c"] == pytest.approx(1, rel=1e-10)
-    assert found.freedom == len(SIZES) - 2
+    assert found.degrees_of_freedom == len(SIZES) - 2
 
 
 def test_nothing_changes_with_it() -> None:
@@ -258,7 +258,7 @@ def test_only_what_is_determined_is_fitted() -> None:
     found = fitted(app, [{"n": n, "runtime": 3 * n + 1} for n in SIZES])
     assert found.values == pytest.approx({"a": 2, "c": 1}, rel=1e-8)
     assert [(item.name, item.reason) for item in found.refused] == [("b", certainty.TOGETHER.format("a"))]
-    assert found.freedom == len(SIZES) - 2
+    assert found.degrees_of_freedom == len(SIZES) - 2
 
 
 def test_an_interval_wider_than_the_range_is_none() -> None:
@@ -397,7 +397,7 @@ def test_too_far_apart_is_told_at_the_measurement() -> None:
 
 def test_nothing_to_spare() -> None:
     found = fitted(LINE, [{"n": 1, "runtime": 2}, {"n": 2, "runtime": 3}])
-    assert (found.freedom, [item.interval for item in found.parameters]) == (0, [None, None])
+    assert (found.degrees_of_freedom, [item.interval for item in found.parameters]) == (0, [None, None])
     assert found.parameters[0].remark == certainty.NOTHING_TO_SPARE
 
 

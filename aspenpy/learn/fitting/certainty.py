@@ -9,7 +9,7 @@ its null space are those in which parameters move without effect.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aspenpy.language.diagnostics import AspenError
@@ -36,68 +36,89 @@ UNCERTAIN = "not determined: {:.4g} with a standard error of {:.3g}"
 NOTHING_TO_SPARE = "no measurement to spare for an interval"
 
 
+class Spread(Record):
+    """Standard deviation of a fitted value, and half the width of its confidence interval."""
+
+    deviation: float
+    half_width: float
+
+
 class Certainty(Record):
-    """By the number of the parameter, why it has no interval, or its standard deviation with half of its interval;
-    how many measurements there are beyond what determines the parameters; and of which not even the value together
-    with those of others is known."""
+    """How well a solution is determined; parameters are numbered as in the errors' axes.
 
-    remarks: dict[int, str]
-    spreads: dict[int, tuple[float, float]]
-    freedom: int
-    unknown: frozenset[int] = frozenset()
+    `spreads` has the parameters with an interval, `given` why others were taken at their value, and `undetermined` why
+    neither the measurements nor an end of a range determine the rest. Those in `arbitrary` are undetermined even
+    together with others: their values are where the search stopped. `degrees_of_freedom`: measurements less the
+    directions in which they determine the parameters."""
 
-    @property
-    def undetermined(self) -> dict[int, str]:
-        """Remarks on parameters that neither the measurements nor an end of a range determine."""
-        return {place: remark for place, remark in self.remarks.items() if remark.startswith("not determined")}
+    spreads: dict[int, Spread]
+    given: dict[int, str]
+    undetermined: dict[int, str]
+    arbitrary: frozenset[int]
+    degrees_of_freedom: int
+
+    def find_remark(self, number: int) -> str | None:
+        """Why a parameter has no interval; None where it has one."""
+        return self.undetermined.get(number) or self.given.get(number)
 
 
 def judge_certainty(errors: Errors, values: Sequence[float], confidence: float) -> Certainty:
     """The certainty of a solution, from the slopes of the errors there. What is held at an end of its range, or whole,
     counts as given. What cannot be below 0, and has a standard error above its value, is not determined."""
     import numpy
-    from scipy.special import stdtrit
 
-    left = errors(values)
-    remarks = {place: held for place, axis in enumerate(errors.axes) if (held := describe_held(axis, values[place]))}
-    inner = [place for place in range(len(errors.axes)) if place not in remarks]
+    given = {number: held for number, axis in enumerate(errors.axes) if (held := describe_held(axis, values[number]))}
+    inner = [number for number in range(len(errors.axes)) if number not in given]
     slopes = numpy.array(errors.slopes(values))[:, inner]
     lengths = numpy.linalg.norm(slopes, axis=0)
-    idle = [place for place, length in zip(inner, lengths, strict=True) if length < LEAST_SLOPE]
-    remarks |= dict.fromkeys(idle, NO_EFFECT)
     moving = lengths >= LEAST_SLOPE
-    inner = [place for place in inner if place not in remarks]
+    undetermined = {number: NO_EFFECT for number, moves in zip(inner, moving, strict=True) if not moves}
+    arbitrary = frozenset(undetermined)
+    inner = [number for number in inner if number not in undetermined]
+    left = errors(values)
     if not inner:
-        return Certainty(remarks, {}, len(left), frozenset(idle))
+        return Certainty({}, given, undetermined, arbitrary, len(left))
     lengths = lengths[moving]
     _, strengths, directions = numpy.linalg.svd(slopes[:, moving] / lengths, full_matrices=len(slopes) < sum(moving))
     strengths = numpy.concatenate([strengths, numpy.zeros(len(inner) - len(strengths))])
     weak = strengths <= WEAK * strengths[0]
-    remarks |= find_partners(inner, errors.axes, directions[weak])
-    freedom = len(left) - int((~weak).sum())
-    determined = [number for number, place in enumerate(inner) if place not in remarks]
-    if freedom < 1:
-        return Certainty(
-            remarks | {inner[number]: NOTHING_TO_SPARE for number in determined}, {}, freedom, frozenset(idle)
-        )
+    undetermined |= find_partners(inner, errors.axes, directions[weak])
+    degrees_of_freedom = len(left) - int((~weak).sum())
+    determined = [column for column, number in enumerate(inner) if number not in undetermined]
+    if degrees_of_freedom < 1:
+        given |= {inner[column]: NOTHING_TO_SPARE for column in determined}
+        return Certainty({}, given, undetermined, arbitrary, degrees_of_freedom)
     strong = directions[~weak] / strengths[~weak, None]
-    variance = math.fsum(error * error for error in left) / freedom * (strong**2).sum(axis=0)
+    variance = math.fsum(error * error for error in left) / degrees_of_freedom * (strong**2).sum(axis=0)
     deviations = numpy.sqrt(variance) / lengths
-    quantile = float(stdtrit(freedom, (1 + confidence) / 2))  # of Student's distribution, around 0
-    spreads = {inner[place]: (float(deviations[place]), float(quantile * deviations[place])) for place in determined}
-    wide = {
-        place: TOO_WIDE.format(f"{100 * confidence:g} %", half)
-        for place, (_, half) in spreads.items()
-        if not half <= errors.axes[place].high - errors.axes[place].low
+    quantile = student_quantile(degrees_of_freedom, confidence)
+    spreads = {
+        inner[column]: Spread(float(deviations[column]), float(quantile * deviations[column])) for column in determined
     }
-    vague = {
-        place: UNCERTAIN.format(values[place], deviation)
-        for place, (deviation, _) in spreads.items()
-        if errors.axes[place].low >= 0 and deviation > values[place]
-    }
-    vague |= wide
-    narrow = {place: spread for place, spread in spreads.items() if place not in vague}
-    return Certainty(remarks | vague, narrow, freedom, frozenset((*idle, *vague)))
+    vague = find_vague(spreads, errors.axes, values, confidence)
+    narrow = {number: spread for number, spread in spreads.items() if number not in vague}
+    return Certainty(narrow, given, undetermined | vague, arbitrary | vague.keys(), degrees_of_freedom)
+
+
+def student_quantile(degrees_of_freedom: int, confidence: float) -> float:
+    """The quantile of Student's distribution between whose negative and itself a share `confidence` lies."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees_of_freedom, (1 + confidence) / 2))
+
+
+def find_vague(
+    spreads: Mapping[int, Spread], axes: Sequence[FitAxis], values: Sequence[float], confidence: float
+) -> dict[int, str]:
+    """Parameters whose interval is wider than their range, or that cannot be negative and may be 0 by their error."""
+    vague = {}
+    for number, spread in spreads.items():
+        axis = axes[number]
+        if not spread.half_width <= axis.high - axis.low:
+            vague[number] = TOO_WIDE.format(f"{100 * confidence:g} %", spread.half_width)
+        elif axis.low >= 0 and spread.deviation > values[number]:
+            vague[number] = UNCERTAIN.format(values[number], spread.deviation)
+    return vague
 
 
 def describe_held(axis: FitAxis, value: float) -> str | None:
@@ -112,16 +133,16 @@ def describe_held(axis: FitAxis, value: float) -> str | None:
 def find_partners(inner: Sequence[int], axes: Sequence[FitAxis], weak: Any) -> dict[int, str]:
     """Remarks on parameters that can move together without changing any error."""
     remarks = {}
-    for number, place in enumerate(inner):
+    for column, number in enumerate(inner):
         partners = [
             axes[other].name
             for direction in weak
-            if abs(direction[number]) > PART
+            if abs(direction[column]) > PART
             for other, weight in zip(inner, direction, strict=True)
-            if abs(weight) > PART and other != place
+            if abs(weight) > PART and other != number
         ]
         if partners:
-            remarks[place] = TOGETHER.format(", ".join(dict.fromkeys(partners)))
+            remarks[number] = TOGETHER.format(", ".join(dict.fromkeys(partners)))
     return remarks
 
 
@@ -152,12 +173,12 @@ def find_undetermined(errors: Errors) -> dict[int, str]:
             problem = error
             continue
         columns = slopes * [axis.slope(value) for axis, value in zip(errors.axes, point, strict=True)]
-        idle -= {place for place in idle if numpy.linalg.norm(columns[:, place]) >= LEAST_SLOPE}
+        idle -= {number for number in idle if numpy.linalg.norm(columns[:, number]) >= LEAST_SLOPE}
         refusals.append(find_dependent_columns(columns, errors))
     if not refusals:
         raise problem
     fewest = min(refusals, key=len)
-    return {place: NO_EFFECT if place in idle else reason for place, reason in fewest.items()}
+    return {number: NO_EFFECT if number in idle else reason for number, reason in fewest.items()}
 
 
 def find_dependent_columns(columns: Any, errors: Errors) -> dict[int, str]:
@@ -167,21 +188,23 @@ def find_dependent_columns(columns: Any, errors: Errors) -> dict[int, str]:
     chosen: list[int] = []
     basis: list[Any] = []
     refused = {}
-    for place in range(len(errors.axes)):
-        length = numpy.linalg.norm(columns[:, place])
+    for number in range(len(errors.axes)):
+        length = numpy.linalg.norm(columns[:, number])
         if length < LEAST_SLOPE:
-            refused[place] = NO_EFFECT
+            refused[number] = NO_EFFECT
             continue
-        column = columns[:, place] / length
+        column = columns[:, number] / length
         left = column
-        for _ in range(2):  # again, for what rounding left
+        for _ in range(
+            2
+        ):  # Gram and Schmidt; a second pass removes what rounding left (Kahan's "twice is enough": Parlett, 1980)
             left = left - sum(((left @ axis) * axis for axis in basis), numpy.zeros_like(column))
         if numpy.linalg.norm(left) > SPANNED:
-            chosen.append(place)
+            chosen.append(number)
             basis.append(left / numpy.linalg.norm(left))
         else:
             lengths = numpy.linalg.norm(columns[:, chosen], axis=0)
             parts = numpy.linalg.lstsq(columns[:, chosen] / lengths, column, rcond=None)[0]
             names = [errors.axes[other].name for other, part in zip(chosen, parts, strict=True) if abs(part) > PART]
-            refused[place] = TOGETHER.format(", ".join(names))
+            refused[number] = TOGETHER.format(", ".join(names))
     return refused

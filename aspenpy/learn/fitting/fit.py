@@ -34,10 +34,10 @@ from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.model import parameters_with_range, range_warning
-from aspenpy.record import Record
+from aspenpy.record import NamedTuple, Record
 from aspenpy.tables.result import Result
 
-DIGITS = 9
+MOST_DIGITS = 9
 """Significant digits of a fitted value, at most: the search ends where steps are smaller."""
 
 
@@ -58,14 +58,15 @@ class FittedParameter(Record):
 
     @property
     def certain_value(self) -> int | float:
-        """The value to a hundredth of its standard deviation, and to what the search can tell: nine digits at most.
-        The digits below are those of the processor."""
+        """The value to a hundredth of its standard deviation, and to the step at which the search ends: nine digits at
+        most. Further digits differ from processor to processor."""
         if self.value.is_integer():
             return int(self.value)
-        digits = DIGITS
+        digits = MOST_DIGITS
         if self.deviation:
-            digits = math.floor(math.log10(abs(self.value))) - math.floor(math.log10(self.deviation)) + 3
-        rounded = float(f"{self.value:.{min(max(digits, 1), DIGITS)}g}")
+            down_to_deviation = math.floor(math.log10(abs(self.value))) - math.floor(math.log10(self.deviation)) + 1
+            digits = down_to_deviation + 2  # a hundredth of it
+        rounded = float(f"{self.value:.{min(max(digits, 1), MOST_DIGITS)}g}")
         return min(max(rounded, self.low), self.high)
 
 
@@ -86,9 +87,11 @@ class Residual(Record):
 
 
 class Fit(Record, Result):
-    """A fit. `rms` is the root of the mean square of the relative errors, `rms_before` that of the model as it was;
-    `freedom` the measurements beyond those that determine the parameters; `has_steps` whether the model jumps (at a
-    `ceil`) as a fitted parameter moves, where intervals are those of the ramp below the steps."""
+    """Fitted values of parameters, and how close the model comes with them.
+
+    `rms`: root mean square of the relative errors; `rms_before`: that of the model as it was. `degrees_of_freedom`:
+    measurements less those that determine the parameters. `has_steps`: whether the model jumps (at a `ceil`) as a
+    fitted parameter moves; the intervals are then those of the ramp below the steps."""
 
     application: Application
     kernel: str
@@ -97,7 +100,7 @@ class Fit(Record, Result):
     residuals: tuple[Residual, ...]
     rms: float
     rms_before: float
-    freedom: int
+    degrees_of_freedom: int
     confidence: float
     has_steps: bool
     diagnostics: tuple[Diagnostic, ...]
@@ -119,10 +122,11 @@ class Fit(Record, Result):
         return max(self.residuals, key=lambda item: abs(item.error))
 
     def to_aspen(self, path: str | Path | None = None, *, allow_outside: bool = False) -> str:
-        """The text of the model with the fitted values in place, to their certain digits, everything else as it was
-        written; `path` says where it will lie, if elsewhere. It is the machine where all that was fitted is of one
-        machine. Raises AspenError where a value is in another file of the application."""
+        """The text of the model with the fitted values, to their certain digits; all else stays as it was written.
 
+        The model is the machine's where all measurements are of one machine and all fitted parameters are its own, else
+        the application's. `path`: where the text will lie, if not where the model does, so that imports still lead to
+        their files. Raises AspenError where a value is in another file of the application."""
         values = {item.name: item.certain_value for item in self.parameters if item.determined}
         if not values:
             fail("nothing-to-fit", "the measurements determine no parameter, so that there is nothing to write")
@@ -193,21 +197,19 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     axes = [make_parameter_axis(responses, name, names, name in integer) for name in names]
     if vary:
         require_enough_measurements(responses.errors(axes))
-        errors, values, known = solve_axes(responses, axes, request)
-        return describe_fit(responses, errors, values, known, confidence, ())
+        return make_fit(responses, solve_axes(responses, axes, request), confidence, ())
     axes, undetermined = split_determined(responses, axes)
     refused += undetermined
-    while True:
-        errors, values, known = solve_axes(responses, axes, request)
-        if not known.undetermined:
-            break
-        place = max(known.undetermined)
-        refused.append(refuse_axis(axes[place], known.undetermined[place]))
-        axes = [axis for axis in axes if axis is not axes[place]]
+    # Of parameters that move together each is undetermined until one is left out. The last goes first: the order is
+    # that of the model, and those that were declared first are the ones a reader looks for.
+    while (solution := solve_axes(responses, axes, request)).certainty.undetermined:
+        last = max(solution.certainty.undetermined)
+        refused.append(refuse_axis(axes[last], solution.certainty.undetermined[last]))
+        axes = [axis for axis in axes if axis is not axes[last]]
         if not axes:
             fail_undetermined(refused)
     _require_fitted(integer, [axis.name for axis in axes], refused)
-    return describe_fit(responses, errors, values, known, confidence, refused)
+    return make_fit(responses, solution, confidence, refused)
 
 
 # -- what is fitted --------------------------------------------------------------------------------
@@ -234,10 +236,10 @@ def choose_parameters(responses: Responses, vary: Sequence[str]) -> list[str]:
 
 def make_parameter_axis(responses: Responses, name: str, names: Sequence[str], whole: bool) -> FitAxis:
     scope = responses.find_scope(name)
-    known = responses.parameters
-    here = [responses.qualify_name(other) for other in names if known[other].symbol in scope.definitions]
+    declared = responses.parameters
+    here = [responses.qualify_name(other) for other in names if declared[other].symbol in scope.definitions]
     is_count = scope.is_count(responses.qualify_name(name))
-    return make_axis(known[name], scope, [*here, *responses.inputs], whole or is_count)
+    return make_axis(declared[name], scope, [*here, *responses.inputs], whole or is_count)
 
 
 def refuse_unnamed(responses: Responses, names: Sequence[str]) -> list[Refusal]:
@@ -268,13 +270,13 @@ def refuse_unnamed(responses: Responses, names: Sequence[str]) -> list[Refusal]:
 def split_determined(responses: Responses, axes: list[FitAxis]) -> tuple[list[FitAxis], list[Refusal]]:
     """Axes that the measurements determine together, and refusals of the others."""
     errors = responses.errors(axes)
-    why = find_undetermined(errors)
-    left = [axis for place, axis in enumerate(axes) if place not in why]
-    refused = [refuse_axis(axes[place], reason) for place, reason in why.items()]
-    if not left:
+    reasons = find_undetermined(errors)
+    determined = [axis for number, axis in enumerate(axes) if number not in reasons]
+    refused = [refuse_axis(axes[number], reason) for number, reason in reasons.items()]
+    if not determined:
         fail_undetermined(refused)
-    require_enough_measurements(errors, [axis.name for axis in left])
-    return left, refused
+    require_enough_measurements(errors, [axis.name for axis in determined])
+    return determined, refused
 
 
 def refuse_axis(axis: FitAxis, reason: str) -> Refusal:
@@ -294,80 +296,90 @@ def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Seque
             fail("not-fitted", f"`{name}:whole`: `{name}` is not one of the fitted parameters", hint=hint)
 
 
-def solve_axes(
-    responses: Responses, axes: Sequence[FitAxis], request: FitRequest
-) -> tuple[Errors, Sequence[float], Certainty]:
+class Solution(NamedTuple):
+    """The values at which the errors' squares add up to least, and how well they are determined."""
+
+    errors: Errors
+    values: Sequence[float]
+    certainty: Certainty
+
+
+def solve_axes(responses: Responses, axes: Sequence[FitAxis], request: FitRequest) -> Solution:
+    """Searches the best values on the axes, all at once."""
     errors = responses.errors(axes)
     errors.watch = request.watch
     values = find_best_fit(errors).values
-    return errors, values, judge_certainty(errors, values, request.confidence)
+    return Solution(errors, values, judge_certainty(errors, values, request.confidence))
 
 
 def check_name(given: str, responses: Responses) -> str:
     """Name of a parameter to fit as `responses` has it. Raises AspenError where it cannot be fitted."""
-    known, name = responses.parameters, given.removeprefix("app:")
-    if given in known and f"machine:{given}" in known:
+    declared, name = responses.parameters, given.removeprefix("app:")
+    if given in declared and f"machine:{given}" in declared:
         hint = f"write `app:{given}` or `machine:{given}`"
         fail("ambiguous-parameter", f"both models have a parameter `{given}`", hint=hint)
-    if name not in known:
-        ranges = ", ".join(parameter.name for parameter, _ in parameters_with_range(known.values()))
-        hint = suggest_nearest(name, known) or f"with a range are {ranges}"
+    if name not in declared:
+        ranges = ", ".join(parameter.name for parameter, _ in parameters_with_range(declared.values()))
+        hint = suggest_nearest(name, declared) or f"with a range are {ranges}"
         fail("unknown-parameter", f"unknown parameter `{name}`", hint=hint)
     machines = responses.find_conflicting_machines(name)
     if machines:
         named = " and ".join(f"`{machine.name}`" for machine in machines)
         hint = "fit the measurements of each machine apart"
         fail("ambiguous-parameter", f"machines {named} give `{name}` different values or ranges", hint=hint)
-    place = known[name].node.name_span
-    if known[name].low is None:
+    span = declared[name].node.name_span
+    if declared[name].low is None:
         hint = f"write `param {name} = ... in low .. high`"
-        fail("no-range", f"`{name}` has no range to look for its value in", place, hint=hint)
+        fail("no-range", f"`{name}` has no range to look for its value in", span, hint=hint)
     if name in responses.inputs or name in responses.case.set:
-        fail("not-free", f"`{name}` is given, by the measurements or by a setting, and cannot be fitted", place)
+        fail("not-free", f"`{name}` is given, by the measurements or by a setting, and cannot be fitted", span)
     if not responses.is_dependent_on(name):
-        fail("no-influence", f"nothing that was measured depends on `{name}`", place)
+        fail("no-influence", f"nothing that was measured depends on `{name}`", span)
     return name
 
 
 # -- what was found --------------------------------------------------------------------------------
 
 
-def describe_fit(
-    responses: Responses,
-    errors: Errors,
-    values: Sequence[float],
-    known: Certainty,
-    confidence: float,
-    refused: Sequence[Refusal],
-) -> Fit:
+def make_fit(responses: Responses, solution: Solution, confidence: float, refused: Sequence[Refusal]) -> Fit:
+    """The fit of a solution: its parameters with their intervals, and the error of each measurement."""
+    errors, values, certainty = solution
     left = errors(values)
     residuals = tuple(
         Residual(item, item.value * (1 + error), error)
         for item, error in zip(responses.measurements, left, strict=True)
     )
-    parameters = []
-    for place, (axis, value) in enumerate(zip(errors.axes, values, strict=True)):
-        deviation, half = known.spreads.get(place, (None, None))
-        interval = None if half is None else (value - half, value + half)
-        remark = known.remarks.get(place)
-        ends = axis.low, axis.high
-        sure = place not in known.unknown
-        parameters.append(
-            FittedParameter(axis.name, axis.start, float(value), *ends, deviation, interval, remark, sure)
-        )
-    before = root_mean_square(errors([axis.start for axis in errors.axes]))
     return Fit(
-        responses.application,
-        responses.case.kernel,
-        tuple(parameters),
-        tuple(refused),
-        residuals,
-        root_mean_square(left),
-        before,
-        known.freedom,
-        confidence,
-        errors.has_steps,
-        collect_warnings(responses),
+        application=responses.application,
+        kernel=responses.case.kernel,
+        parameters=tuple(
+            make_fitted_parameter(certainty, number, axis, float(value))
+            for number, (axis, value) in enumerate(zip(errors.axes, values, strict=True))
+        ),
+        refused=tuple(refused),
+        residuals=residuals,
+        rms=root_mean_square(left),
+        rms_before=root_mean_square(errors([axis.start for axis in errors.axes])),
+        degrees_of_freedom=certainty.degrees_of_freedom,
+        confidence=confidence,
+        has_steps=errors.has_steps,
+        diagnostics=collect_warnings(responses),
+    )
+
+
+def make_fitted_parameter(certainty: Certainty, number: int, axis: FitAxis, value: float) -> FittedParameter:
+    """The parameter of the axis with this number, with its interval or why it has none."""
+    spread = certainty.spreads.get(number)
+    return FittedParameter(
+        name=axis.name,
+        before=axis.start,
+        value=value,
+        low=axis.low,
+        high=axis.high,
+        deviation=None if spread is None else spread.deviation,
+        interval=None if spread is None else (value - spread.half_width, value + spread.half_width),
+        remark=certainty.find_remark(number),
+        determined=number not in certainty.arbitrary,
     )
 
 
