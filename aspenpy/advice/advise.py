@@ -40,6 +40,7 @@ class Advice(Result):
     def __init__(
         self,
         case: Case,
+        *,
         classified: Classified,
         significant: Significant,
         uncertain: Uncertain,
@@ -228,7 +229,15 @@ def advise_case(case: Case, options: AdviceOptions = AS_IT_IS, watch: Watch = la
     uncertain = Uncertain(space, options.deviations, options.error)
     classified = classify_case(case, options)
     watch("what to run under a budget")
-    return Advice(case, classified, significant, uncertain, scaled, _decide_with_few(case, deciding), throttled)
+    return Advice(
+        case,
+        classified=classified,
+        significant=significant,
+        uncertain=uncertain,
+        scaled=scaled,
+        decided=_decide_with_few(case, deciding),
+        throttled=throttled,
+    )
 
 
 def _decide_with_few(case: Case, options: AdviceOptions) -> Decided | None:

@@ -112,7 +112,9 @@ class _Model(Leaf):
             fail("no-clock", message, tree.machine.root.name_span, hint="give its core `property clock [2.4 GHz]`")
         self.tree, self.clock, self.memory = tree, clock, offers[0].place
         self.available = graph.div(where.core.count, self.memory.count)
-        self.hierarchy = Hierarchy(tree.machine, tree.socket, tree.application, tree.entry, tree.definitions)
+        self.hierarchy = Hierarchy(
+            tree.machine, tree.socket, tree.application, tree.entry, definitions=tree.definitions
+        )
         self.caches = [level.name for level in self.hierarchy.levels if level.bandwidth is not None]
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:

@@ -171,7 +171,7 @@ _of_trees: WeakKeyDictionary[CostTree, Mapping[str, Totals]] = WeakKeyDictionary
 def varied_totals(tree: CostTree) -> Mapping[str, Totals]:
     """Bytes that a run moves under each of the `VARIATIONS`."""
     if tree not in _of_trees:
-        stated = Hierarchy(tree.machine, tree.socket, tree.application, tree.entry, tree.definitions)
+        stated = Hierarchy(tree.machine, tree.socket, tree.application, tree.entry, definitions=tree.definitions)
         _of_trees[tree] = {name: _totals_in(stated.with_variation(part), tree) for name, part in VARIATIONS.items()}
     return _of_trees[tree]
 

@@ -123,7 +123,15 @@ class Evaluation(Result):
         self.tree: CostTree = case.tree
         tree = self.tree
         roots = list(tree.totals.values())
-        self.scope = Scope(tree.application, tree.machine, tree.entry, tree.definitions, tree.origins, case.set, roots)
+        self.scope = Scope(
+            tree.application,
+            tree.machine,
+            tree.entry,
+            definitions=tree.definitions,
+            origins=tree.origins,
+            settings=case.set,
+            roots=roots,
+        )
 
     @property
     def application(self) -> Application:

@@ -107,6 +107,7 @@ class Scope:
         application: Application,
         machine: Machine | None,
         entry: flow.Kernel,
+        *,
         definitions: Mapping[Expr, Expr],
         origins: Origins,
         settings: Mapping[str, Setting],
@@ -459,7 +460,15 @@ def scope_of(
 ) -> Scope:
     """The scope of a kernel that is not mapped; a machine gives values to names left open."""
     definitions = all_definitions(application, machine, entry)
-    return Scope(application, machine, entry, definitions, all_origins(application, machine), settings, roots)
+    return Scope(
+        application,
+        machine,
+        entry,
+        definitions=definitions,
+        origins=all_origins(application, machine),
+        settings=settings,
+        roots=roots,
+    )
 
 
 def circle_mistake(

@@ -63,7 +63,13 @@ class Accesses:
             key = (requirement.target, line, warm, stored)
             if key not in known:
                 known[key] = self._last_touches(
-                    requirement, block, accesses, self._history(line, serving), line, warm, stored
+                    requirement,
+                    block,
+                    accesses=accesses,
+                    history=self._history(line, serving),
+                    line=line,
+                    warm=warm,
+                    stored=stored,
                 )
             return known[key]
 
@@ -154,6 +160,7 @@ class Accesses:
         self,
         requirement: flow.Requirement,
         block: flow.Block,
+        *,
         accesses: Sequence[Access],
         history: ReuseHistory,
         line: Expr,

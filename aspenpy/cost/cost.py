@@ -90,6 +90,7 @@ class CostTree:
         application: Application,
         entry: flow.Kernel,
         blocks: Mapping[flow.Block, BlockCost],
+        *,
         overlap: bool,
         definitions: Mapping[Expr, Expr],
         origins: Origins,

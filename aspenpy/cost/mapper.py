@@ -40,7 +40,7 @@ def map_application(
         counts = rank_counts(block for block, _ in reached)
         asked = [need for block, _ in reached for need in block.requirements]
         where = target_of(machine, socket, ranks, counts, one=application.is_in_library and not counts, asked=asked)
-        hierarchy = Hierarchy(machine, where.socket, application, entry, definitions)
+        hierarchy = Hierarchy(machine, where.socket, application, entry, definitions=definitions)
         origins = all_origins(application, machine)
         residence = Residence(application, entry, where)
         if len(reached) > MOST_BLOCKS:
@@ -48,11 +48,15 @@ def map_application(
             hint = "write what repeats once, with `iterate`, `map` or `kernel`"
             fail("too-many-blocks", message, reached[MOST_BLOCKS][0].span, hint=hint)
         blocks = {block: price_block(block, residence.target_of(item), hierarchy, origins) for block, item in reached}
-        tree = CostTree(application, entry, blocks, overlap, definitions, origins, residence)
+        tree = CostTree(
+            application, entry, blocks, overlap=overlap, definitions=definitions, origins=origins, residence=residence
+        )
         if noise_on(tree) is None:
             return tree
         noisy, definitions = add_noise(tree)
-        return CostTree(application, entry, noisy, overlap, definitions, origins, residence)
+        return CostTree(
+            application, entry, noisy, overlap=overlap, definitions=definitions, origins=origins, residence=residence
+        )
 
 
 def warnings_of(

@@ -90,6 +90,7 @@ class Hierarchy:
         socket: str | None,
         application: Application,
         entry: flow.Kernel,
+        *,
         definitions: Mapping[Expr, Expr],
         variation: Variation = AS_STATED,
         read: Accesses | None = None,

@@ -169,6 +169,7 @@ def _make_helper_row(
     exact: Rule,
     numpy: Rule,
     derivative: Rule,
+    *,
     known: traits.Rule = traits.traits_of_exponential,
 ) -> Function:
     """A function that no library has: C has a helper for it, from which JavaScript's is made."""
@@ -300,7 +301,8 @@ FUNCTIONS: dict[str, Function] = {
             jumps=True,
         ),
         _make_helper_row(
-            "grid", 3, 3, process_grid, cache_laws.apply_by_point(process_grid), _zero_slopes, traits.traits_of_count
+            "grid", 3, 3,
+            process_grid, cache_laws.apply_by_point(process_grid), _zero_slopes, known=traits.traits_of_count,
         ).replace(dimension="pure", **STAIRCASE),
         _make_helper_row(
             "lru_hits", 3, 3, cache_laws.lru_hits, cache_laws.numpy_lru_hits, cache_laws.lru_slopes
@@ -312,7 +314,7 @@ FUNCTIONS: dict[str, Function] = {
         _make_helper_row(
             "sets_touched", 5, None,
             cache_laws.sets_touched, cache_laws.apply_by_point(cache_laws.sets_touched), _zero_slopes,
-            traits.traits_of_count, ).replace(**STAIRCASE),
+            known=traits.traits_of_count, ).replace(**STAIRCASE),
         _make_helper_row(
             "share_kept", 4, None,
             cache_windows.share_kept, cache_laws.apply_by_point(cache_windows.share_kept), _zero_slopes,

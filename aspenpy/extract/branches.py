@@ -82,7 +82,7 @@ class Branches(WalkTask):
         if known is None or not v.symbols(known) <= self.names.holes.keys():
             meaning = Meaning(f"the part of all `{source_text(node)}` that calls `{function.name}`")
             known = self.names.add_hole(
-                f"{function.name}_part", meaning, constant_polynomial(Fraction(1, count)), function.span, 0
+                f"{function.name}_part", meaning, constant_polynomial(Fraction(1, count)), function.span, low=0
             )
             self.names.conditions[place] = known
         return known
@@ -176,14 +176,14 @@ class Branches(WalkTask):
         if self.names.counts_each:
             text = source_text(node.condition)
             meaning = Meaning(f"how often `{text}` holds, from 0 to 1", is_share=True)
-            return self.state.add_hole("branch", meaning, value, node.span, 0, stated=stated)
+            return self.state.add_hole("branch", meaning, value, node.span, low=0, stated=stated)
         text, is_opposite = normalise_condition(node.condition)
         if is_opposite:
             value, stated = v.subtract(ONE, value), None if stated is None else 1 - stated
         key = (self.frame.function.key if self.frame.function else "", text)
         if key not in self.names.conditions or not v.symbols(self.names.conditions[key]) <= self.names.holes.keys():
             meaning = Meaning(f"how often `{text[:60]}` holds, from 0 to 1", is_share=True)
-            self.names.conditions[key] = self.state.add_hole("branch", meaning, value, node.span, 0, stated=stated)
+            self.names.conditions[key] = self.state.add_hole("branch", meaning, value, node.span, low=0, stated=stated)
         share = self.names.conditions[key]
         return v.subtract(ONE, share) if is_opposite else share
 
@@ -205,7 +205,7 @@ class Branches(WalkTask):
             elif items:
                 text = f"how often case {place + 1} of `{source_text(node.subject)}` is taken, from 0 to 1"
                 meaning = Meaning(text, is_share=True, case=place)
-                share = self.state.add_hole("case", meaning, constant_polynomial(Fraction(1, count)), node.span, 0)
+                share = self.state.add_hole("case", meaning, constant_polynomial(Fraction(1, count)), node.span, low=0)
                 self.out.append(Alternative((), share, items, [], node.span))
             before.merge(scope)
         self.state.scope = before

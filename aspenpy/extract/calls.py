@@ -124,12 +124,16 @@ class CallEvaluator(WalkTask):
                 size = constant_polynomial(TYPE_BYTES[text])
             else:
                 size = self.state.add_hole(
-                    f"{text}_bytes", Meaning(f"bytes of `{text}`"), constant_polynomial(8), node.span, 0
+                    f"{text}_bytes", Meaning(f"bytes of `{text}`"), constant_polynomial(8), node.span, low=0
                 )
             volume = v.multiply(self.evaluator.evaluate_integer(node.arguments[sent.count]), size)
             if depends_on_data(volume):
                 volume = self.state.add_hole(
-                    "bytes", Meaning(f"bytes that `{source_text(node)}` sends"), constant_polynomial(8), node.span, 0
+                    "bytes",
+                    Meaning(f"bytes that `{source_text(node)}` sends"),
+                    constant_polynomial(8),
+                    node.span,
+                    low=0,
                 )
         self.out.append(MessageStatement(volume, sent.exchange, sent.note, node.span))
         self.memory.forget()
@@ -150,7 +154,7 @@ class CallEvaluator(WalkTask):
         words = v.ceil_quotient(self.evaluator.evaluate_integer(size), constant_polynomial(8))
         if depends_on_data(words):
             words = self.state.add_hole(
-                f"{node.name}_words", Meaning(f"words that `{source_text(node)}` moves"), ONE, node.span, 0
+                f"{node.name}_words", Meaning(f"words that `{source_text(node)}` moves"), ONE, node.span, low=0
             )
         self.out.append(Nest(counter, (words,), body, span=node.span))
         self.scope.forget_arrays({place.array for place in places[:1] if isinstance(place, PointerTarget)})
@@ -253,7 +257,7 @@ class CallEvaluator(WalkTask):
     ) -> Known:
         """Calls a function that calls itself as often as it runs for a call from outside, which a run says."""
         meaning = Meaning(f"runs of `{node.name}`, which calls itself, for each call from outside")
-        times = self.names.add_hole(f"{node.name}_runs", meaning, ONE, function.span, 0)
+        times = self.names.add_hole(f"{node.name}_runs", meaning, ONE, function.span, low=0)
         self.names.recursions.update(dict.fromkeys(v.symbols(times), node.key))
         with self.state.collect() as inside:
             value = self._invoke(node, function, found, referred)

@@ -159,7 +159,7 @@ class Trips(WalkTask):
             return (shared,), True
         meaning = Meaning(f"passes of {loop_text(node)}", ", which depend on the program's data")
         stated = read_aspen_control(node.pragmas, "loop")
-        passes = self.state.add_hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, 0, stated=stated)
+        passes = self.state.add_hole(f"{variable or 'loop'}_passes", meaning, ONE, node.span, low=0, stated=stated)
         return (passes,), True
 
     def _shared_bound(self, bounds: list[Value], node: r.LoopStatement) -> Value | None:
@@ -176,7 +176,7 @@ class Trips(WalkTask):
             name = next(reversed(known.values())).name
             stated = read_aspen_control(node.pragmas, "loop")
             self.names.rows[row] = self.names.add_hole(
-                f"{name}_{what}", Meaning(meaning), ONE, node.span, 0, stated=stated
+                f"{name}_{what}", Meaning(meaning), ONE, node.span, low=0, stated=stated
             )
         return self.names.rows[row]
 

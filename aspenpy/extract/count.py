@@ -107,7 +107,9 @@ class Counter:
                 elif self.assume_nonnegative(-ahead, around, guards):
                     del limits[0]
                 else:
-                    return self._split_sum(amount, counter, (lows, highs), sign, ahead, around, guards)
+                    return self._split_sum(
+                        amount, counter, limits=(lows, highs), sign=sign, ahead=ahead, around=around, guards=guards
+                    )
         low, high = lows[0], highs[0]
         width = v.subtract(high, low)
         if not self.assume_nonnegative(width, around, guards):
@@ -121,6 +123,7 @@ class Counter:
         self,
         amount: Value,
         counter: Expr,
+        *,
         limits: tuple[list[Value], list[Value]],
         sign: int,
         ahead: Value,

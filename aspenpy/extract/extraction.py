@@ -152,7 +152,7 @@ def _extract_program(
         names = Names(run is not None, counted, same_blocks, touched, guessed, means)
         if sources.code is not None:
             sources.code.restart(points[-1].ran if points else {})
-        one = _Extractor(sources, level, options, functions, names, run is None or bool(points))
+        one = _Extractor(sources, level, options, functions, names, with_cycles=run is None or bool(points))
         kernels = one.write_kernels()
         if run is None:
             return one.make_extraction(kernels, {}, None)

@@ -88,6 +88,7 @@ def measure_points(
     programs: Sequence[r.Program],
     command: ProgramCommand,
     over: Over,
+    *,
     recorded: Sequence[Span] = (),
     pointers: Sequence[Span] = (),
     touched: Sequence[Spans] = (),

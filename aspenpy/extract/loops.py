@@ -104,7 +104,9 @@ class Loops(WalkTask):
             text = f"the part of its passes that {loop_text(node)} makes, which may be left early"
             meaning = Meaning(text, ": all at most", is_share=True)
             rule, stated = "" if has_exit(node.body) else BY_BOUND, read_aspen_control(node.pragmas, "loop")
-            share = self.state.add_hole(f"{variable or 'loop'}_share", meaning, ONE, node.span, 0, rule, stated)
+            share = self.state.add_hole(
+                f"{variable or 'loop'}_share", meaning, ONE, node.span, low=0, rule=rule, stated=stated
+            )
         first, is_downward = self._first_value(node, entry, steps)
         nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span, first, is_downward)
         self.active.nests.append(nest)

@@ -57,9 +57,17 @@ class ModelRuns:
         pointers = dict.fromkeys(array.span for array in self.writer.data.values())
         wanted = [span for span in pointers if span is not None and span not in spans]
         command = parse_command(run.command)
-        touched = tuple(self.names.wandering)
-        spans_and_places = (tuple(spans), wanted, touched, tested)
-        points = measure_points(build, parts, command, run.over, *spans_and_places, run.allow_failure)
+        points = measure_points(
+            build,
+            parts,
+            command,
+            run.over,
+            recorded=tuple(spans),
+            pointers=wanted,
+            touched=tuple(self.names.wandering),
+            tested=tested,
+            allow_failure=run.allow_failure,
+        )
         return [count_pointer_calls(self.program, point) for point in points]
 
     def fit_holes(self, points: list[CountedRun], profiles: Mapping[str, FunctionCosts]) -> Filling:

@@ -360,7 +360,7 @@ class Naming:
         """Size of an array as its declaration states it."""
         if array.volume is None:
             meaning, guess = Meaning(f"bytes of `{array.name}`", UNSAID), constant_polynomial(8_000_000)
-            bytes_ = self.names.add_hole(f"{array.name}_bytes", meaning, guess, array.span, 1)
+            bytes_ = self.names.add_hole(f"{array.name}_bytes", meaning, guess, array.span, low=1)
             (symbol,) = v.symbols(bytes_)
             self.names.extents[symbol] = array.key in self.names.rows_of_pointers
             return f"[{self.write_formula(bytes_)}]"

@@ -97,6 +97,13 @@ class Assignment(Record):
     span: Span | None = None
 
 
+def assign(
+    target: Expression, value: Expression, span: Span | None, *, operator: str = "", before: bool = False
+) -> Assignment:
+    """An assignment whose value has the type of its target, as in C."""
+    return Assignment(operator, target, value, type=target.type, before=before, span=span)
+
+
 class Conversion(Record):
     """A conversion to another kind of type, or another size of reals."""
 

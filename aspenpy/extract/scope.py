@@ -355,6 +355,7 @@ class Names:
         meaning: Meaning,
         value: Value,
         span: Span | None,
+        *,
         low: int | None = None,
         rule: str = "",
         stated: float | None = None,
@@ -380,10 +381,10 @@ class Names:
             wanted = text.replace("->", "_").replace(".", "_")
             default = self.inputs.get(symbol)
             if default is not None:
-                found = self.add_hole(wanted, Meaning(f"`{text}`"), default, span, 1, BY_DEFAULT)
+                found = self.add_hole(wanted, Meaning(f"`{text}`"), default, span, low=1, rule=BY_DEFAULT)
             else:
                 stands_for = Meaning(meaning) if meaning else Meaning(f"`{text}`", UNSAID)
-                found = self.add_hole(wanted, stands_for, constant_polynomial(SIZE_ASSUMED), span, 1)
+                found = self.add_hole(wanted, stands_for, constant_polynomial(SIZE_ASSUMED), span, low=1)
             self.parameters[symbol] = found
             if origin is not None:
                 self.members[origin] = self.parameters[symbol]
@@ -393,19 +394,19 @@ class Names:
         """A parameter for the operations of a function whose formulas became too long."""
         self.uncounted.append(function)
         stands_for = Meaning(f"all that `{function}` does, which is too involved for formulas")
-        return self.add_hole(f"{function}_flops", stands_for, constant_polynomial(0), span, 0)
+        return self.add_hole(f"{function}_flops", stands_for, constant_polynomial(0), span, low=0)
 
     def ranks(self) -> Value:
         """The number of MPI processes."""
         if self._ranks is None:
-            self._ranks = self.add_hole("ranks", Meaning("processes of MPI"), constant_polynomial(1), None, 1)
+            self._ranks = self.add_hole("ranks", Meaning("processes of MPI"), constant_polynomial(1), None, low=1)
         return self._ranks
 
     def rank(self) -> Value:
         """The rank of the MPI process that is modelled."""
         if self._rank is None:
             self._rank = self.add_hole(
-                "rank", Meaning("the process of MPI that is modelled, from 0"), constant_polynomial(0), None, 0
+                "rank", Meaning("the process of MPI that is modelled, from 0"), constant_polynomial(0), None, low=0
             )
         return self._rank
 
@@ -415,7 +416,7 @@ class Names:
             stands_for = Meaning(f"operations of one call of `{function}`")
             each, rule = (CALL_WEIGHED, BY_WEIGHT) if function in PURE else (CALL_ASSUMED, "")
             self.libraries[function] = self.add_hole(
-                f"{function}_flops", stands_for, constant_polynomial(each), None, 0, rule
+                f"{function}_flops", stands_for, constant_polynomial(each), None, low=0, rule=rule
             )
         return self.libraries[function]
 

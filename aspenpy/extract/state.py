@@ -157,6 +157,7 @@ class WalkState:
         meaning: Meaning,
         value: Value,
         span: Span | None,
+        *,
         low: int | None = None,
         rule: str = "",
         stated: float | None = None,
@@ -166,7 +167,7 @@ class WalkState:
         inlined = self.stack.inlined[-1:] if self.stack.trials else []
         for key in inlined:
             function = self.facts.functions[key].name if key in self.facts.functions else function
-        return self.names.add_hole(f"{function}_{what}", meaning, value, span, low, rule, stated)
+        return self.names.add_hole(f"{function}_{what}", meaning, value, span, low=low, rule=rule, stated=stated)
 
     def report_uncounted(self, code: str, message: str, span: Span | None) -> None:
         """Warns of something that the model leaves out."""

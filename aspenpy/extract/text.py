@@ -218,7 +218,7 @@ class Body(Naming):
         if given is not None and not isinstance(given, PointerTarget):
             return given
         meaning = Meaning(f"argument `{formal.name}` of {kernel.name}")
-        return self.names.add_hole(f"{kernel.name}_{formal.name}", meaning, constant_polynomial(100), span, 1)
+        return self.names.add_hole(f"{kernel.name}_{formal.name}", meaning, constant_polynomial(100), span, low=1)
 
     def _write_exchange(self, item: MessageStatement) -> list[str]:
         """Statement of a message; all ranks take part."""
@@ -300,7 +300,7 @@ class Body(Naming):
 
     def find_threads(self) -> Value:
         if self.writer.threads is None:
-            self.writer.threads = self.names.add_hole("threads", Meaning("threads of OpenMP"), ONE, None, 1)
+            self.writer.threads = self.names.add_hole("threads", Meaning("threads of OpenMP"), ONE, None, low=1)
         return self.writer.threads
 
     def _write_requirements(self, amounts: BlockAmounts, parts: tuple[Value, ...], simd: str) -> list[str]:

@@ -16,7 +16,8 @@ from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
 from aspenpy.extract.tree_calls import CallReader, construct_in_place
 from aspenpy.extract.tree_expressions import FUNCTIONS, is_static
 from aspenpy.extract.tree_methods import USES, find_template, is_virtual, write_uses
-from aspenpy.extract.tree_types import INT, REFERENCES, UnitState, children_of
+from aspenpy.extract.tree_types import INT, REFERENCES, children_of
+from aspenpy.extract.unit_state import UnitState
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 
@@ -80,14 +81,13 @@ class Statements:
             value = self.expressions.read(inside[1] if is_named else part)
             target = self.expressions.make_field(field, variable, part)
             if target.type.kind in ("integer", "real", "pointer"):
-                found.append(
-                    r.ExpressionStatement(r.Assignment("", target, value, target.type, span=target.span), target.span)
-                )
+                found.append(r.ExpressionStatement(r.assign(target, value, target.span), target.span))
             else:
                 found.append(r.ExpressionStatement(value, target.span))
         return found
 
     def read(self, cursor: Any) -> r.Statement:
+        """The record of a statement, or of an expression that stands as one."""
         kind = cursor.kind.name
         with self.unit.enter() as is_shallow:
             if not is_shallow:
@@ -135,8 +135,9 @@ class Statements:
         return found[0], found[1], found[2]
 
     def _make_loop(
-        self, cursor: Any, body: Any, start: Any, condition: Any, step: Any, first: bool = True
+        self, cursor: Any, body: Any, start: Any, condition: Any, step: Any, tested_first: bool = True
     ) -> r.Statement:
+        """A loop with the pragmas and the comment above it. Its span is that of the head, for `do` that of the word."""
         text = self.unit.reading.find_text(cursor.extent.start.file)
         span = self.unit.span(cursor)
         pragmas: tuple[str, ...] = ()
@@ -145,18 +146,18 @@ class Statements:
             pragmas = text.pragmas_above(span.start)
             comment = text.comment_above(span.start)
             head = text.character_offset(body.extent.start.offset)
-            shown = head if first and span.start < head else _end_of_macro(span)
+            shown = head if tested_first and span.start < head else _end_of_macro(span)
             span = Span(span.source, span.start, span.start + len(span.source.text[span.start : shown].rstrip()))
-            span = self.unit.set_apart(cursor, span)
+            span = self.unit.distinct_span(cursor, span)
         return r.LoopStatement(
-            None if start is None else self.read(start),
-            None if condition is None else self.expressions.read(condition),
-            None if step is None else self.expressions.read(step),
-            self.read(body),
-            first,
-            pragmas,
-            comment,
-            span,
+            start=None if start is None else self.read(start),
+            condition=None if condition is None else self.expressions.read(condition),
+            step=None if step is None else self.expressions.read(step),
+            body=self.read(body),
+            tested_first=tested_first,
+            pragmas=pragmas,
+            comment=comment,
+            span=span,
         )
 
     def _read_while(self, cursor: Any) -> r.Statement:
@@ -169,7 +170,7 @@ class Statements:
             inside = self.read(body)
             if not has_own_jump(inside):
                 return inside
-        return self._make_loop(cursor, body, None, condition, None, first=False)
+        return self._make_loop(cursor, body, None, condition, None, tested_first=False)
 
     def _read_range(self, cursor: Any) -> r.Statement:
         """Reads `for (auto& x : container)` as a loop over the container's size."""
@@ -186,7 +187,7 @@ class Statements:
         if container.type.kind == "array" and container.type.extent is not None:
             size = container.type.extent
         condition = r.Operation("<", (index, size), INT, span)
-        step = r.Assignment("+", index, r.Constant(1, INT), INT, span=span)
+        step = r.assign(index, r.Constant(1, INT), span, operator="+")
         inner = self.read(body)
         if variable is not None:
             is_reference = variable.type.name == "&"
@@ -207,7 +208,7 @@ class Statements:
             self.read(then),
             self.read(rest[0]) if rest else None,
             self._pragmas_above(cursor),
-            self.unit.set_apart(cursor, self.unit.span(condition)),
+            self.unit.distinct_span(cursor, self.unit.span(condition)),
         )
         return r.CompoundStatement((*start, branch)) if start else branch
 
@@ -266,8 +267,9 @@ class UnitReader:
         self.expressions = self.statements.expressions
 
     def read_program(self) -> r.Program:
+        """All functions and global variables of the user's files, templates as calls make them."""
         functions: list[r.Function] = []
-        globals_: list[r.Declaration] = []
+        global_variables: list[r.Declaration] = []
         initial: list[r.Statement] = []
         waiting = list(reversed(children_of(self.unit.reading.unit.cursor)))
         while waiting:
@@ -282,7 +284,7 @@ class UnitReader:
                 functions += [function] if function and function.name != USES else []
             elif kind == "VAR_DECL":
                 declared = self.statements.read_declaration(cursor)
-                globals_ += (item for item in declared if isinstance(item, r.Declaration))
+                global_variables += (item for item in declared if isinstance(item, r.Declaration))
                 initial += (item for item in declared if isinstance(item, r.ExpressionStatement))
             elif kind in _SCOPES:
                 if (template := find_template(cursor)) is not None:
@@ -292,7 +294,7 @@ class UnitReader:
         return r.Program(
             self.unit.reading.text.source,
             tuple(functions),
-            (*globals_, *self.unit.statics),
+            (*global_variables, *self.unit.statics),
             tuple(self.unit.macros.values()),
             frozenset(self.unit.never_return),
             initial=tuple(initial),
@@ -323,14 +325,14 @@ class UnitReader:
         name = self.unit.span(cursor)
         name = name and Span(name.source, *_find_word(name, cursor.spelling))
         return r.Function(
-            cursor.get_usr() or f"{cursor.spelling}@{start}",
-            cursor.spelling,
-            tuple(formals),
-            self._add_initialisers(cursor, children, self.statements.read(bodies[-1])),
-            text.comment_above(at) if text else "",
-            text.pragmas_above(at) if text else (),
-            cursor.result_type.get_canonical().kind.name in REFERENCES,
-            name,
+            key=cursor.get_usr() or f"{cursor.spelling}@{start}",
+            name=cursor.spelling,
+            formals=tuple(formals),
+            body=self._add_initialisers(cursor, children, self.statements.read(bodies[-1])),
+            comment=text.comment_above(at) if text else "",
+            pragmas=text.pragmas_above(at) if text else (),
+            by_reference=cursor.result_type.get_canonical().kind.name in REFERENCES,
+            span=name,
         )
 
     def _add_initialisers(self, cursor: Any, children: list[Any], body: r.Statement) -> r.Statement:

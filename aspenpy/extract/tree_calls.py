@@ -12,13 +12,8 @@ from aspenpy.extract.front_end import load_libclang
 from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions
 from aspenpy.extract.tree_methods import find_template, has_virtual_methods, is_virtual, list_overridden
 from aspenpy.extract.tree_standard import translate_call
-from aspenpy.extract.tree_types import (
-    INT,
-    LAMBDA,
-    VOID,
-    UnitState,
-    children_of,
-)
+from aspenpy.extract.tree_types import INT, LAMBDA, THIS, VOID, children_of
+from aspenpy.extract.unit_state import UnitState
 from aspenpy.language.source import Span
 
 _OWNED_ARRAY = re.compile(r"std::(?:unique_ptr|shared_ptr)<.*\[\]")
@@ -28,7 +23,7 @@ _NEW_OBJECT = re.compile(r"(?:::\s*)?new\s*(?:\([^()]*\)\s*)?+[^\[({\s][^\[({]*[
 _NEVER_RETURNS = re.compile(r"\bno_?return\b|\b_Noreturn\b", re.IGNORECASE)
 
 
-def construct_in_place(value: r.Expression, object_: r.Expression) -> r.Call | None:
+def construct_in_place(value: r.Expression, named: r.Expression) -> r.Call | None:
     """The constructor's call on an object with a name, in place of a temporary one; None for other values."""
     if not isinstance(value, r.Several) or len(value.parts) != 2:
         return None
@@ -38,8 +33,8 @@ def construct_in_place(value: r.Expression, object_: r.Expression) -> r.Call | N
     if not temporary.key.startswith("temporary@"):
         return None
     first = call.arguments[0]
-    is_address = isinstance(first, r.Address) and object_.type.kind != "pointer"
-    here = r.Address(object_, first.type, call.span) if is_address else object_
+    is_address = isinstance(first, r.Address) and named.type.kind != "pointer"
+    here = r.Address(named, first.type, call.span) if is_address else named
     return call.replace(arguments=(here, *call.arguments[1:]))
 
 
@@ -79,7 +74,7 @@ class CallReader:
         pointer = r.Variable(f"new@{cursor.location.offset}", "created", type, "local", span)
         call = construct_in_place(parts[-1], pointer) if parts else None
         if call is not None:
-            made = r.Assignment("", pointer, memory, type, False, span)
+            made = r.assign(pointer, memory, span)
             return r.Several((made, call, pointer), type, True, span)
         return memory
 
@@ -99,8 +94,7 @@ class CallReader:
         is_member = kind == "CXX_METHOD" and not target.is_static_method()
         if is_member and children and children[0].kind.name == "MEMBER_REF_EXPR" and children[0].spelling == name:
             inside = [child for child in children_of(children[0]) if child.kind.is_expression()]
-            this: r.Expression = r.Variable("this", "this", r.Type("pointer", 8), "formal", None)
-            arguments.insert(0, self.expressions.read(inside[0]) if inside else this)
+            arguments.insert(0, self.expressions.read(inside[0]) if inside else THIS)
         owner = target.semantic_parent
         if owner is not None and (of := self.types.type_of(owner.type)).name.startswith(LAMBDA):
             return r.Call(of.name, "lambda", tuple(arguments[1:]), type, span)
@@ -113,7 +107,7 @@ class CallReader:
             self.note_virtual(target)
             key = POINTED + key if _is_dynamic(cursor, children) else key
         if name == "operator=" and len(arguments) == 2 and _is_copy(target):
-            return r.Assignment("", arguments[0], arguments[1], arguments[0].type, False, span)
+            return r.assign(arguments[0], arguments[1], span)
         return r.Call(key, name, tuple(arguments), type, span)
 
     def note_virtual(self, method: Any) -> None:
@@ -124,13 +118,13 @@ class CallReader:
 
     def _never_returns(self, target: Any) -> bool:
         """Whether a function is declared `noreturn`; libclang has no kind of cursor for that attribute."""
-        place = target.hash
-        if place not in self._returning:
+        key = target.hash
+        if key not in self._returning:
             declared = [child for child in target.get_children() if child.kind.name == "UNEXPOSED_ATTR"]
             spans = [self.unit.span(child) for child in declared]
             words = [target.type.spelling, *(span.text() for span in spans if span is not None)]
-            self._returning[place] = not any(_NEVER_RETURNS.search(word) for word in words)
-        return not self._returning[place]
+            self._returning[key] = not any(_NEVER_RETURNS.search(word) for word in words)
+        return not self._returning[key]
 
     def _instantiate(self, target: Any) -> str:
         """Key of the function that a template becomes in a call. libclang has its body with all types and calls in it
@@ -191,11 +185,11 @@ class CallReader:
         copied = len(arguments) == 1 and arguments[0].type.kind == type.kind and type.kind in ("record", "pointer")
         if copied or (type.kind == "pointer" and arguments):
             return arguments[0]
-        object_ = r.Variable(f"temporary@{cursor.location.offset}", "temporary", type, "local", span)
+        temporary = r.Variable(f"temporary@{cursor.location.offset}", "temporary", type, "local", span)
         is_container = type.kind == "record" and type.of is not None
         if is_container and arguments and arguments[0].type.kind == "integer":
             return r.Several(
-                (r.Call("resize", "resize", (object_, arguments[0]), VOID, span), object_), type, True, span
+                (r.Call("resize", "resize", (temporary, arguments[0]), VOID, span), temporary), type, True, span
             )
         implicit = target.location.offset == target.semantic_parent.location.offset
         if implicit or not self.unit.reading.is_users(target.location):
@@ -204,8 +198,8 @@ class CallReader:
         owner = find_template(target.semantic_parent)
         if owner is not None and has_virtual_methods(owner):
             self.unit.classes.setdefault(target.semantic_parent.type.get_canonical().spelling, (owner, False))
-        call = r.Call(key, target.spelling, (r.Address(object_, type, span), *arguments), VOID, span)
-        return r.Several((call, object_), type, True, span)
+        call = r.Call(key, target.spelling, (r.Address(temporary, type, span), *arguments), VOID, span)
+        return r.Several((call, temporary), type, True, span)
 
     def _call_standard(
         self, name: str, arguments: list[r.Expression], type: r.Type, span: Span | None, is_array: bool = False
@@ -224,7 +218,7 @@ class CallReader:
             size = r.Operation("*", (count, r.Constant(of, INT)), INT, span)
             return r.Call("malloc", "malloc", (size,), type, span)
         if name == "operator=" and len(arguments) == 2:
-            return r.Assignment("", arguments[0], arguments[1], arguments[0].type, False, span)
+            return r.assign(arguments[0], arguments[1], span)
         return r.Call(name, name, tuple(arguments), type, span)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import evaluate_constant, load_libclang
-from aspenpy.extract.tree_types import INT, VOID, Types, UnitState, children_of
+from aspenpy.extract.tree_types import INT, NULL, THIS, VOID, Types, children_of, pointer_to, size_of
+from aspenpy.extract.unit_state import UnitState
 from aspenpy.language.source import Span
 
 BINARY = dict(enumerate("* / % + - << >> <=> < > <= >= == != & ^ | && || = * / % + - << >> & ^ | ,".split(), start=3))
@@ -24,8 +25,6 @@ ASSIGN, FIRST_COMPOUND, COMMA = 22, 23, 33
 ADDRESS_OF, DEREFERENCE, PLUS, MINUS, COMPLEMENT, NOT = range(5, 11)
 
 FUNCTIONS = frozenset("FUNCTION_DECL CXX_METHOD CONSTRUCTOR DESTRUCTOR CONVERSION_FUNCTION FUNCTION_TEMPLATE".split())
-
-NULL = r.Type("pointer", 8, VOID)
 
 
 class Expressions:
@@ -54,7 +53,7 @@ class Expressions:
             "MEMBER_REF_EXPR": self._read_member,
             "CONDITIONAL_OPERATOR": self._read_selection,
             "CXX_UNARY_EXPR": self._read_sizeof,
-            "STRING_LITERAL": lambda cursor: r.Constant(None, r.Type("pointer", 8), None, self.unit.span(cursor)),
+            "STRING_LITERAL": lambda cursor: r.Constant(None, pointer_to(None), None, self.unit.span(cursor)),
             "CXX_THIS_EXPR": lambda cursor: r.Variable("this", "this", self.types.type_of(cursor.type), "formal", None),
             "CXX_THROW_EXPR": lambda cursor: r.Call("throw", "throw", (), VOID, self.unit.span(cursor)),
             "CXX_DELETE_EXPR": lambda cursor: r.Several((), VOID, True, self.unit.span(cursor)),
@@ -62,18 +61,19 @@ class Expressions:
         }
 
     def this_pointer(self, cursor: Any) -> r.Variable:
+        """The formal that stands for the object of a method."""
         owner = cursor.semantic_parent
         is_made = owner.type.get_num_template_arguments() > 0
-        of = r.Type("record", max(owner.type.get_size(), 0), name=owner.spelling)
+        of = r.Type("record", size_of(owner.type), name=owner.spelling)
         of = self.types.type_of(owner.type) if is_made else of
-        return r.Variable(f"this@{cursor.get_usr()}", "this", r.Type("pointer", 8, of), "formal", None)
+        return r.Variable(f"this@{cursor.get_usr()}", "this", pointer_to(of), "formal", None)
 
     def read_variable(self, cursor: Any) -> r.Variable:
         """The variable that a cursor declares; arrays have their extents."""
-        place = cursor._kind_id, cursor.data[0]
-        if place not in self._variables:
-            self._variables[place] = self._declare_variable(cursor)
-        return self._variables[place]
+        address = cursor._kind_id, cursor.data[0]
+        if address not in self._variables:
+            self._variables[address] = self._declare_variable(cursor)
+        return self._variables[address]
 
     def _declare_variable(self, cursor: Any) -> r.Variable:
         kind = cursor.kind.name
@@ -85,6 +85,7 @@ class Expressions:
         return r.Variable(key, cursor.spelling, self.types.type_of_declaration(cursor), scope, self.unit.span(cursor))  # type: ignore[arg-type]
 
     def read(self, cursor: Any) -> r.Expression:
+        """The record of an expression; one that is nested too deeply is unknown."""
         with self.unit.enter() as is_shallow:
             if not is_shallow:
                 return r.Several((), r.Type("other"), False, self.unit.span(cursor))
@@ -194,7 +195,7 @@ class Expressions:
         if kind in ("VAR_DECL", "PARM_DECL"):
             return _referred_variable(self.read_variable(target)).replace(span=span)
         if kind == "FIELD_DECL":
-            return self.make_field(target, r.Variable("this", "this", r.Type("pointer", 8), "formal", None), cursor)
+            return self.make_field(target, THIS, cursor)
         if kind == "TEMPLATE_NON_TYPE_PARAMETER":
             return r.Variable(target.get_usr(), target.spelling, INT, "global", span)
         if kind in FUNCTIONS:
@@ -213,7 +214,7 @@ class Expressions:
         if code == COMMA:
             return r.Several((left, right), type, True, span)
         if code == ASSIGN or code >= FIRST_COMPOUND:
-            return r.Assignment("" if code == ASSIGN else operator, left, right, left.type, False, span)
+            return r.assign(left, right, span, operator="" if code == ASSIGN else operator)
         if operator in ("<<", ">>") and not (isinstance(right, r.Constant) and right.macro is None):
             value = evaluate_constant(cursor)  # a power of two: no formula in the macro
             if isinstance(value, int):
@@ -229,7 +230,7 @@ class Expressions:
         operand = self.read(children[-1])
         if code in UNARY:
             operator, before = UNARY[code]
-            return r.Assignment(operator, operand, r.Constant(1, INT), operand.type, before, span)
+            return r.assign(operand, r.Constant(1, INT), span, operator=operator, before=before)
         type = self.types.type_of(cursor.type)
         if code == DEREFERENCE:
             return r.Element(operand, r.Constant(0, INT), self._element_type(operand.type, cursor.type), span)
@@ -260,7 +261,7 @@ class Expressions:
     def _read_member(self, cursor: Any) -> r.Expression:
         target, children = cursor.referenced, children_of(cursor)
         inside = [child for child in children if child.kind.is_expression()]
-        base = self.read(inside[0]) if inside else r.Variable("this", "this", r.Type("pointer", 8), "formal", None)
+        base = self.read(inside[0]) if inside else THIS
         if target is None:
             return r.Several((base,), self.types.type_of(cursor.type), False, self.unit.span(cursor))
         return self.make_field(target, base, cursor)

@@ -3,32 +3,34 @@ loops."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from aspenpy.extract import records as r
-from aspenpy.extract.tree_types import INT, LAMBDA, VOID
+from aspenpy.extract.tree_types import INT, LAMBDA, VOID, pointer_to
 from aspenpy.language.source import Span
+from aspenpy.record import NamedTuple
 
 STANDARD = "std::"
 """How the keys of functions that stand for algorithms of the library begin."""
 
 _BINARY = frozenset({"==", "!=", "<", "<=", ">", ">=", "+", "-"})
+_ZERO, _ONE = r.Constant(0, INT), r.Constant(1, INT)
 
 
 def translate_call(
     name: str, arguments: tuple[r.Expression, ...], type: r.Type, span: Span | None, lambdas: tuple[str, ...]
 ) -> tuple[r.Expression, r.Function | None] | None:
     """Translates a call of the standard library, and gives the function that it needs; None for other calls. A method's
-    object is the first argument; `lambdas` are the functions among the arguments."""
+    object is the first argument; `lambdas` are the keys of the functions among the arguments."""
     if name.startswith("operator") and arguments:
-        found = _translate_operator(name[len("operator") :].strip(), arguments, type, span)
-        return None if found is None else (found, None)
+        translated = _translate_operator(name.removeprefix("operator").strip(), arguments, type, span)
+        return None if translated is None else (translated, None)
     if name in _METHODS and arguments:
-        found = _METHODS[name](arguments, type, span)
-        return None if found is None else (found, None)
+        translated = _METHODS[name](arguments, type, span)
+        return None if translated is None else (translated, None)
     if name in _ALGORITHMS:
         values = tuple(part for part in arguments if not _is_function(part))
-        function = _ALGORITHMS[name](name, values, type, span, lambdas)
+        function = _write_function(name, values, span, lambdas)
         return None if function is None else (r.Call(function.key, name, values, type, span), function)
     return None
 
@@ -44,20 +46,23 @@ def _is_pointer(node: r.Expression) -> bool:
 def _translate_operator(
     sign: str, arguments: tuple[r.Expression, ...], type: r.Type, span: Span | None
 ) -> r.Expression | None:
+    """Translates an operator that is called as a function: on a container only `[]`, on iterators and owning pointers
+    what pointers have."""
     first, *rest = arguments
     if not _is_pointer(first):
         return r.Element(first, rest[0], type, span) if sign == "[]" and len(rest) == 1 else None
     of = first.type.of or type
     if sign in ("*", "->") and not rest:
-        return first if sign == "->" else r.Element(first, r.Constant(0, INT), of, span)
+        return first if sign == "->" else r.Element(first, _ZERO, of, span)
     if sign == "[]" and len(rest) == 1:
         return r.Element(first, rest[0], of, span)
     if sign in ("++", "--"):
-        return r.Assignment(sign[0], first, r.Constant(1, INT), first.type, len(rest) == 1, span)
+        is_postfix = len(rest) == 1  # C++ tells `p++` by an argument without use
+        return r.assign(first, _ONE, span, operator=sign[0], before=is_postfix)
     if sign in ("+=", "-="):
-        return r.Assignment(sign[0], first, rest[0], first.type, False, span)
+        return r.assign(first, rest[0], span, operator=sign[0])
     if sign == "=" and len(rest) == 1 and rest[0].type.kind == "pointer":
-        return r.Assignment("", first, rest[0], first.type, False, span)
+        return r.assign(first, rest[0], span)
     if sign in _BINARY and len(rest) == 1:
         return r.Operation(sign, (first, rest[0]), type, span)
     return None
@@ -72,9 +77,12 @@ def _make_element(container: r.Expression, index: r.Expression, type: r.Type, sp
 
 
 def _begin_address(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression | None:
-    if len(parts) != 1 or _is_pointer(parts[0]):
-        return parts[0] if len(parts) == 1 else None
-    return r.Address(_make_element(parts[0], r.Constant(0, INT), type, span), type, span)
+    """Where a container begins; `std::begin` also takes a pointer."""
+    if len(parts) != 1:
+        return None
+    if _is_pointer(parts[0]):
+        return parts[0]
+    return r.Address(_make_element(parts[0], _ZERO, type, span), type, span)
 
 
 def _end_address(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression | None:
@@ -84,7 +92,7 @@ def _end_address(parts: tuple[r.Expression, ...], type: r.Type, span: Span | Non
 
 
 def _last_element(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression:
-    index = r.Operation("-", (_make_size_call(parts[0], span), r.Constant(1, INT)), INT, span)
+    index = r.Operation("-", (_make_size_call(parts[0], span), _ONE), INT, span)
     return _make_element(parts[0], index, type, span)
 
 
@@ -93,23 +101,19 @@ _METHODS: dict[str, Callable[[tuple[r.Expression, ...], r.Type, Span | None], r.
     **dict.fromkeys(("end", "cend"), _end_address),
     "get": lambda parts, type, span: parts[0] if _is_pointer(parts[0]) else None,
     "at": lambda parts, type, span: _make_element(parts[0], parts[1], type, span) if len(parts) == 2 else None,
-    "front": lambda parts, type, span: _make_element(parts[0], r.Constant(0, INT), type, span),
+    "front": lambda parts, type, span: _make_element(parts[0], _ZERO, type, span),
     "back": _last_element,
-    "empty": lambda parts, type, span: r.Operation(
-        "==", (_make_size_call(parts[0], span), r.Constant(0, INT)), INT, span
-    ),
+    "empty": lambda parts, type, span: r.Operation("==", (_make_size_call(parts[0], span), _ZERO), INT, span),
     "reset": lambda parts, type, span: (
-        r.Assignment("", parts[0], parts[1], parts[0].type, False, span)
-        if len(parts) == 2 and _is_pointer(parts[0])
-        else None
+        r.assign(parts[0], parts[1], span) if len(parts) == 2 and _is_pointer(parts[0]) else None
     ),
 }
 
 # -- algorithms ------------------------------------------------------------------------------------
 
 
-class _Body:
-    """Formals of an algorithm, and the loop from its first place to the last."""
+class _AlgorithmBody:
+    """The formals of an algorithm, and the function with a loop from the first, an iterator, to the second."""
 
     def __init__(
         self, name: str, values: tuple[r.Expression, ...], span: Span | None, lambdas: tuple[str, ...]
@@ -120,104 +124,121 @@ class _Body:
         self.span = span
         self.lambdas = lambdas
         self.formals = [
-            r.Variable(f"{self.key}@{place}", f"argument_{place}", _type_by_value(part.type), "formal", span)
-            for place, part in enumerate(values)
+            r.Variable(f"{self.key}@{index}", f"argument_{index}", _type_by_value(part.type), "formal", span)
+            for index, part in enumerate(values)
         ]
 
-    def dereference(self, place: int) -> r.Expression:
+    def dereference(self, pointer: r.Variable) -> r.Expression:
         """The element that a formal points at."""
-        pointer = self.formals[place]
-        return r.Element(pointer, r.Constant(0, INT), pointer.type.of or VOID, self.span)
+        return r.Element(pointer, _ZERO, pointer.type.of or VOID, self.span)
 
-    def make_call(self, *places: int) -> r.Expression | None:
+    def make_call(self, pointers: Sequence[r.Variable]) -> r.Expression | None:
         """Calls the lambda with the elements that formals point at; None where there is not one lambda."""
         if len(self.lambdas) != 1:
             return None
-        first = self.dereference(places[0])
-        return r.Call(self.lambdas[0], "lambda", tuple(map(self.dereference, places)), first.type, self.span)
-
-    def make_step(self, place: int) -> r.Expression:
-        formal = self.formals[place]
-        return r.Assignment("+", formal, r.Constant(1, INT), formal.type, False, self.span)
+        elements = tuple(map(self.dereference, pointers))
+        return r.Call(self.lambdas[0], "lambda", elements, elements[0].type, self.span)
 
     def make_assignment(self, target: r.Expression, value: r.Expression, operator: str = "") -> r.Statement:
-        return r.ExpressionStatement(r.Assignment(operator, target, value, target.type, False, self.span), self.span)
+        """The statement `target = value`, or `target += value` where the operator is `+`."""
+        return r.ExpressionStatement(r.assign(target, value, self.span, operator=operator), self.span)
 
-    def make_function(self, action: r.Statement, *further: int, result: r.Expression | None = None) -> r.Function:
-        """Function with a loop from the first argument to the second; pointers `further` move along."""
-        condition = r.Operation("!=", (self.formals[0], self.formals[1]), INT, self.span)
-        step = r.Several(tuple(map(self.make_step, (0, *further))), INT, True, self.span)
-        loop = r.LoopStatement(None, condition, step, action, True, (), "", self.span)
-        back = () if result is None else (r.Jump("return", result, self.span),)
-        body = r.CompoundStatement((loop, *back), self.span)
-        formals = tuple(self.formals)
-        return r.Function(self.key, self.name, formals, body, span=self.span, in_place=True)
+    def make_function(
+        self, action: r.Statement, *, advance: Sequence[r.Variable] = (), result: r.Expression | None = None
+    ) -> r.Function:
+        """A function whose loop repeats `action`; the pointers in `advance` move on with the first formal."""
+        first, last = self.formals[:2]
+        steps = tuple(r.assign(pointer, _ONE, self.span, operator="+") for pointer in (first, *advance))
+        loop = r.LoopStatement(
+            start=None,
+            condition=r.Operation("!=", (first, last), INT, self.span),
+            step=r.Several(steps, INT, span=self.span),
+            body=action,
+            span=self.span,
+        )
+        returning = () if result is None else (r.Jump("return", result, self.span),)
+        body = r.CompoundStatement((loop, *returning), self.span)
+        return r.Function(self.key, self.name, tuple(self.formals), body, span=self.span, in_place=True)
 
 
 def _type_by_value(type: r.Type) -> r.Type:
     """The type of an argument that is passed by value."""
     if type.kind == "array" and type.of is not None:
-        return r.Type("pointer", 8, type.of)
+        return pointer_to(type.of)
     return type.of if type.kind == "pointer" and type.name == "&" and type.of is not None else type
 
 
-_Algorithm = Callable[[str, tuple[r.Expression, ...], r.Type, Span | None, tuple[str, ...]], r.Function | None]
+def _write_function(
+    name: str, values: tuple[r.Expression, ...], span: Span | None, lambdas: tuple[str, ...]
+) -> r.Function | None:
+    """The function that stands for an algorithm; None for a call whose arguments it does not know."""
+    algorithm = _ALGORITHMS[name]
+    is_range = all(_type_by_value(part.type).kind == "pointer" for part in values[:2])
+    if len(values) < algorithm.fewest_values or not is_range:
+        return None
+    return algorithm.write(_AlgorithmBody(name, values, span, lambdas))
 
 
-def _make_algorithm(least: int, body: Callable[[_Body], r.Function | None]) -> _Algorithm:
-    def function(
-        name: str, values: tuple[r.Expression, ...], type: r.Type, span: Span | None, lambdas: tuple[str, ...]
-    ) -> r.Function | None:
-        if len(values) < least or any(_type_by_value(part.type).kind != "pointer" for part in values[:2]):
-            return None
-        return body(_Body(name, values, span, lambdas))
-
-    return function
+def _write_fill(body: _AlgorithmBody) -> r.Function | None:
+    """`fill(first, last, value)`"""
+    first, _, value = body.formals[:3]
+    return body.make_function(body.make_assignment(body.dereference(first), value))
 
 
-def _make_accumulate(body: _Body) -> r.Function | None:
-    total, element = body.formals[2], body.dereference(0)
+def _write_copy(body: _AlgorithmBody) -> r.Function | None:
+    """`copy(first, last, output)`"""
+    first, _, output = body.formals[:3]
+    action = body.make_assignment(body.dereference(output), body.dereference(first))
+    return body.make_function(action, advance=[output])
+
+
+def _write_accumulate(body: _AlgorithmBody) -> r.Function | None:
+    """`accumulate(first, last, total)`, or with a lambda for the sum"""
     if len(body.formals) > 3:
         return None  # an object of the library adds them up, such as `std::multiplies`
-    operator, value = "+", element
+    first, _, total = body.formals
+    operator, value = "+", body.dereference(first)
     for function in body.lambdas:
-        operator, value = "", r.Call(function, "lambda", (total, element), total.type, body.span)
+        operator, value = "", r.Call(function, "lambda", (total, body.dereference(first)), total.type, body.span)
     return body.make_function(body.make_assignment(total, value, operator), result=total)
 
 
-def _make_inner_product(body: _Body) -> r.Function | None:
+def _write_inner_product(body: _AlgorithmBody) -> r.Function | None:
+    """`inner_product(first, last, other, total)`"""
     if len(body.formals) != 4 or body.lambdas:
         return None
-    total = body.formals[3]
-    product = r.Operation("*", (body.dereference(0), body.dereference(2)), total.type, body.span)
-    return body.make_function(body.make_assignment(total, product, "+"), 2, result=total)
+    first, _, other, total = body.formals
+    product = r.Operation("*", (body.dereference(first), body.dereference(other)), total.type, body.span)
+    return body.make_function(body.make_assignment(total, product, "+"), advance=[other], result=total)
 
 
-def _make_for_each(body: _Body) -> r.Function | None:
-    called_ = body.make_call(0)
-    return None if called_ is None else body.make_function(r.ExpressionStatement(called_, body.span))
+def _write_for_each(body: _AlgorithmBody) -> r.Function | None:
+    """`for_each(first, last, function)`"""
+    call = body.make_call(body.formals[:1])
+    return None if call is None else body.make_function(r.ExpressionStatement(call, body.span))
 
 
-def _make_transform(body: _Body) -> r.Function | None:
-    sources = range(2, len(body.formals) - 1)
-    value = body.make_call(0, *sources)
-    target = len(body.formals) - 1
-    return (
-        None
-        if value is None
-        else body.make_function(body.make_assignment(body.dereference(target), value), *sources, target)
-    )
+def _write_transform(body: _AlgorithmBody) -> r.Function | None:
+    """`transform(first, last, output, function)`, or with a second input before the output"""
+    first, _, *others, output = body.formals
+    value = body.make_call([first, *others])
+    if value is None:
+        return None
+    return body.make_function(body.make_assignment(body.dereference(output), value), advance=[*others, output])
 
 
-_ALGORITHMS: dict[str, _Algorithm] = {
-    "fill": _make_algorithm(
-        3, lambda body: body.make_function(body.make_assignment(body.dereference(0), body.formals[2]))
-    ),
-    "copy": _make_algorithm(
-        3, lambda body: body.make_function(body.make_assignment(body.dereference(2), body.dereference(0)), 2)
-    ),
-    "accumulate": _make_algorithm(3, _make_accumulate),
-    "inner_product": _make_algorithm(4, _make_inner_product),
-    "for_each": _make_algorithm(2, _make_for_each),
-    "transform": _make_algorithm(3, _make_transform),
+class _Algorithm(NamedTuple):
+    """How many values, lambdas aside, an algorithm takes at least, and what writes its function."""
+
+    fewest_values: int
+    write: Callable[[_AlgorithmBody], r.Function | None]
+
+
+_ALGORITHMS = {
+    "fill": _Algorithm(3, _write_fill),
+    "copy": _Algorithm(3, _write_copy),
+    "accumulate": _Algorithm(3, _write_accumulate),
+    "inner_product": _Algorithm(4, _write_inner_product),
+    "for_each": _Algorithm(2, _write_for_each),
+    "transform": _Algorithm(3, _write_transform),
 }

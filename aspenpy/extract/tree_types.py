@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
-from aspenpy.language.diagnostics import Diagnostic
-from aspenpy.language.source import Span
+from aspenpy.extract.front_end import evaluate_constant
+from aspenpy.extract.unit_state import UnitState
 
 _INTEGERS = frozenset({
     *"BOOL CHAR_U UCHAR CHAR16 CHAR32 USHORT UINT ULONG ULONGLONG UINT128 CHAR_S SCHAR WCHAR SHORT INT".split(),
@@ -22,15 +20,31 @@ _ARRAYS = frozenset("CONSTANTARRAY VARIABLEARRAY INCOMPLETEARRAY DEPENDENTSIZEDA
 REFERENCES = frozenset("LVALUEREFERENCE RVALUEREFERENCE".split())
 
 _CONTAINER = re.compile(r"(?:const )?std::(?:__cxx11::)?(?:vector|array|valarray|span|deque)<")
-_POINTING = re.compile(r"(?:const )?(?:__gnu_cxx::__normal_iterator|std::(?:unique_ptr|shared_ptr))<")
-MOST_DEPTH = 200
-"""How deeply expressions and statements may be nested; what lies deeper is unknown."""
-
+_POINTER_LIKE = re.compile(r"(?:const )?(?:__gnu_cxx::__normal_iterator|std::(?:unique_ptr|shared_ptr))<")
 LAMBDA = "lambda at "
 """How the names of the types of lambdas begin."""
 
+ADDRESS_SIZE = 8
+"""Bytes of an address on 64-bit machines, which programs are modelled for."""
+
 VOID = r.Type("void")
 INT = r.Type("integer", 4)
+
+_DEPENDENT = r.Type("real", 8, name="dependent")
+"""Stands for a parameter of a template of which nothing is made: a `double`, as in most numerical programs."""
+
+_CONTAINER_OF_DEPENDENT = r.Type("record", 3 * ADDRESS_SIZE, _DEPENDENT, name="container")
+"""A container of such elements, of the size of GCC's `std::vector`: pointers to its begin, end and end of storage."""
+
+
+def pointer_to(of: r.Type | None, *, is_reference: bool = False, restrict: bool = False) -> r.Type:
+    """The type of a pointer or reference to another type, None where that is not known."""
+    return r.Type("pointer", ADDRESS_SIZE, of, name="&" if is_reference else "", restrict=restrict)
+
+
+NULL = pointer_to(VOID)
+THIS = r.Variable("this", "this", pointer_to(None), "formal")
+"""The object of a method, where its class is not known."""
 
 
 def size_of(type: Any) -> int:
@@ -39,56 +53,14 @@ def size_of(type: Any) -> int:
     return 0 if type.spelling.startswith("<") else max(type.get_size(), 0)
 
 
-class UnitState:
-    """The part of a translation unit that has been read so far."""
-
-    def __init__(self, reading: ParsedUnit, macros: dict[str, r.Macro]) -> None:
-        self.reading = reading
-        self.diagnostics: list[Diagnostic] = []
-        self.macros = macros  # of all units of the program
-        self.statics: list[r.Declaration] = []  # variables of functions that keep their values
-        self.made: dict[str, r.Function] = {}  # lambdas, and functions of the standard library
-        self.never_return: set[str] = set()  # functions that are called and declared so
-        self.instances: dict[str, Any] = {}  # functions that templates become in calls, by key
-        self.overriding: dict[str, list[str]] = {}  # methods that override a virtual one, by its key
-        self.classes: dict[str, tuple[Any, bool]] = {}  # those of templates, whose methods others may call
-        self._statements: dict[tuple[str, int], list[int]] = {}  # those that begin at one place, by libclang's hash
-        self._depth = 0
-
-    def span(self, cursor: Any) -> Span | None:
-        return self.reading.span(cursor)
-
-    def begin_function(self) -> None:
-        """Forgets the statements of the function before: those of a template stand at one place in all it becomes."""
-        self._statements.clear()
-
-    def set_apart(self, cursor: Any, span: Span | None) -> Span | None:
-        """A span of its own for a statement, where one macro stands for several: shorter ones for those behind."""
-        if span is None:
-            return None
-        cursors = self._statements.setdefault((span.source.name, span.start), [])
-        if cursor.hash not in cursors:
-            cursors.append(cursor.hash)
-        return Span(span.source, span.start, max(span.start + 1, span.end - cursors.index(cursor.hash)))
-
-    @contextmanager
-    def enter(self) -> Iterator[bool]:
-        """Enters one level of nesting; yields whether that is not too deep."""
-        self._depth += 1
-        try:
-            yield self._depth <= MOST_DEPTH
-        finally:
-            self._depth -= 1
-
-
 class Types:
     """The types of one translation unit; `read_expression` reads what an extent is written as."""
 
     def __init__(self, unit: UnitState, read_expression: Callable[[Any], r.Expression]) -> None:
         self.unit = unit
         self._read_expression = read_expression
-        self._types: dict[str, r.Type] = {}
-        self._seen: dict[tuple[int, int], r.Type] = {}  # by libclang's address of a type
+        self._by_spelling: dict[str, r.Type] = {}
+        self._by_address: dict[tuple[int, int], r.Type] = {}  # libclang's own, with the kind of type
 
     def type_of_declaration(self, cursor: Any) -> r.Type:
         """The type of a declaration; the extents of arrays are among its children, the innermost first."""
@@ -104,16 +76,17 @@ class Types:
         return self._with_extents(cursor.type, extents)
 
     def _kinds(self, type: Any) -> list[str]:
-        found, type = [], type.get_canonical()
+        """Kinds of libclang from a type inwards: of an array of pointers to `int` its own, the pointers' and `INT`."""
+        kinds, type = list[str](), type.get_canonical()
         while True:
             name = type.kind.name
-            found.append(name)
+            kinds.append(name)
             if name in _ARRAYS:
                 type = type.element_type
             elif name in _POINTERS:
                 type = type.get_pointee()
             else:
-                return found
+                return kinds
             type = type.get_canonical()
 
     def _with_extents(self, type: Any, extents: list[Any]) -> r.Type:
@@ -127,27 +100,26 @@ class Types:
                 written = self._read_expression(extents.pop(0))
                 extent = extent if isinstance(written, r.Several) else written
             of = self._with_extents(type.element_type, extents)
-            return r.Type("array", max(type.get_size(), 0) if kind == "CONSTANTARRAY" else 0, of, extent)
+            return r.Type("array", size_of(type) if kind == "CONSTANTARRAY" else 0, of, extent)
         if kind in _POINTERS:
             of = self._with_extents(type.get_pointee(), extents)
-            name = "&" if kind in REFERENCES else ""
-            return r.Type("pointer", 8, of, name=name, restrict=type.is_restrict_qualified())
+            return pointer_to(of, is_reference=kind in REFERENCES, restrict=type.is_restrict_qualified())
         if kind in ("ELABORATED", "TYPEDEF") and {"VARIABLEARRAY", "CONSTANTARRAY"} & set(self._kinds(type)):
             return self._with_extents(type.get_canonical(), extents)
         return self.type_of(type)
 
     def type_of(self, type: Any) -> r.Type:
-        place = type._kind_id, type.data[0]
-        if place not in self._seen:
-            self._seen[place] = self._cached_type(type)
-        return self._seen[place]
+        """The record of a type of libclang; looked up by its address, which is quicker than by its spelling."""
+        address = type._kind_id, type.data[0]
+        if address not in self._by_address:
+            self._by_address[address] = self._type_by_spelling(type)
+        return self._by_address[address]
 
-    def _cached_type(self, type: Any) -> r.Type:
-        """Type by its spelling."""
+    def _type_by_spelling(self, type: Any) -> r.Type:
         spelling = type.get_canonical().spelling
-        if spelling not in self._types:
-            self._types[spelling] = self._read_type(type)
-        return self._types[spelling]
+        if spelling not in self._by_spelling:
+            self._by_spelling[spelling] = self._read_type(type)
+        return self._by_spelling[spelling]
 
     def _read_type(self, type: Any) -> r.Type:
         plain = type.get_canonical()
@@ -158,39 +130,37 @@ class Types:
             return r.Type("real", size)
         if kind in _POINTERS:
             of = self._pointee(plain.get_pointee())
-            return r.Type(
-                "pointer", 8, of, name="&" if kind in REFERENCES else "", restrict=plain.is_restrict_qualified()
-            )
+            return pointer_to(of, is_reference=kind in REFERENCES, restrict=plain.is_restrict_qualified())
         if kind in _ARRAYS:
             return r.Type("array", size, self.type_of(plain.element_type), _fixed_extent(plain))
-        if kind == "RECORD" and _POINTING.match(plain.spelling) and plain.get_num_template_arguments() > 0:
-            return self._pointing_type(plain)
+        if kind == "RECORD" and _POINTER_LIKE.match(plain.spelling) and plain.get_num_template_arguments() > 0:
+            return self._pointer_like_type(plain)
         if kind == "RECORD" and _is_lambda(plain):
             return r.Type("record", size, name=plain.spelling[plain.spelling.index(LAMBDA) :].rstrip(")"))
         if kind == "RECORD":
             return r.Type("record", size, name=_plain_name(plain.spelling), of=self._contained_type(plain))
-        held = _CONTAINER.match(plain.spelling)
-        if held is not None and kind != "RECORD":
-            return r.Type("record", 24, r.Type("real", 8, name="dependent"), name="container")
+        if _CONTAINER.match(plain.spelling):
+            return _CONTAINER_OF_DEPENDENT
         if kind in ("DEPENDENT", "UNEXPOSED", "TEMPLATETYPEPARM") or "type-parameter" in plain.spelling:
-            return r.Type("real", 8, name="dependent")
+            return _DEPENDENT
         return r.Type("void" if kind == "VOID" else "other", size)
 
-    def _pointing_type(self, plain: Any) -> r.Type:
-        """Type that an iterator or an owning pointer points at."""
+    def _pointer_like_type(self, plain: Any) -> r.Type:
+        """The pointer that an iterator or an owning pointer stands for."""
         inside = plain.get_template_argument_type(0).get_canonical()
         if inside.kind.name == "POINTER":
             inside = inside.get_pointee()
         elif inside.kind.name in _ARRAYS:
             inside = inside.element_type
-        return r.Type("pointer", 8, self._pointee(inside))
+        return pointer_to(self._pointee(inside))
 
     def _pointee(self, pointee: Any) -> r.Type:
-        """Type that a pointer points at; the members of structures are not looked at."""
+        """The type that a pointer points at. That of a structure is known by its name and size alone: it may hold a
+        pointer to itself."""
         plain = pointee.get_canonical()
-        special = any(pattern.match(plain.spelling) for pattern in (_CONTAINER, _POINTING)) or _is_lambda(plain)
+        special = any(pattern.match(plain.spelling) for pattern in (_CONTAINER, _POINTER_LIKE)) or _is_lambda(plain)
         if plain.kind.name == "RECORD" and not special:
-            return r.Type("record", max(pointee.get_size(), 0), name=_plain_name(pointee.spelling))
+            return r.Type("record", size_of(pointee), name=_plain_name(pointee.spelling))
         return self.type_of(pointee)
 
     def _contained_type(self, plain: Any) -> r.Type | None:
@@ -206,6 +176,7 @@ def _is_lambda(plain: Any) -> bool:
 
 
 def _fixed_extent(type: Any) -> r.Expression | None:
+    """The extent of an array whose number of elements the compiler knows."""
     count = type.element_count if type.kind.name == "CONSTANTARRAY" else -1
     return r.Constant(count, INT) if count >= 0 else None
 

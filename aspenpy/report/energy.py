@@ -65,6 +65,7 @@ UNIT_NAMES = {"edp": "J s", "ed2p": "J s^2"}
 
 def report_energy(
     energy: Energy,
+    *,
     hardware: Sequence[HardwarePeak] = (),
     verdicts: Sequence[Verdict] = (),
     best: MetricOptimum | None = None,

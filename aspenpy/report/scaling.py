@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aspenpy.explore.scaling import Scaling, ScalingPoint
+from aspenpy.record import NamedTuple
 from aspenpy.report.intervals import interval_as_data, interval_rows
 from aspenpy.report.prediction import BOUND_BY, bound_ranks, resource_on_component, subject
 from aspenpy.tables.drawing import (
@@ -34,11 +35,13 @@ from aspenpy.tables.table import (
     make_table,
 )
 
-CALLS = 3  # calls that are named for a number of ranks, those that take longest
+MOST_CALLS = 3
+"""Calls that the table names for a number of ranks, the longest first."""
 
 
 def report_scaling(scaling: Scaling, interval: bool = True) -> Report:
-    """Each number of ranks, the fastest, the `interval` to expect of its time, and the calls that talk."""
+    """A row for each number of ranks, the fastest of them, and the calls that communicate longest. `interval`: whether
+    the report says how far measured times may lie from the predicted one."""
     prediction = scaling.prediction
     data = {
         **subject(prediction),
@@ -88,8 +91,8 @@ def _list_facts(scaling: Scaling, interval: bool) -> list[tuple[str, str]]:
 
 
 def _describe_problem(scaling: Scaling) -> str:
-    """How the problem goes with the ranks: what its parameters are in the end shows whether their product is its
-    size."""
+    """How the size of the problem depends on the ranks. It ends with the parameters on most ranks, by which a reader
+    sees whether their product is the size that was meant."""
     product = " * ".join(scaling.problem)
     if scaling.per_rank and scaling.mode == "weak":
         return f"{product} of each rank stays"
@@ -103,20 +106,20 @@ def _describe_problem(scaling: Scaling) -> str:
 
 
 def _describe_sizes(scaling: Scaling, ranks: int) -> str:
-    """The parameters of the problem on so many ranks."""
+    """The parameters of the problem on a number of ranks, in words."""
     sizes = dict(zip(scaling.problem, scaling.sizes_at(ranks), strict=True))
     each = [f"{name} = {format_count(float(f'{size:.6g}'))}" for name, size in sizes.items()]
     return f"{', '.join(each)} on {format_count(ranks)}"
 
 
 def _points_table(scaling: Scaling, interval: bool) -> Table:
-    """In CSV a column for each call."""
+    """One row per number of ranks; CSV has a column for each call, JSON an object of them."""
 
-    def call(name: str) -> Column:
+    def call_column(name: str) -> Column:
         return Column(name, key=name, unit="s", get=lambda point: dict(point.calls).get(name, 0.0), media=CSV)
 
-    asked = scaling.isoefficiency
-    loses = any(point.lost for point in scaling.points)
+    target = scaling.isoefficiency
+    waits_for_late = any(point.lost for point in scaling.points)
     heads = (
         Column("ranks", "count"),
         Column("time", unit="s"),
@@ -125,15 +128,15 @@ def _points_table(scaling: Scaling, interval: bool) -> Table:
         Column("communication", "share", get="share", media=TEXT),
         Column("communication", unit="s", media=DATA),
         Column("communication share", get="share", media=JSON),
-        Column("late ranks", "share", get="lost_share", media=TEXT if loses else ()),
-        Column("late ranks", get="lost", unit="s", media=DATA if loses else ()),
+        Column("late ranks", "share", get="lost_share", media=TEXT if waits_for_late else ()),
+        Column("late ranks", get="lost", unit="s", media=DATA if waits_for_late else ()),
         Column(
-            f"problem for {format_share(asked or 0)}",
+            f"problem for {format_share(target or 0)}",
             _format_times,
             "right",
             key="problem_growth",
             get="growth",
-            media=DATA if asked is None else ALL,
+            media=DATA if target is None else ALL,
         ),
         Column("energy", unit="J", media=DATA if scaling.energy is None else ALL),
         Column(BOUND_BY, get=_describe_bound, wrapped=True, media=TEXT),
@@ -142,11 +145,11 @@ def _points_table(scaling: Scaling, interval: bool) -> Table:
         *((Column("expected", get=_expected_as_data, media=JSON),) if interval else ()),
         Column("longest calls", get=_describe_calls, wrapped=True, media=TEXT),
         Column("calls", get=lambda point: dict(point.calls), unit="s", media=JSON),
-        *map(call, scaling.calls),
+        *map(call_column, scaling.calls),
     )
-    best = scaling.fastest.ranks if scaling.fastest is not None else None
-    fastest = [place for place, point in enumerate(scaling.points) if point.ranks == best]
-    return make_table(heads, scaling.points, "points", marked=frozenset(fastest if scaling.mode == "strong" else ()))
+    best = scaling.fastest.ranks if scaling.mode == "strong" and scaling.fastest is not None else None
+    marked = frozenset(row for row, point in enumerate(scaling.points) if point.ranks == best)
+    return make_table(heads, scaling.points, "points", marked=marked)
 
 
 def _expected_as_data(point: ScalingPoint) -> dict[str, Any] | None:
@@ -162,10 +165,11 @@ def _describe_bound(point: ScalingPoint) -> str | None:
 
 
 def _describe_calls(point: ScalingPoint) -> str | None:
-    return ", ".join(f"{name} {seconds(time)}" for name, time in point.calls[:CALLS]) or None
+    return ", ".join(f"{name} {seconds(time)}" for name, time in point.calls[:MOST_CALLS]) or None
 
 
 def _format_short(value: float) -> str:
+    """Three significant digits, or all before the point where there are more."""
     return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
 
 
@@ -176,59 +180,70 @@ def _format_times(value: float) -> str:
 # -- as a picture ----------------------------------------------------------------------------------
 
 
-UP = 4.4  # inches of the times; the shares below have a half
+WIDTH, HEIGHT_OF_TIMES, HEIGHT_OF_SHARES = 9, 4.4, 2.2
+"""Inches of the two plots, one above the other."""
+
+MARGINS = 1
+"""Inches of the title and the axis of ranks together."""
+
+MOST_TICKS = 10
+"""Numbers of ranks that are written along the axis."""
 
 
 @use_shared_style
 def draw_scaling(scaling: Scaling) -> Any:
-    """A matplotlib figure: above the times, below efficiency and the part of communication."""
+    """A matplotlib figure: the times above; efficiency and the share of communication below."""
     from matplotlib.figure import Figure
 
     points = scaling.points
     ranks = [point.ranks for point in points]
-    figure = Figure(figsize=(9, 1.5 * UP + 1), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    figure = Figure(figsize=(WIDTH, HEIGHT_OF_TIMES + HEIGHT_OF_SHARES + MARGINS), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(HEIGHT_OF_TIMES, HEIGHT_OF_SHARES))
     above.set(xscale="log", yscale="log", ylabel="time")
     set_title(above, heading(scaling))
     lines = _lines_of_times(scaling)
-    for text, line, values in lines:
-        above.plot([at for at, _ in values], [value for _, value in values], label=text, **line)
+    for line in lines:
+        above.plot(*zip(*line.points, strict=True), label=line.name, **line.style)
     fastest = scaling.fastest
     if scaling.mode == "strong" and fastest is not None:
         above.plot([fastest.ranks], [fastest.time], "o", color=BLACK, markersize=7, zorder=5)
-        style = {"textcoords": "offset points", "ha": "right", "va": "bottom", "color": INK}
-        above.annotate(f"fastest, on {format_count(fastest.ranks)}", (fastest.ranks, fastest.time), (-4, 7), **style)
+        beside = {"xytext": (-4, 7), "textcoords": "offset points", "ha": "right", "va": "bottom", "color": INK}
+        above.annotate(f"fastest, on {format_count(fastest.ranks)}", (fastest.ranks, fastest.time), **beside)
     shares = (
         ("efficiency", STYLES[0], [100 * point.efficiency for point in points]),
         ("communication", STYLES[1], [100 * point.share for point in points]),
     )
-    for text, line, percents in shares:
-        below.plot(ranks, percents, label=text, **line)
+    for text, style, percents in shares:
+        below.plot(ranks, percents, label=text, **style)
     below.set(xlabel="ranks", ylabel="%", ylim=(0, max(105, *(100 * point.efficiency for point in points))))
-    place_ticks(above.xaxis, ranks, "", MOST_RANKS)
+    place_ticks(above.xaxis, ranks, "", MOST_TICKS)
     label_axis(above.yaxis, "s")
-    name_ends(above, UP, [(text, *values[-1], line["color"]) for text, line, values in lines])
-    name_ends(below, UP / 2, [(text, ranks[-1], percents[-1], line["color"]) for text, line, percents in shares])
+    name_ends(above, HEIGHT_OF_TIMES, [(line.name, *line.points[-1], line.style["color"]) for line in lines])
+    name_ends(
+        below, HEIGHT_OF_SHARES, [(text, ranks[-1], percents[-1], style["color"]) for text, style, percents in shares]
+    )
     return figure
 
 
-MOST_RANKS = 10  # numbers of ranks that are written along the axis each
+class Line(NamedTuple):
+    """A curve with its name, its style, and its points as ranks and seconds."""
 
-Line = tuple[str, dict[str, Any], Sequence[tuple[float, float]]]
-"""A name, a style, and the points."""
+    name: str
+    style: dict[str, Any]
+    points: Sequence[tuple[float, float]]
 
 
 def _lines_of_times(scaling: Scaling) -> list[Line]:
-    """The time, what it were with full efficiency, communication, and the calls that take longest."""
+    """The time, that with full efficiency, the part of communication, and the longest calls."""
     points = scaling.points
-    lines: list[Line] = [("time", STYLES[0], [(point.ranks, point.time) for point in points])]
+    lines = [Line("time", STYLES[0], [(point.ranks, point.time) for point in points])]
     if scaling.mode == "strong":
         ideal = [(point.ranks, points[0].time * points[0].ranks / point.ranks) for point in points]
-        lines.append(("with full efficiency", {"color": GREY, "linestyle": ":", "linewidth": 1}, ideal))
-    talking = [(point.ranks, point.communication) for point in points if point.communication > 0]
-    if talking:
-        lines.append(("of it, communication", STYLES[1], talking))
+        lines.append(Line("with full efficiency", {"color": GREY, "linestyle": ":", "linewidth": 1}, ideal))
+    communication = [(point.ranks, point.communication) for point in points if point.communication > 0]
+    if communication:
+        lines.append(Line("of it, communication", STYLES[1], communication))
     for name, style in zip(scaling.calls, STYLES[2:], strict=False):
         spent = [(point.ranks, dict(point.calls)[name]) for point in points if name in dict(point.calls)]
-        lines.append((name, style | {"linewidth": 1.2}, spent))
-    return [line for line in lines if line[2]]
+        lines.append(Line(name, style | {"linewidth": 1.2}, spent))
+    return [line for line in lines if line.points]

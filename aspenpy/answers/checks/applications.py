@@ -355,7 +355,9 @@ def _check_patterns(
     for socket in sockets:
         where = target_of(machine, socket)
         for kernel in kernels:
-            hierarchy = Hierarchy(machine, socket, application, kernel, all_definitions(application, machine, kernel))
+            hierarchy = Hierarchy(
+                machine, socket, application, kernel, definitions=all_definitions(application, machine, kernel)
+            )
             for block in blocks_in(kernel.body) if hierarchy.levels else ():
                 with collect_errors(warnings):
                     hierarchy.traffic(block, where.instances(block), where.find_offer)

@@ -93,6 +93,7 @@ class Journey:
         trees: Mapping[str, CostTree],
         memories: Memories,
         sockets: Mapping[str, str],
+        *,
         begin: Mapping[str, int],
         now: Callable[[Expr], float | None],
         wanted: Collection[type[Total]] | None = None,

@@ -97,12 +97,20 @@ class PlacementProblem:
 
     def journey(self, sockets: Mapping[str, str]) -> Journey:
         """The run with every kernel on a socket."""
-        return Journey(self.trees, self.memories, sockets, self.begin, self.present_value)
+        return Journey(self.trees, self.memories, sockets, begin=self.begin, now=self.present_value)
 
     def walk_for_runtime(self, sockets: Mapping[str, str]) -> Journey:
         """The run with every kernel on a socket, priced for the runtime alone; prices are shared with earlier quick
         runs."""
-        return Journey(self.trees, self.memories, sockets, self.begin, self.present_value, self.timed, self._done)
+        return Journey(
+            self.trees,
+            self.memories,
+            sockets,
+            begin=self.begin,
+            now=self.present_value,
+            wanted=self.timed,
+            done=self._done,
+        )
 
     def present_value(self, expr: Expr) -> float | None:
         """The value of an expression; None where the arguments of its kernel or the counters of loops decide it."""
@@ -142,7 +150,15 @@ class PlacementProblem:
     def scope(self, roots: Sequence[Expr]) -> Scope:
         tree = self.tree
         known = {symbol: value for each in self.trees.values() for symbol, value in each.definitions.items()}
-        return Scope(self.application, self.machine, self.entry, known, tree.origins, self.settings, roots)
+        return Scope(
+            self.application,
+            self.machine,
+            self.entry,
+            definitions=known,
+            origins=tree.origins,
+            settings=self.settings,
+            roots=roots,
+        )
 
 
 class Placement(Result):

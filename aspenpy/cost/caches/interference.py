@@ -192,7 +192,9 @@ def share_found(
     share, lines = graph.ZERO, graph.ZERO
     for chance, fewer in pairwise([*chances, Fraction(0)]):
         there = [[nest for nest in nests if often[nest] >= chance] for nests in (others.siblings, *others.others)]
-        found, touched = _hits_in_windows(own, there[0], there[1:], others.tables, between, level, part)
+        found, touched = _hits_in_windows(
+            own, siblings=there[0], others=there[1:], tables=others.tables, between=between, level=level, part=part
+        )
         share += graph.number(chance - fewer) * found
         lines += graph.number(chance - fewer) * touched
     return share, lines
@@ -200,6 +202,7 @@ def share_found(
 
 def _hits_in_windows(
     own: AccessNest,
+    *,
     siblings: Sequence[AccessNest],
     others: Sequence[Sequence[AccessNest]],
     tables: Sequence[DrawnTable],

@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.metrics import METRICS
@@ -31,6 +31,7 @@ from aspenpy.language.dimensions import (
     describe_dimension,
     parse_unit,
 )
+from aspenpy.language.nodes import Enum
 from aspenpy.language.source import Span
 from aspenpy.learn.measurements.sheet import Cell, Heading, MeasurementSheet
 from aspenpy.models.application.model import Application
@@ -96,7 +97,17 @@ def read_measurements(
                 hint = "add a column `machine`, or give --machine"
                 fail("no-machine", message, cell.span, hint=hint, parents=cell.parents)
             value = read_amount(cell, name, sizes[name])
-            values.append(Measurement(name, value, settings, where, kind, cell.row, cell.span))
+            values.append(
+                Measurement(
+                    metric=name,
+                    value=value,
+                    settings=settings,
+                    machine=where,
+                    socket=kind,
+                    row=cell.row,
+                    span=cell.span,
+                )
+            )
     return tuple(values)
 
 
@@ -229,14 +240,18 @@ def read_setting(cell: Cell, name: str, size: Fraction, application: Application
     if isinstance(cell.value, str) and cell.value in application.constants:
         value: Value = application.constants[cell.value]
     elif isinstance(cell.value, str) and members is not None and not NUMBER.fullmatch(cell.value):
-        value = -1  # no member either
+        fail_without_member(cell, name, members)
     else:
         value = scale_exactly(read_number(cell, f"a value of `{name}`"), size)
     if members is not None and value not in range(len(members.members)):
-        hint = "its members are " + ", ".join(members.members)
-        message = f"the value of `{name}` is not a member of `{members.name}`"
-        fail("not-a-member", message, cell.span, hint=hint, parents=cell.parents)
+        fail_without_member(cell, name, members)
     return value
+
+
+def fail_without_member(cell: Cell, name: str, members: Enum) -> NoReturn:
+    hint = "its members are " + ", ".join(members.members)
+    message = f"the value of `{name}` is not a member of `{members.name}`"
+    fail("not-a-member", message, cell.span, hint=hint, parents=cell.parents)
 
 
 LEAST, MOST = 1e-100, 1e100

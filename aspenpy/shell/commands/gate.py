@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from aspenpy.answers.case import Case
 from aspenpy.answers.side_by_side import side_by_side
+from aspenpy.explore.baseline import Baseline, Origin, is_program, read_baseline
 from aspenpy.explore.changes import VersionChanges, compare_snapshots
-from aspenpy.explore.snapshot import Snapshot, read_snapshot, take_snapshot
-from aspenpy.extract.extraction import extract
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import write_whole
-from aspenpy.language.opening import read_text_file
-from aspenpy.models.application.model import Application
-from aspenpy.models.library import load_application, load_machine, parse
+from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.report.changes import WRITERS
 from aspenpy.shell.failure import CommandError
@@ -27,16 +20,10 @@ from aspenpy.shell.option import Arguments, command, flag, option, repeatable_op
 from aspenpy.shell.options import KERNEL, RESULTS, SET, machine_names, machines, settings_of
 from aspenpy.shell.output import deliver, report_written
 
-SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
-"""Ends of names of programs, of which a model is made."""
-
 SUFFIX = ".gate.json"
 """The end of a baseline's name."""
 
-PLACE = re.compile(r"^\s*// (\S+:\d+):")
-"""The comment above a kernel or block of an extracted model: its place in the program."""
-
-BASELINE = (
+_OPTIONS = (
     option("--begin", "MODEL", "write the FILE, of this application: a file of Aspen, C or C++, or a name"),
     machines(required=False, why="; with --begin"),
     KERNEL,
@@ -58,7 +45,7 @@ BASELINE = (
     "Fail where flops, bytes, messages, predicted time or energy grew beyond a committed baseline",
     options=(
         option("files", "FILE", "baselines, such as spmv.gate.json (default: all below this folder)", nargs="*"),
-        *BASELINE,
+        *_OPTIONS,
     ),
     examples=(
         (
@@ -111,14 +98,13 @@ def _begin(arguments: Arguments) -> int:
     names = machine_names(arguments.machines)
     if not names:
         raise CommandError("--begin needs a --machine, or several by commas, on which it is predicted")
-    folder = path.parent
-    of = {
-        "model": _name_from(folder, arguments.begin),
-        "machines": [_name_from(folder, name) for name in names],
-        "kernel": arguments.kernel,
-        "set": settings_of(arguments),
-    }
-    _write(path, of, _snapshot(of, folder))
+    origin = Origin(
+        model=_name_from(path.parent, arguments.begin),
+        machines=tuple(_name_from(path.parent, name) for name in names),
+        kernel=arguments.kernel,
+        set=settings_of(arguments),
+    )
+    _write(path, Baseline(origin, origin.take_snapshot(path.parent, only_entry)))
     return 0
 
 
@@ -129,52 +115,18 @@ def _name_from(folder: Path, name: str) -> str:
     return Path(os.path.relpath(name, folder)).as_posix()
 
 
-def _write(path: Path, of: Mapping[str, Any], snapshot: Snapshot) -> None:
-    write_whole(path, json.dumps({**snapshot.to_json(), "of": of}, indent=1) + "\n")
+def _write(path: Path, baseline: Baseline) -> None:
+    write_whole(path, baseline.to_text())
     report_written(path)
 
 
-def _snapshot(of: Mapping[str, Any], folder: Path) -> Snapshot:
-    application, lines = load_program(_file_in(folder, of["model"]))
-    kernel = only_entry(application, of["kernel"])
-    cases = [
-        Case(application, load_machine(_file_in(folder, name)), None, kernel, of["set"]) for name in of["machines"]
-    ]
-    return take_snapshot(cases, lines)
-
-
-def _file_in(folder: Path, name: str) -> str:
-    return str(folder / name) if (folder / name).is_file() else name
-
-
-def load_program(name: str) -> tuple[Application, dict[int, str]]:
-    """An application, or the model of a program in C or C++ with the places in it by the lines of the model."""
-    if not name.endswith(SOURCES):
-        return load_application(name), {}
-    text = extract(name, level="o2").text
-    found = parse(text, name)
-    assert isinstance(found, Application)
-    lines, place = {}, ""
-    for number, line in enumerate(text.splitlines(), 1):
-        told = PLACE.match(line)
-        place = told[1] if told else place
-        if place:
-            lines[number] = place
-    return found, lines
-
-
-def _pass_gate(path: str, limits: Mapping[str, float], arguments: Arguments) -> VersionChanges:
+def _pass_gate(name: str, limits: Mapping[str, float], arguments: Arguments) -> VersionChanges:
     """Compares a baseline with the models as they are now, and writes it anew with --update."""
-    try:
-        kept = json.loads(read_text_file(path, hint="--begin MODEL --machine M writes it"))
-        of = kept["of"]
-        before = read_snapshot(kept, path)
-    except (ValueError, KeyError, TypeError):
-        raise CommandError(f"`{path}` is no baseline; --begin and --machine begin one") from None
-    after = _snapshot(of, Path(path).parent)
+    path, baseline = Path(name), read_baseline(name)
+    now = baseline.origin.take_snapshot(path.parent, only_entry)
     if arguments.update:
-        _write(Path(path), of, after)
-    return compare_snapshots(before, after, limits)
+        _write(path, baseline.replace(snapshot=now))
+    return compare_snapshots(baseline.snapshot, now, limits)
 
 
 @command(
@@ -196,8 +148,8 @@ def _pass_gate(path: str, limits: Mapping[str, float], arguments: Arguments) -> 
 )
 def run_diff(arguments: Arguments) -> int:
     names = arguments.first, arguments.second
-    if not arguments.machines and (found := _two_machines(*names)) is not None:
-        return deliver(side_by_side(found[0], found[1], names).report(), arguments)
+    if not arguments.machines and (both := _two_machines(*names)) is not None:
+        return deliver(side_by_side(*both, names).report(), arguments)
     changes = diff_programs(names, machine_names(arguments.machines) or ["simple"], arguments)
     if not arguments.machines:
         changes = changes.replace(found=tuple(item for item in changes.found if not item.machine))
@@ -206,17 +158,16 @@ def run_diff(arguments: Arguments) -> int:
 
 def _two_machines(first: str, second: str) -> tuple[Machine, Machine] | None:
     """Both as machines; None where the first is none."""
-    if first.endswith(SOURCES):
+    if is_program(first):
         return None
     try:
-        found = load_machine(first)
+        machine = load_machine(first)
     except AspenError:
         return None
-    return found, load_machine(second)
+    return machine, load_machine(second)
 
 
 def diff_programs(names: tuple[str, str], machines: list[str], arguments: Arguments) -> VersionChanges:
     """The changes from one version to the other on the machines."""
-    of = {"machines": machines, "kernel": arguments.kernel, "set": settings_of(arguments)}
-    before, after = (_snapshot({**of, "model": name}, Path()) for name in names)
-    return compare_snapshots(before, after)
+    origins = (Origin(name, tuple(machines), arguments.kernel, settings_of(arguments)) for name in names)
+    return compare_snapshots(*(origin.take_snapshot(Path(), only_entry) for origin in origins))

@@ -1,0 +1,90 @@
+"""Baseline: a snapshot in a file, with what it was taken of, so that it can be taken anew and compared."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from aspenpy.answers.case import Case
+from aspenpy.explore.snapshot import Snapshot, read_snapshot, take_snapshot
+from aspenpy.extract.extraction import extract
+from aspenpy.extract.records import CPP, C
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.opening import read_text_file
+from aspenpy.models.application.model import Application
+from aspenpy.models.library import load_application, load_machine, parse
+from aspenpy.record import Record
+
+_POSITION = re.compile(r"^\s*// (\S+:\d+):")
+"""The comment above a kernel or block of an extracted model: its file and line in the program."""
+
+
+class Origin(Record):
+    """What a snapshot is taken of: an application, or a program of which a model is made, and machines. Each is a name
+    of the library, or a file as seen from the folder of the baseline; `set` gives values of parameters."""
+
+    model: str
+    machines: tuple[str, ...]
+    kernel: str | None
+    set: Mapping[str, Any]
+
+    def take_snapshot(self, folder: Path, choose_kernel: Callable[[Application, str | None], str]) -> Snapshot:
+        """The snapshot as it is now. `choose_kernel` names the kernel to evaluate where none, or one, is stated."""
+        application, positions = load_program(_locate(self.model, folder))
+        kernel = choose_kernel(application, self.kernel)
+        machines = [load_machine(_locate(name, folder)) for name in self.machines]
+        cases = [Case(application, machine, kernel=kernel, set=self.set) for machine in machines]
+        return take_snapshot(cases, positions)
+
+
+class Baseline(Record):
+    """A snapshot and what it was taken of."""
+
+    origin: Origin
+    snapshot: Snapshot
+
+    def to_text(self) -> str:
+        """The text of a file from which `read_baseline` reads the same."""
+        origin = {name: getattr(self.origin, name) for name in Origin._fields}
+        return json.dumps({**self.snapshot.to_json(), "of": origin}, indent=1) + "\n"
+
+
+def read_baseline(path: str) -> Baseline:
+    """The baseline in a file. Raises AspenError where there is none."""
+    text = read_text_file(path, hint="--begin MODEL --machine M writes it")
+    try:
+        kept = json.loads(text)
+        origin = {name: kept["of"][name] for name in Origin._fields}
+        return Baseline(Origin(**origin | {"machines": tuple(origin["machines"])}), read_snapshot(kept, path))
+    except (ValueError, KeyError, TypeError):
+        fail("bad-snapshot", f"`{path}` is no baseline", hint="--begin and --machine begin one")
+
+
+def is_program(name: str) -> bool:
+    """Whether a file of this name is a program in C or C++, of which a model is made."""
+    return os.path.splitext(name)[1] in C | CPP
+
+
+def load_program(name: str) -> tuple[Application, dict[int, str]]:
+    """An application; and of a program in C or C++ the positions in its source, by the lines of its model."""
+    if not is_program(name):
+        return load_application(name), {}
+    text = extract(name, level="o2").text
+    application = parse(text, name)
+    assert isinstance(application, Application)
+    positions, position = {}, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := _POSITION.match(line):
+            position = found[1]
+        if position:
+            positions[number] = position
+    return application, positions
+
+
+def _locate(name: str, folder: Path) -> str:
+    """The path of a file in a folder; a name of the library as it is."""
+    return str(folder / name) if (folder / name).is_file() else name

@@ -1,0 +1,60 @@
+"""UnitState: what the readers of types, expressions, calls and statements share of one translation unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from aspenpy.extract import records as r
+from aspenpy.extract.front_end import ParsedUnit
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.source import Span
+
+MOST_DEPTH = 200
+"""Deepest nesting of expressions and statements that is read; what lies deeper is unknown. C promises 127 levels of
+blocks and 63 of parentheses (ISO C17, 5.2.4.1)."""
+
+
+class UnitState:
+    """The part of a translation unit that has been read so far."""
+
+    def __init__(self, reading: ParsedUnit, macros: dict[str, r.Macro]) -> None:
+        self.reading = reading
+        self.diagnostics: list[Diagnostic] = []
+        self.macros = macros  # of all units of the program
+        self.statics: list[r.Declaration] = []  # variables of functions that keep their values
+        self.made: dict[str, r.Function] = {}  # lambdas, and functions of the standard library
+        self.never_return: set[str] = set()  # functions that are called and declared so
+        self.instances: dict[str, Any] = {}  # functions that templates become in calls, by key
+        self.overriding: dict[str, list[str]] = {}  # methods that override a virtual one, by its key
+        self.classes: dict[str, tuple[Any, bool]] = {}  # those of templates, whose methods others may call
+        self._statements: dict[tuple[str, int], list[int]] = {}  # those that begin at one place, by libclang's hash
+        self._depth = 0
+
+    def span(self, cursor: Any) -> Span | None:
+        return self.reading.span(cursor)
+
+    def begin_function(self) -> None:
+        """Forgets the statements of the function before: those of a template stand at one place in all it becomes."""
+        self._statements.clear()
+
+    def distinct_span(self, cursor: Any, span: Span | None) -> Span | None:
+        """The span of a statement, one character shorter for each statement before it that begins at the same place.
+
+        All statements of one macro begin where its name stands, and spans are what later stages tell them apart by."""
+        if span is None:
+            return None
+        cursors = self._statements.setdefault((span.source.name, span.start), [])
+        if cursor.hash not in cursors:
+            cursors.append(cursor.hash)
+        return Span(span.source, span.start, max(span.start + 1, span.end - cursors.index(cursor.hash)))
+
+    @contextmanager
+    def enter(self) -> Iterator[bool]:
+        """Enters one level of nesting; yields whether that is not too deep."""
+        self._depth += 1
+        try:
+            yield self._depth <= MOST_DEPTH
+        finally:
+            self._depth -= 1
