@@ -62,7 +62,7 @@ def alternatives(
     known = tuple(SHAPES) if component == "topology" else memories_of_library()
     for name in names:
         if name != stated:
-            require_known(name, known, f"unknown-{component}", f"the library has no {component} `{name}`", None)
+            require_known(name, known, f"unknown-{component}", f"the library has no {component} `{name}`", span=None)
     wanted = names or (stated, *(name for name in (SHAPES if component == "topology" else MEMORIES) if name != stated))
     change = _with_topology if component == "topology" else _with_memory
     return [MachineAlternative(name, machine if name == stated else change(machine, place, name)) for name in wanted]
@@ -164,6 +164,6 @@ def machines_with_alternatives(machine: Machine, socket: str | None, wanted: Seq
         variable = Variable(axis.name, "choice", 0.0, places[-1], float(here), places, labels, case=True)
         source: RangeSource = "user" if names else "vendor"
         origin = f"{'--vary' if names else 'the library'}: {', '.join(labels)}"
-        ranges.append(ComponentRange(axis.name, variable, axis.name, 1.0, source, origin))
+        ranges.append(ComponentRange(axis.name, variable, axis.name, factor=1.0, source=source, origin=origin))
         machines, base = [item.machine for each in found for item in each], base * len(labels) + here
     return Variants(tuple(ranges), tuple(machines), base)

@@ -201,8 +201,8 @@ class HardwareComponent(Record):
     down: bool = False
 
 
-def _at(type_: str, *properties: str, level: int = 1) -> tuple[Location, ...]:
-    return tuple(Location(type_, name, level) for name in properties)
+def _at(kind: str, *properties: str, level: int = 1) -> tuple[Location, ...]:
+    return tuple(Location(kind, name, level) for name in properties)
 
 
 MANY = 1e7  # parts: ten times the cores of the largest systems of the TOP500

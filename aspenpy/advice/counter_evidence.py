@@ -332,7 +332,7 @@ def _profiles(values: Floats, target: Floats) -> Floats:
 
 def _single_clusters(count: int) -> Clusters:
     """Where there are too few counters for two clusters of two: each is one."""
-    return Clusters(numpy.eye(count), numpy.eye(count), 0.0, 1.0, 0.0)
+    return Clusters(numpy.eye(count), numpy.eye(count), 0.0, partition=1.0, xie_beni=0.0)
 
 
 def _name_clusters(clusters: Clusters, known: Sequence[tuple[str, ...]], fuzziness: float) -> list[str]:

@@ -195,7 +195,7 @@ def _range_of(parameter: ComponentParameter, axis: Axis | None, of_system: Syste
             component.name, _variable(component, parameter, low, high), *_place(parameter), "user", "--vary"
         )
     if of_system is not None:
-        _require_range(component, of_system.low, of_system.high, None)
+        _require_range(component, of_system.low, of_system.high, span=None)
         variable = _variable(component, parameter, of_system.low, of_system.high)
         return ComponentRange(component.name, variable, *_place(parameter), "system", of_system.origin)
     if parameter.low is not None and parameter.high is not None:

@@ -128,14 +128,16 @@ class Scaled(Result):
         return Scalability(
             configuration,
             ", ".join(f"{name} = {value}" for name, value in settings.items()),
-            mode,
-            nodes,
-            points,
-            nodes[fastest],
-            knee(nodes, list(accumulate(times, min))),
-            self.threshold,
-            max(count for count, point in zip(nodes, points, strict=True) if point.efficiency >= self.threshold),
-            times[-1] > times[fastest],
+            mode=mode,
+            nodes=nodes,
+            points=points,
+            fastest=nodes[fastest],
+            knee=knee(nodes, list(accumulate(times, min))),
+            threshold=self.threshold,
+            worthwhile=max(
+                count for count, point in zip(nodes, points, strict=True) if point.efficiency >= self.threshold
+            ),
+            turns=times[-1] > times[fastest],
         )
 
     def _ranks_on(self, places: int) -> int:

@@ -230,14 +230,14 @@ def _claim_of(name: str, covered: Covered) -> Claim:
     return Claim(name, stated.deviation, stated)
 
 
-def _component(space: DesignSpace, type_: str) -> Component | None:
+def _component(space: DesignSpace, kind: str) -> Component | None:
     """The first of a type on the socket that computes."""
     places = space.prediction.machine.first_places(space.prediction.tree.socket)
-    return next((place.component for place in places if place.component.type == type_), None)
+    return next((place.component for place in places if place.component.type == kind), None)
 
 
-def _properties(space: DesignSpace, type_: str) -> frozenset[str]:
-    found = _component(space, type_)
+def _properties(space: DesignSpace, kind: str) -> frozenset[str]:
+    found = _component(space, kind)
     return frozenset() if found is None else frozenset(found.properties)
 
 

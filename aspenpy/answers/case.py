@@ -92,9 +92,9 @@ class Case(Record):
 
     def _values(self) -> tuple[Any, ...]:
         """Models are told apart by identity: comparing two takes longer than a prediction."""
-        set_ = frozenset((name, type(value), _make_hashable(value)) for name, value in self.set.items())
+        settings = frozenset((name, type(value), _make_hashable(value)) for name, value in self.set.items())
         models = id(self.application), id(self.machine)
-        return *models, self.socket, self.kernel, set_, self.seed, self.overlap, self.placement
+        return *models, self.socket, self.kernel, settings, self.seed, self.overlap, self.placement
 
     def changed(self, **changes: Any) -> Self:
         """The same but for the fields that are named."""

@@ -123,7 +123,9 @@ class Network(Result):
         choose_socket(self.machine, self.socket)
         require_known(name, COLLECTIVES, "unknown-collective", f"unknown collective `{name}`")
         amount, count = graph.number(size), graph.number(ranks)
-        requirement = flow.Requirement("messages", amount, None, amount, None, None, (), None)
+        requirement = flow.Requirement(
+            "messages", amount, None, amount, direction=None, target=None, traits=(), span=None
+        )
         place = self._interconnect.place
         offer = Offer(place.component.resources["messages"], place)
         network = self._interconnect.replace(topology=self.topology)

@@ -86,14 +86,14 @@ class Parallelism(Result):
                     BlockParallelism(
                         visit.scene.path,
                         visit.scene.region,
-                        visit.block.label,
-                        instances,
-                        width,
-                        passes,
-                        most,
-                        float(total) / float(times),
-                        times,
-                        visit.block.span,
+                        label=visit.block.label,
+                        instances=instances,
+                        width=width,
+                        maps=passes,
+                        together=most,
+                        mean=float(total) / float(times),
+                        executions=times,
+                        span=visit.block.span,
                     )
                 )
         return tuple(blocks)

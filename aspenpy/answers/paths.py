@@ -117,7 +117,7 @@ def visits_of_blocks(entry: flow.Kernel) -> Iterator[Visit]:
 
 
 def opening_scene(entry: flow.Kernel) -> Scene:
-    return Scene(entry, (entry.name,), {entry.context: graph.ZERO}, {}, (), (entry.name,))
+    return Scene(entry, (entry.name,), {entry.context: graph.ZERO}, arrays={}, around=(), region=(entry.name,))
 
 
 def scenes_of_parts(node: flow.Flow, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
@@ -187,7 +187,7 @@ def _repeat_body(loop: EnclosingLoop, body: flow.Flow) -> flow.Flow:
 
 
 def _wrap_in_kernel(body: flow.Flow) -> flow.Kernel:
-    return flow.Kernel("", (), (), body, graph.ZERO, None, None)
+    return flow.Kernel("", (), (), body, graph.ZERO, span=None, name_span=None)
 
 
 # -- the largest value over the passes of loops ----------------------------------------------------

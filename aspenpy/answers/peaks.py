@@ -168,8 +168,10 @@ def _make_peak(machine: Machine, offer: Offer, traits: tuple[str, ...], definiti
     resource = offer.resource
     asked = tuple(flow.Trait(name) for name in traits)
     amount = resource.argument
-    requirement = flow.Requirement(resource.name, amount, None, amount, None, None, asked, None)
-    time = price(requirement, ONE_INSTANCE, _isolate_offer(machine, offer), {}).serial
+    requirement = flow.Requirement(
+        resource.name, amount, None, amount, direction=None, target=None, traits=asked, span=None
+    )
+    time = price(requirement, ONE_INSTANCE, _isolate_offer(machine, offer), origins={}).serial
     rate, latency = _fit_line(time, amount, definitions)
     limit = _rate_at_large_amounts(time, amount, definitions) if rate is None else rate
     count = value_of(offer.place.count, definitions)

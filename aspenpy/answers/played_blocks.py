@@ -156,7 +156,9 @@ def part_of(
         played = PlayedAccess(
             DRAWN, *common, 0, word, 1 << 62, (), (), count=count, places=table, seed=SEED + 2 * drawn[draw]
         )
-        return LaidOutAccess(played, requirement, requirement.target, False, table * word, warm=access.warm)
+        return LaidOutAccess(
+            played, requirement, requirement.target, is_placed=False, extent=table * word, warm=access.warm
+        )
     assert isinstance(pattern, Affine | Stencil | Offsets)
     rows = _rows_of_loops(pattern, values)
     strides = tuple(row[0] for row in rows)
@@ -201,7 +203,9 @@ def sweep_side_by_side(begins: Mapping[int, int], line: int) -> PlayedBlock:
     begins, with its bytes."""
     counts = {begin: max(1, -(-size // line)) for begin, size in begins.items()}
     accesses = (
-        PlayedAccess(PACED, False, False, MOST_OWNERS - 1, begin, 1, line, (line,), (count,), count=count)
+        PlayedAccess(
+            PACED, False, False, MOST_OWNERS - 1, begin, word=1, stride=line, steps=(line,), trips=(count,), count=count
+        )
         for begin, count in counts.items()
     )
     passes = max(counts.values())

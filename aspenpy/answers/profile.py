@@ -284,7 +284,7 @@ class Timer:
     def time(self, node: flow.Flow) -> Expr:
         """The seconds of one execution, in the symbols of the kernel it stands in and the counters around it."""
         if node not in self._known:
-            part = flow.Kernel("", (), (), node, graph.ZERO, None, None)
+            part = flow.Kernel("", (), (), node, graph.ZERO, span=None, name_span=None)
             self._known[node] = self._totaller.kernel(part).get(RUNTIME, graph.ZERO)
         return self._known[node]
 

@@ -154,16 +154,16 @@ def _make_point(
     return RooflinePoint(
         prediction.application.name,
         kernel,
-        flops,
-        volume,
-        flops / volume if volume else None,
-        flops / least,
-        slowest,
-        flops / (time if kernel is None else values[KernelSeconds(kernel)]),
-        bottleneck,
-        time,
-        _points_at_levels(prediction, served, flops, volume),
-        flops / volume * on_bus / ideal[COMPUTE] if volume else None,
+        flops=flops,
+        volume=volume,
+        intensity=flops / volume if volume else None,
+        attainable=flops / least,
+        bound_by=slowest,
+        predicted=flops / (time if kernel is None else values[KernelSeconds(kernel)]),
+        bottleneck=bottleneck,
+        time=time,
+        levels=_points_at_levels(prediction, served, flops, volume),
+        balance=flops / volume * on_bus / ideal[COMPUTE] if volume else None,
     )
 
 

@@ -203,7 +203,16 @@ class Trace(Result):
             end = _add_duration(at.start, head.duration)
             left = None if start is None or end is None else end - start
             steps.append(
-                TraceStep("passes", at.depth + 1, None, None, {"count": passes - self.passes}, (), start, left)
+                TraceStep(
+                    "passes",
+                    at.depth + 1,
+                    None,
+                    label=None,
+                    values={"count": passes - self.passes},
+                    demands=(),
+                    start=start,
+                    duration=left,
+                )
             )
         return steps
 

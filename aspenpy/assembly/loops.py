@@ -43,7 +43,7 @@ def find_loops(function: CompiledFunction) -> tuple[NaturalLoop, ...]:
     whole = networkx.DiGraph()
     whole.add_nodes_from(range(len(function.blocks)))
     whole.add_edges_from((block.number, next) for block in function.blocks for next in block.successors)
-    return _find_inside(function, whole, {0}, 0)
+    return _find_inside(function, whole, {0}, depth=0)
 
 
 def _find_inside(

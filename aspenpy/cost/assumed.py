@@ -110,7 +110,9 @@ def _values(rule: Component, core: Component, places: Mapping[str, Expr]) -> dic
 
 def _complete(core: Component, rule: Component, values: Mapping[str, Expr]) -> Component:
     """The core with the properties of the rule that it lacks, each of which stands for its value."""
-    added = {name: Property(name, value, value, None) for name, value in values.items() if name not in core.properties}
+    added = {
+        name: Property(name, value, value, span=None) for name, value in values.items() if name not in core.properties
+    }
     return core.replace(properties={**added, **core.properties})
 
 
@@ -118,7 +120,7 @@ def _bind(resource: Resource, component: str, bound: Mapping[Expr, Expr]) -> Res
     """A resource of the rules in what a core states."""
     times = graph.substitute([resource.time, *(trait.time for trait in resource.traits.values())], bound)
     traits = {
-        name: ResourceTrait(name, trait.argument, time, None)
+        name: ResourceTrait(name, trait.argument, time, span=None)
         for (name, trait), time in zip(resource.traits.items(), times[1:], strict=True)
     }
     return resource.replace(component=component, time=times[0], traits=traits, span=None, name_span=None)

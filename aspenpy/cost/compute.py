@@ -85,7 +85,9 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     if windows:  # cycles of code that is guessed right, to which wrong guesses add (Karkhanis and Smith, equation 1)
         conflicts |= {(CHAIN, BRANCHES)}
     sweep = sweep_of(block)
-    priced = _price_work(BlockCost(block, instances, costs, (), graph.ZERO, levels), conflicts, sweep, where, origins)
+    priced = _price_work(
+        BlockCost(block, instances, costs, groups=(), work=graph.ZERO, levels=levels), conflicts, sweep, where, origins
+    )
     priced = priced.replace(launch=_find_launch(costs, where.launch))
     if not any(trait.name == VARIES for need in block.requirements for trait in need.traits):
         return priced
@@ -260,7 +262,9 @@ def price(
     offer = where.find_offer(requirement)
     if offer is None:
         missing = graph.failure(describe_missing_offer(requirement, where))
-        return RequirementCost(requirement, None, missing, (), (), missing, graph.ONE, missing)
+        return RequirementCost(
+            requirement, None, missing, traits=(), ignored=(), serial=missing, rounds=graph.ONE, alone=missing
+        )
     if offer.place.component.type not in LAUNCHED:
         instances = instances.replace(spread=graph.ONE)
     serial = SerialTime(requirement, instances, where, offer, origins, wait)

@@ -131,7 +131,16 @@ class ReuseHistory:
     ) -> list[ReuseSource]:
         """Where the first touches of a structure in a block find it, or what it stored last of it."""
         step = self._steps[block.requirements]
-        search = _Search(name, own, graph.ONE, (), (), {known: known for known in names}, stored, step.kernel)
+        search = _Search(
+            name,
+            own,
+            graph.ONE,
+            since=(),
+            sweep=(),
+            names={known: known for known in names},
+            stored=stored,
+            kernel=step.kernel,
+        )
         found: dict[tuple[object, ...], ReuseSource] = {}
         for source in self._search(step, search):
             key = id(source.since), id(source.sweep), *source.names.items()

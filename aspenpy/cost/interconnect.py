@@ -131,7 +131,7 @@ def interconnect_of(
         rails=component.value("rails") or graph.ONE,
         switch=None if in_switch is None else graph.div(1, in_switch),
         eager=graph.ZERO if eager is None or threshold is None else graph.div(1, eager),
-        mpi=one_of(component, "mpi", LIBRARIES, "") or None,
+        mpi=one_of(component, "mpi", LIBRARIES, default="") or None,
     )
 
 

@@ -111,8 +111,15 @@ class Hierarchy:
 
     def with_variation(self, variation: Variation) -> Hierarchy:
         """The hierarchy with the same data in caches as they might be."""
-        known = (self.machine, self.socket, self.application, self.entry, self.definitions)
-        return Hierarchy(*known, variation, self._accesses)
+        return Hierarchy(
+            self.machine,
+            self.socket,
+            self.application,
+            self.entry,
+            definitions=self.definitions,
+            variation=variation,
+            read=self._accesses,
+        )
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:

@@ -136,7 +136,7 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
     if network.threshold is not None or (network.mpi is not None and algorithm is None):
         link = among.link(among.hops, among.apart)
         level = PathLevel(network.component.name, ranks, ranks, ranks, ranks, link, link)
-        found = _by_level(trait, Among((level,), ranks, size), algorithm, None, among)
+        found = _by_level(trait, Among((level,), ranks, size), algorithm, paths=None, senders=among)
         if trait.name == "alltoall":
             return found.replace(time=graph.apply("max", found.time, _crossing(ranks, size, among)))
         return found

@@ -125,7 +125,7 @@ def add_stated_distribution(options: PlacementOptions, places: Sequence[Place]) 
     stated: dict[str, str] = {}
     for component in (place.component for place in places if "distribution" in place.component.properties):
         words = [word for word in NODE_RULES if word != "plane"] if component.type == "node" else RULES
-        stated.setdefault(component.type, one_of(component, "distribution", words, ""))
+        stated.setdefault(component.type, one_of(component, "distribution", words, default=""))
     if options.distribution is not None or not stated:
         return options
     first = stated.get("node") or ("compact" if options.nodes is None else "block")

@@ -59,15 +59,15 @@ def wait_for_slowest(ranks: Expr, events: Expr) -> Expr:
     """
     each = graph.apply("max", LEAST, events)
     in_all = graph.mul(ranks, each)
-    any_ = 1 - graph.apply("exp", graph.neg(in_all))
+    any_event = 1 - graph.apply("exp", graph.neg(in_all))
     most = graph.apply("max", LEAST, expected_maximum(ranks) ** 2 / 2)
     exponent = graph.apply("min", expected_longest(in_all), most)
     for _ in range(2):
-        held_up = exponent + (2 * graph.apply("sqrt", each * exponent) + each) * any_
+        held_up = exponent + (2 * graph.apply("sqrt", each * exponent) + each) * any_event
         tail = _scaled_bessel(2 * graph.apply("sqrt", each * held_up))
         hits = ranks * tail * graph.apply("sqrt", each / exponent)
         exponent = graph.apply("min", expected_longest(hits), most)
-    wait = exponent + 2 * graph.apply("sqrt", each * exponent) * any_ - each * (1 - any_)
+    wait = exponent + 2 * graph.apply("sqrt", each * exponent) * any_event - each * (1 - any_event)
     return graph.if_else(graph.compare(">", ranks, 1), graph.apply("max", 0, wait), 0)
 
 

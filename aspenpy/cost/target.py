@@ -203,7 +203,7 @@ def target_of(
         outermost = paths.places[-1][0]
         offers[MESSAGES] = Offer(outermost.component.resources[MESSAGES], outermost)
     sending = offers[MESSAGES].place.component if MESSAGES in offers else None
-    if sending is not None and one_of(sending, "progress", PROGRESS, "") == IN_CALLS:
+    if sending is not None and one_of(sending, "progress", PROGRESS, default="") == IN_CALLS:
         conflicts.add((MESSAGES, ALL_OTHERS))
     return Target(
         machine,

@@ -113,7 +113,7 @@ def meaning_of(question: MeaningRequest) -> FileMeaning:
     shown = tuple(_remark(item, question.path) for item in remarks)
     offers = _offers(machine) if machine else {}
     place = machine.root.span.resolve().source.path if machine and machine.root.span else None
-    result = FileMeaning(shown, False, {}, (), offers, place, trouble)
+    result = FileMeaning(shown, False, {}, lenses=(), offers=offers, machine_path=place, trouble=trouble)
     try:
         model = _model(Source(question.text, question.path, question.path), reader)
     except AspenError:

@@ -147,7 +147,7 @@ class NameReader:
             elif word.kind == "INCLUDE":
                 path = word.text.removeprefix("include").strip()
                 end = word.start + len(word.text)
-                self.files.append(File(path.strip('"'), end - len(path), end, ""))
+                self.files.append(File(path.strip('"'), end - len(path), end, model=""))
             elif (
                 word.kind == "STRING" and self.frames[-1].header == "import" and self._word_at(place, -1).text == "from"
             ):
@@ -232,7 +232,15 @@ class NameReader:
         if before.kind == "INSTEAD_OF":
             return Name(word.text, COMPONENT, word.start)
         if before.kind == "LIKE":
-            return Name(word.text, COMPONENT, word.start, False, self._pend(word), "", self._word_at(place, -2).text)
+            return Name(
+                word.text,
+                COMPONENT,
+                word.start,
+                declares=False,
+                scope=self._pend(word),
+                within="",
+                component=self._word_at(place, -2).text,
+            )
         if frame.kind == "group":
             return self._in_group(place, word)
         if frame.listed and before.text in ("as", "with", ","):
@@ -257,7 +265,7 @@ class NameReader:
             self._begin("")
             return Name(word.text, TYPE, word.start)
         if before.kind == "NAME" and after.kind in ("LBRACE", "LIKE"):
-            return Name(word.text, COMPONENT, word.start, True)
+            return Name(word.text, COMPONENT, word.start, declares=True)
         return self._value(word, after)
 
     def _kind_of_members(self, header: str) -> str:
@@ -276,13 +284,23 @@ class NameReader:
             return self._read_declaration(word, COUNTER, self._pend(word)) if after.kind == "LSQB" else None
         if keyword == "property":
             frame.held.append(len(self.names))
-            return Name(word.text, PROPERTY, word.start, True, (frame.start, len(self.text)), "", frame.component)
+            return Name(
+                word.text,
+                PROPERTY,
+                word.start,
+                declares=True,
+                scope=(frame.start, len(self.text)),
+                within="",
+                component=frame.component,
+            )
         if keyword == "resource":
-            return Name(word.text, RESOURCE, word.start, True, None, "", frame.component)
+            return Name(
+                word.text, RESOURCE, word.start, declares=True, scope=None, within="", component=frame.component
+            )
         if keyword == "import":
             return Name(word.text, MODEL, word.start)
         if keyword in DECLARED:
-            return Name(word.text, DECLARED[keyword], word.start, True, self._scope_of_kernel())
+            return Name(word.text, DECLARED[keyword], word.start, declares=True, scope=self._scope_of_kernel())
         if keyword == "call" and after.kind != "DOT":
             return Name(word.text, KERNEL, word.start)
         if keyword == "conflict":
@@ -296,7 +314,7 @@ class NameReader:
         return None
 
     def _read_declaration(self, word: TextWord, kind: str, scope: tuple[int, int] | None) -> Name:
-        return Name(word.text, kind, word.start, True, scope)
+        return Name(word.text, kind, word.start, declares=True, scope=scope)
 
     def _pend(self, word: TextWord) -> tuple[int, int]:
         """The scope of what is declared before the block that it holds in."""
@@ -343,7 +361,7 @@ class NameReader:
         if header == "data":
             return Name(word.text, SHAPE, word.start)
         declares = header == "resource"
-        return Name(word.text, TRAIT, word.start, declares, None, "", self.frames[-1].component)
+        return Name(word.text, TRAIT, word.start, declares, scope=None, within="", component=self.frames[-1].component)
 
     def _imported_model(self) -> str:
         models = [name.name for name in self.names if name.kind == MODEL]

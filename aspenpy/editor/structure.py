@@ -49,15 +49,17 @@ def symbols(text: str) -> list[Symbol]:
         for name in declared:
             placed = name._replace(start=name.start + start)
             if name.kind == names.MODEL:
-                model = Symbol(placed, placed.start, len(text.rstrip()), [])
+                model = Symbol(placed, placed.start, len(text.rstrip()), inner=[])
                 found.append(model)
                 top = model.inner
             elif name.kind in (names.KERNEL, names.COMPONENT):
-                top.append(Symbol(placed, start + len(piece) - len(piece.lstrip()), end, []))
+                top.append(Symbol(placed, start + len(piece) - len(piece.lstrip()), end, inner=[]))
             elif name.kind in SHOWN:
                 inside = name.scope is not None or name.component
                 holder = top[-1].inner if inside and top else top
-                holder.append(Symbol(placed, placed.start, max(placed.end, end if not inside else placed.end), []))
+                holder.append(
+                    Symbol(placed, placed.start, max(placed.end, end if not inside else placed.end), inner=[])
+                )
     return found
 
 

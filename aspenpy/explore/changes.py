@@ -136,7 +136,9 @@ def _changed_times(
             if _differ(first, second):
                 reasons = [item for item in counts if kernel in ("", item.kernel)]
                 limit = limits.get(quantity, limits[""])
-                yield _timed(Change(quantity, kernel, name, first, second, _UNITS[quantity], limit, "", ""), reasons)
+                yield _timed(
+                    Change(quantity, kernel, name, first, second, _UNITS[quantity], limit, line="", reason=""), reasons
+                )
 
 
 _UNITS = {RUNTIME: "s", ENERGY: "J"}

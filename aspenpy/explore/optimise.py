@@ -116,7 +116,18 @@ def find_optimum(space: Space, goal: Goal, constraints: Sequence[Constraint] = (
     value = goal.quantity(best.value)
     looked_at = problem.combinations if problem.enumerable else problem.looked_at
     several = _best_points(problem, goal, count) if count > 1 else ()
-    return Optimum(goal, value, point, best.row, bindings, problem.enumerable, looked_at, undefined, space, several)
+    return Optimum(
+        goal,
+        value,
+        point=point,
+        row=best.row,
+        bindings=bindings,
+        proven=problem.enumerable,
+        looked_at=looked_at,
+        undefined=undefined,
+        space=space,
+        best=several,
+    )
 
 
 def _best_points(problem: Problem, goal: Goal, count: int) -> tuple[FrontPoint, ...]:

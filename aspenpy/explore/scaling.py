@@ -331,7 +331,17 @@ class Scaling(Result):
         bottleneck = self._bottleneck(waits, on_paths, time)
         expected = self._expected_error(waits)
         return ScalingPoint(
-            ranks, time, speedup, efficiency, waited, talking, growth, energy, bottleneck, lost, expected
+            ranks,
+            time,
+            speedup=speedup,
+            efficiency=efficiency,
+            communication=waited,
+            calls=talking,
+            growth=growth,
+            energy=energy,
+            bottleneck=bottleneck,
+            lost=lost,
+            expected=expected,
         )
 
     def _expected_error(self, bounds: Mapping[str, float]) -> ExpectedError:
@@ -371,8 +381,8 @@ class Scaling(Result):
         }
         low, high = (dict.fromkeys((ranks for ranks in self.ranks if ranks not in found), at) for at in (1.0, 2.0))
         bracketed: set[int] = set()
-        while open_ := [ranks for ranks in low if ranks not in bracketed]:
-            for ranks, here in zip(open_, self._efficiencies(open_, [high[each] for each in open_]), strict=True):
+        while waiting := [ranks for ranks in low if ranks not in bracketed]:
+            for ranks, here in zip(waiting, self._efficiencies(waiting, [high[each] for each in waiting]), strict=True):
                 if here >= wanted:
                     bracketed.add(ranks)
                 elif high[ranks] ** 2 > MOST_GROWTH:
@@ -380,9 +390,9 @@ class Scaling(Result):
                     del low[ranks], high[ranks]
                 else:
                     low[ranks], high[ranks] = high[ranks], high[ranks] ** 2  # from 2, five squarings reach 4e9
-        while open_ := [ranks for ranks in low if high[ranks] / low[ranks] > 1 + 1e-9]:
-            middles = [sqrt(low[ranks] * high[ranks]) for ranks in open_]  # of growths that span orders of magnitude
-            for ranks, middle, here in zip(open_, middles, self._efficiencies(open_, middles), strict=True):
+        while waiting := [ranks for ranks in low if high[ranks] / low[ranks] > 1 + 1e-9]:
+            middles = [sqrt(low[ranks] * high[ranks]) for ranks in waiting]  # of growths that span orders of magnitude
+            for ranks, middle, here in zip(waiting, middles, self._efficiencies(waiting, middles), strict=True):
                 (high if here >= wanted else low)[ranks] = middle
         return [found[ranks] if ranks in found else high[ranks] for ranks in self.ranks]
 

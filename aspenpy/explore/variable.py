@@ -120,7 +120,7 @@ def case_variable(axis: Axis) -> Variable:
     if len({*labels}) < len(labels):
         fail("bad-variable", f"`{axis}` lists a value twice", axis.span)
     places = tuple(map(float, range(len(labels))))
-    return Variable(axis.name, "choice", 0.0, len(labels) - 1.0, 0.0, places, labels, case=True)
+    return Variable(axis.name, "choice", 0.0, len(labels) - 1.0, base=0.0, choices=places, labels=labels, case=True)
 
 
 def read_variable(axis: Axis | str, prediction: Prediction) -> Variable:

@@ -139,7 +139,7 @@ def sobol(
     if variance <= (1e-12 * mean) ** 2:
         nothing = (0.0, 0.0, 0.0, 0.0)  # there is no variance to share
         flat = tuple(Index(item.name, space.unit(item), *nothing) for item in space.variables)
-        return Sobol(metric_name, len(results), mean, 0.0, flat, (), skipped)
+        return Sobol(metric_name, len(results), mean, variance=0.0, indices=flat, interactions=(), skipped=skipped)
     options = {"num_resamples": 100 if samples <= 1 << 14 else 20, "conf_level": CONFIDENCE}
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")

@@ -114,8 +114,8 @@ def _interpolate(run: Runner, payload: Any, values: Any, sizes: Any, x: Any) -> 
         return rule(numpy, values.rows, sizes.rows, x)
     value = values[0]
     for left in range(len(sizes) - 1):
-        run_, rise = sizes[left + 1] - sizes[left], values[left + 1] - values[left]
-        line = values[left] + rise * (x - sizes[left]) / run_
+        width, rise = sizes[left + 1] - sizes[left], values[left + 1] - values[left]
+        line = values[left] + rise * (x - sizes[left]) / width
         value = line if left == 0 else numpy.where(x >= sizes[left], line, value)
     return value
 

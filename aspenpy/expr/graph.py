@@ -262,7 +262,7 @@ def index(array: Expr, *indices: Expr | Number) -> Expr:
         if not 0 <= position < len(array.args):
             break
         array, remaining = array.args[position], remaining[1:]
-    return intern_node("index", (array, *remaining), None, 0) if remaining else array
+    return intern_node("index", (array, *remaining), None, traits=0) if remaining else array
 
 
 def _array_depth(array: Expr) -> int:

@@ -80,7 +80,7 @@ def sum_over_passes(run: EvaluationState, total: Expr, passes: int) -> Any:
     with numpy.errstate(all="ignore"):
         for start in range(0, passes, LANES_AT_ONCE):
             numbers = numpy.arange(start, min(start + LANES_AT_ONCE, passes), dtype=numpy.float64)
-            lanes = Lanes(run, [total], numbers, None, None)
+            lanes = Lanes(run, [total], numbers, parent=None, parent_lane=None)
             values, doubts = lanes.sum_and_doubts(total)
             sums.append(float(numpy.sum(values, where=~doubts)))
             doubtful = numpy.flatnonzero(doubts).tolist()

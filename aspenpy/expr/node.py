@@ -257,12 +257,12 @@ def is_counter(expr: Expr) -> bool:
 
 def array(elements: Sequence[Expr | Number]) -> Expr:
     """An array; a table is an array of arrays."""
-    return intern_node("array", tuple([to_expr(element) for element in elements]), None, 0)
+    return intern_node("array", tuple([to_expr(element) for element in elements]), None, traits=0)
 
 
 def failure(payload: Any) -> Expr:
     """A node without value; evaluating it raises an `EvaluationError` with the payload."""
-    return intern_node("failure", (), payload, 0)
+    return intern_node("failure", (), payload, traits=0)
 
 
 def stream(*parts: Expr | Number) -> Expr:

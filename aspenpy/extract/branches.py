@@ -26,6 +26,7 @@ from aspenpy.extract.costs import (
     MemoryAccess,
     Nest,
     PointerTarget,
+    called_function,
 )
 from aspenpy.extract.effects import final_jump, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
@@ -70,7 +71,7 @@ class Branches(WalkTask):
             elif place < len(targets) - 1:
                 share = self._share_of_target(node, function, len(targets))
                 left = v.subtract(left, share)
-            self.state.out += [Alternative((), share, items, [], function.span)] if items else []
+            self.state.out += [Alternative((), share, items, otherwise=[], span=function.span)] if items else []
             before.merge(scope)
         self.state.scope = before
         return self.state.unknown_result(node)
@@ -201,12 +202,14 @@ class Branches(WalkTask):
             if count == 1:  # all others end the program
                 self.state.out += items
             elif items and not is_computed:
-                self.out.append(Alternative((), constant_polynomial(Fraction(1, count)), items, [], node.span))
+                self.out.append(
+                    Alternative((), constant_polynomial(Fraction(1, count)), items, otherwise=[], span=node.span)
+                )
             elif items:
                 text = f"how often case {place + 1} of `{source_text(node.subject)}` is taken, from 0 to 1"
                 meaning = Meaning(text, is_share=True, case=place)
                 share = self.state.add_hole("case", meaning, constant_polynomial(Fraction(1, count)), node.span, low=0)
-                self.out.append(Alternative((), share, items, [], node.span))
+                self.out.append(Alternative((), share, items, otherwise=[], span=node.span))
             before.merge(scope)
         self.state.scope = before
 
@@ -243,7 +246,7 @@ SLOW = ("divide", "square_root")
 
 def _is_slow_item(item: Item) -> bool:
     if isinstance(item, Arithmetic):
-        return item.name in SLOW or item.name.startswith("call ")
+        return item.name in SLOW or called_function(item.name) is not None
     return isinstance(item, Invocation | Nest)
 
 

@@ -150,7 +150,9 @@ class CallEvaluator(WalkTask):
         for kind, place in (("load", places[1]), ("store", places[0])):
             if isinstance(place, PointerTarget):
                 offset = None if place.offset is None else v.add(place.offset, v.scale(atom_polynomial(counter), 8))
-                body.append(MemoryAccess("load" if kind == "load" else "store", place.array, offset, 8, span=node.span))
+                body.append(
+                    MemoryAccess("load" if kind == "load" else "store", place.array, offset, size=8, span=node.span)
+                )
         words = v.ceil_quotient(self.evaluator.evaluate_integer(size), constant_polynomial(8))
         if depends_on_data(words):
             words = self.state.add_hole(
@@ -209,7 +211,9 @@ class CallEvaluator(WalkTask):
         key = f"heap@{owner}@{node.span.start if node.span else id(node)}" + "".join(
             f"@{place}" for place in self.stack.sites
         )
-        array = self.names.add_array(Array(key, "allocated", "heap", 8, (None,), size, True, node.span))
+        array = self.names.add_array(
+            Array(key, "allocated", "heap", word=8, extents=(None,), volume=size, alone=True, span=node.span)
+        )
         return PointerTarget(array.key, ZERO)
 
     def _enter(self, node: r.Call, function: r.Function) -> Known:

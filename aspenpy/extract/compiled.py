@@ -343,7 +343,7 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
         added.setdefault(id(nest), []).append(Arithmetic(CYCLES, code.trait, 1, nest.span, cycles))
         added.setdefault(id(match.nest), []).extend(_list_waiting(match.nest, match.loop, match.passes * match.rows))
     code.priced += [True] * len(matches)
-    return _insert(item, added, {id(match.nest) for match in matches if _is_in_vectors(match.loop)}, False)
+    return _insert(item, added, {id(match.nest) for match in matches if _is_in_vectors(match.loop)}, is_wide=False)
 
 
 def _price_path(item: Nest, code: CompiledLoops, name: str) -> tuple[NaturalLoop, dict[int, list[Arithmetic]]] | None:

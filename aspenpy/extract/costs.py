@@ -64,6 +64,11 @@ class MemoryAccess(Record):
         return (self.array, None if self.offset is None else value_key(self.offset))
 
 
+def called_function(operation: str) -> str | None:
+    """The function of a library that a class of operations, `call NAME`, stands for; None for other classes."""
+    return operation.removeprefix("call ") if operation.startswith("call ") else None
+
+
 class Arithmetic(Record):
     """Operations of a class of the language: `add`, `multiply`, ...; `integer` of no precision, `call NAME` for what a
     library computes, and `cycles` of a processor. Each happens so many `times` where it stands, once without."""

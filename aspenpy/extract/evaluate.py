@@ -82,7 +82,9 @@ class Evaluator(WalkTask):
         """Value that a call returns; what it returns by reference is loaded."""
         found = self.call(node)
         if isinstance(found, PointerTarget) and node.type.kind in ("real", "integer"):
-            return self.memory.read(AssignmentTarget(None, found, node.type, (), found.name or source_name(node)), node)
+            return self.memory.read(
+                AssignmentTarget(None, found, node.type, shape=(), name=found.name or source_name(node)), node
+            )
         return found
 
     # -- the kinds of expressions ------------------------------------------------------------------

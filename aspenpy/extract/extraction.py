@@ -237,21 +237,21 @@ class _Extractor:
         return Facts(
             self.program,
             self.macros,
-            self.functions,
-            dict(self._list_constants()),
-            references,
-            find_effects(self.functions),
-            find_exposed_members(self.functions, references),
-            find_never_returning(self.program),
-            Counter(node.key for body in bodies for node in walk_records(body) if isinstance(node, r.Call)),
-            {item.variable.key: item.span for item in self.program.globals},
-            {
+            functions=self.functions,
+            constants=dict(self._list_constants()),
+            references=references,
+            effects=find_effects(self.functions),
+            exposed=find_exposed_members(self.functions, references),
+            never_return=find_never_returning(self.program),
+            call_sites=Counter(node.key for body in bodies for node in walk_records(body) if isinstance(node, r.Call)),
+            global_spans={item.variable.key: item.span for item in self.program.globals},
+            member_offsets={
                 (node.base.type.name, node.name): node.offset
                 for function in self.program.functions
                 for node in walk_records(function.body)
                 if isinstance(node, r.Field)
             },
-            frozenset(key for key, called in self.call_graph.calls.items() if key in called),
+            recursive=frozenset(key for key, called in self.call_graph.calls.items() if key in called),
         )
 
     def write_kernels(self) -> list[KernelText]:
@@ -357,7 +357,7 @@ class _Extractor:
                 profile = walker.profile(function, known)
             except TooLong:
                 self.names.add_uncounted(function.name, function.span)
-                profile = FunctionCosts(function.key, function.name, [], (), "", function.span)
+                profile = FunctionCosts(function.key, function.name, [], formals=(), comment="", span=function.span)
             self.writer.same.update({own: array for array, own in walker.frame.inherited.items()})
             registers = Registers(self.names.arrays, self.level, frozenset(self.macros.values()))
             items = registers.remove_spared(profile.items)

@@ -190,7 +190,9 @@ def _solve_least_squares(points: Sequence[tuple[Sizes, float]], form: Form) -> F
         rows.append(([number * weight for number in basis], value * weight))
     solution = _solve_normal_equations(rows, len(terms) + with_constant)
     constant = _round_digits(solution[-1]) if with_constant else 0.0
-    found = FittedFormula(constant, tuple(zip(map(_round_digits, solution), terms, strict=False)), len(points), 0.0)
+    found = FittedFormula(
+        constant, tuple(zip(map(_round_digits, solution), terms, strict=False)), len(points), error=0.0
+    )
     return found.replace(error=max(_relative_error(found.evaluate(sizes), value) for sizes, value in points))
 
 

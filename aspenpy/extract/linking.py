@@ -53,15 +53,15 @@ def link_programs(programs: Sequence[r.Program]) -> r.Program:
             if known.span is not None and function.span is not None and known.span.source is not function.span.source:
                 hint = f"also in `{known.span.source.name}`: name the files of one program"
                 fail("defined-twice", f"`{function.name}` is defined in two files", function.span, hint=hint)
-    globals_: dict[str, r.Declaration] = {}
+    variables: dict[str, r.Declaration] = {}
     for program in programs:
         for item in program.globals:
-            if item.variable.key not in globals_ or globals_[item.variable.key].value is None:
-                globals_[item.variable.key] = item
+            if item.variable.key not in variables or variables[item.variable.key].value is None:
+                variables[item.variable.key] = item
     initial = _unique((node for program in programs for node in program.initial), lambda node: node.span)
     return programs[0].replace(
         functions=tuple(functions.values()),
-        globals=tuple(globals_.values()),
+        globals=tuple(variables.values()),
         macros=tuple(_unique((macro for program in programs for macro in program.macros), lambda macro: macro.name)),
         ending=frozenset().union(*(program.ending for program in programs)),
         initial=tuple(initial),

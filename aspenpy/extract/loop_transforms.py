@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Arithmetic, Guard, Item, MemoryAccess, Nest, rewrite_inside
+from aspenpy.extract.costs import Arithmetic, Guard, Item, MemoryAccess, Nest, called_function, rewrite_inside
 from aspenpy.extract.values import ONE, Value
 
 VECTOR = 16
@@ -93,8 +93,8 @@ def _is_vectorised(nest: Nest, inside: list[MemoryAccess]) -> bool:
     )
     stores = [access for access in inside if access.kind == "store"]
     loads = [access for access in inside if access.kind == "load"]
-    waits = any(_pass_distance(load, store, nest, False) for load in loads for store in stores)
-    calls = any(isinstance(item, Arithmetic) and item.name.startswith("call ") for item in nest.body)
+    waits = any(_pass_distance(load, store, nest, vector=False) for load in loads for store in stores)
+    calls = any(isinstance(item, Arithmetic) and called_function(item.name) for item in nest.body)
     return in_order and not waits and not calls and not nest.recurrences
 
 

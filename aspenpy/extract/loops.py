@@ -108,7 +108,19 @@ class Loops(WalkTask):
                 f"{variable or 'loop'}_share", meaning, ONE, node.span, low=0, rule=rule, stated=stated
             )
         first, is_downward = self._first_value(node, entry, steps)
-        nest = Nest(counter, bounds, [], share, variable, node.pragmas, node.comment, (), node.span, first, is_downward)
+        nest = Nest(
+            counter,
+            bounds,
+            body=[],
+            share=share,
+            variable=variable,
+            pragmas=node.pragmas,
+            comment=node.comment,
+            recurrences=(),
+            span=node.span,
+            first=first,
+            is_downward=is_downward,
+        )
         self.active.nests.append(nest)
         self.active.exits.append(Leaving())
         with self.state.collect() as body:

@@ -159,7 +159,9 @@ class Memory(WalkTask):
         size = there.type.size or 8
         precision = {8: "dp", 4: "sp"}.get(size, "") if there.type.kind == "real" else ""
         indirect = offset is None or depends_on_data(offset)
-        access = MemoryAccess(kind, there.place.array, offset, size, precision, indirect, span, (), there.path)
+        access = MemoryAccess(
+            kind, there.place.array, offset, size, precision, indirect, span, guards=(), path=there.path
+        )
         if access.array not in self.frame.ignored:
             self.out.append(access)
         if offset is not None:

@@ -129,8 +129,8 @@ class ModelBindings:
                     self.same[formal] = array
             elif formal is not None:
                 values = {self._find_single_parameter(value) for value in given}
-                (symbol, *more_) = values
-                if not more_ and symbol is not None:
+                (symbol, *others) = values
+                if not others and symbol is not None:
                     self.bound[formal] = symbol
 
     def _is_in_model(self, array: Array) -> bool:
@@ -360,10 +360,10 @@ class Naming:
         """Size of an array as its declaration states it."""
         if array.volume is None:
             meaning, guess = Meaning(f"bytes of `{array.name}`", UNSAID), constant_polynomial(8_000_000)
-            bytes_ = self.names.add_hole(f"{array.name}_bytes", meaning, guess, array.span, low=1)
-            (symbol,) = v.symbols(bytes_)
+            size = self.names.add_hole(f"{array.name}_bytes", meaning, guess, array.span, low=1)
+            (symbol,) = v.symbols(size)
             self.names.extents[symbol] = array.key in self.names.rows_of_pointers
-            return f"[{self.write_formula(bytes_)}]"
+            return f"[{self.write_formula(size)}]"
         extents = [extent for extent in array.extents if extent is not None]
         product = constant_polynomial(array.word)
         for extent in extents:

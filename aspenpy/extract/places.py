@@ -80,7 +80,7 @@ class Places(WalkTask):
             return self.locate(node.target)
         found = self.evaluator.call(node) if isinstance(node, r.Call) else self.evaluator.evaluate(node)
         return (
-            AssignmentTarget(None, found, node.type.of or node.type, (), found.name)
+            AssignmentTarget(None, found, node.type.of or node.type, name=found.name)
             if isinstance(found, PointerTarget)
             else None
         )
@@ -105,7 +105,9 @@ class Places(WalkTask):
             hold: Hold = "global" if node.scope == "global" else "local"
             span = self.facts.global_spans.get(key, node.span)
             size = volume(type, shape, word)
-            array = self.names.add_array(Array(key, node.name, hold, word.size or 8, shape, size, True, span))
+            array = self.names.add_array(
+                Array(key, node.name, hold, word.size or 8, extents=shape, volume=size, span=span)
+            )
             return AssignmentTarget(None, PointerTarget(array.key, ZERO), type, shape, node.name)
         return AssignmentTarget(key, None, type, shape, node.name)
 
@@ -113,7 +115,7 @@ class Places(WalkTask):
         base, index = node.base, node.index
         path: tuple[str, ...] = ()
         if isinstance(base, r.Variable) and base.name == "this" and "this" in self.frame.aliases:
-            return AssignmentTarget(self.frame.aliases["this"], None, node.type, (), base.name)
+            return AssignmentTarget(self.frame.aliases["this"], None, node.type, name=base.name)
         if base.type.kind == "pointer":
             pointer = self.evaluator.evaluate(base)
             root = root_variable(base)
@@ -155,14 +157,16 @@ class Places(WalkTask):
         if there.place is not None and count_fixed_elements(there.type) is not None:
             at = self.evaluator.evaluate_integer(node.index)
             start = there.place.offset
-            offset = None if start is None else self._advance(start, at, of, ())
-            return AssignmentTarget(None, PointerTarget(there.place.array, offset), of, (), there.name, there.path)
+            offset = None if start is None else self._advance(start, at, of, shape=())
+            return AssignmentTarget(
+                None, PointerTarget(there.place.array, offset), of, name=there.name, path=there.path
+            )
         owner = container_owner(there)
         key = self.names.add_owner(there.place, f"{owner}[]")
         held = Array(key, there.name or "elements", "heap", of.size or 8, (None,), span=node.span)
         array = self.names.add_array(held)
         at = self.evaluator.evaluate_integer(node.index)
-        return AssignmentTarget(None, PointerTarget(array.key, v.scale(at, of.size or 8)), of, (), there.name)
+        return AssignmentTarget(None, PointerTarget(array.key, v.scale(at, of.size or 8)), of, name=there.name)
 
     def _locate_member(self, node: r.Field) -> AssignmentTarget | None:
         there = self.locate(node.base)
@@ -191,7 +195,7 @@ class Places(WalkTask):
     def add_pointed_array(self, key: str, name: str, of: r.Type, span: Span | None) -> str:
         """Key of the array that an unknown pointer points into; `of` is the type of its elements."""
         word = innermost_type(of).size or 8
-        return self.names.add_array(Array(key, name, "formal", word, (None,), None, False, span)).key
+        return self.names.add_array(Array(key, name, "formal", word, extents=(None,), alone=False, span=span)).key
 
     def take_address(self, node: r.Expression) -> Known:
         """Address of an expression. A variable in a register moves to memory, and is not known from then on."""
@@ -204,7 +208,7 @@ class Places(WalkTask):
         self.scope.values.pop(name, None)
         size = there.type.size or 8
         label = f"{there.name or 'local'}_in_memory"  # its value is a parameter of that name
-        array = Array(f"{name}&", label, "local", size, (), constant_polynomial(size), True, node.span)
+        array = Array(f"{name}&", label, "local", size, volume=constant_polynomial(size), span=node.span)
         return PointerTarget(self.names.add_array(array).key, ZERO)
 
 

@@ -98,8 +98,8 @@ def _compare_functions(
 
 def _share(tally: RunTally, span: Span | None, whole: Work) -> float:
     work = tally.work.get(span, Work())
-    parts = ((work.operations, whole.operations), (work.moved, whole.moved))
-    return max(part / all_ if all_ else 0.0 for part, all_ in parts)
+    pairs = ((work.operations, whole.operations), (work.moved, whole.moved))
+    return max(part / total if total else 0.0 for part, total in pairs)
 
 
 def find_causes(tally: RunTally, point: CountedRun) -> frozenset[Span]:

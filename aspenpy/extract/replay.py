@@ -28,6 +28,7 @@ from aspenpy.extract.costs import (
     MemoryAccess,
     Nest,
     PointerTarget,
+    called_function,
     walk_items,
 )
 from aspenpy.extract.scope import CALL_ASSUMED, SIZE_ASSUMED
@@ -137,7 +138,7 @@ class SymbolValues:
 
 def count_operations(item: Arithmetic) -> float:
     """Operations of arithmetic; a call counts as several, integers and cycles as none."""
-    weight = CALL_ASSUMED if item.name.startswith("call ") else item.name not in ("integer", CYCLES)
+    weight = CALL_ASSUMED if called_function(item.name) else item.name not in ("integer", CYCLES)
     return float(weight * item.amount)
 
 

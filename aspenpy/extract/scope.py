@@ -399,14 +399,14 @@ class Names:
     def ranks(self) -> Value:
         """The number of MPI processes."""
         if self._ranks is None:
-            self._ranks = self.add_hole("ranks", Meaning("processes of MPI"), constant_polynomial(1), None, low=1)
+            self._ranks = self.add_hole("ranks", Meaning("processes of MPI"), constant_polynomial(1), span=None, low=1)
         return self._ranks
 
     def rank(self) -> Value:
         """The rank of the MPI process that is modelled."""
         if self._rank is None:
             self._rank = self.add_hole(
-                "rank", Meaning("the process of MPI that is modelled, from 0"), constant_polynomial(0), None, low=0
+                "rank", Meaning("the process of MPI that is modelled, from 0"), constant_polynomial(0), span=None, low=0
             )
         return self._rank
 
@@ -416,7 +416,7 @@ class Names:
             stands_for = Meaning(f"operations of one call of `{function}`")
             each, rule = (CALL_WEIGHED, BY_WEIGHT) if function in PURE else (CALL_ASSUMED, "")
             self.libraries[function] = self.add_hole(
-                f"{function}_flops", stands_for, constant_polynomial(each), None, low=0, rule=rule
+                f"{function}_flops", stands_for, constant_polynomial(each), span=None, low=0, rule=rule
             )
         return self.libraries[function]
 

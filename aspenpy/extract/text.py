@@ -27,6 +27,7 @@ from aspenpy.extract.costs import (
     MessageStatement,
     Nest,
     PointerTarget,
+    called_function,
     walk_items,
 )
 from aspenpy.extract.count import NoClosedForm
@@ -55,7 +56,7 @@ class Writer(ModelBindings):
 
     def write_declarations(self) -> list[str]:
         """The data of the model, each with its size."""
-        body = Body(self, FunctionCosts("", "", [], ()), True)
+        body = Body(self, FunctionCosts("", "", [], formals=()), True)
         found = []
         for key, array in self.data.items():
             comment = source_line(array.span)
@@ -210,7 +211,9 @@ class Body(Naming):
         if isinstance(given, PointerTarget):
             return self.name_array(given.array)
         name = f"{kernel.name}_{formal.name}"
-        return self.name_shared_array(Array(f"{kernel.name}.{formal.name}", name, "formal", 8, (), formal.volume))
+        return self.name_shared_array(
+            Array(f"{kernel.name}.{formal.name}", name, "formal", word=8, extents=(), volume=formal.volume)
+        )
 
     def _find_value_argument(
         self, given: Value | PointerTarget | None, kernel: KernelText, formal: Formal, span: Span | None
@@ -300,7 +303,7 @@ class Body(Naming):
 
     def find_threads(self) -> Value:
         if self.writer.threads is None:
-            self.writer.threads = self.names.add_hole("threads", Meaning("threads of OpenMP"), ONE, None, low=1)
+            self.writer.threads = self.names.add_hole("threads", Meaning("threads of OpenMP"), ONE, span=None, low=1)
         return self.writer.threads
 
     def _write_requirements(self, amounts: BlockAmounts, parts: tuple[Value, ...], simd: str) -> list[str]:
@@ -320,8 +323,8 @@ class Body(Naming):
                 lines.append(f"branches [{share_of(done.amount)}]{data} as mispredicted(1)")
             elif done.name == "integer":
                 lines += [f"intops [{share_of(done.amount)}]"] if self.writer.options.integers else []
-            elif done.name.startswith("call "):
-                each = self.names.find_library_flops(done.name[5:])
+            elif function := called_function(done.name):
+                each = self.names.find_library_flops(function)
                 trait = f" as {done.precision}" if done.precision else ""
                 lines.append(f"flops [{share_of(v.multiply(done.amount, each))}]{trait}  // {done.name}")
             else:

@@ -162,7 +162,7 @@ class Statements:
 
     def _read_while(self, cursor: Any) -> r.Statement:
         *_, condition, body = children_of(cursor)
-        return self._make_loop(cursor, body, None, condition if condition.kind.is_expression() else None, None)
+        return self._make_loop(cursor, body, None, condition if condition.kind.is_expression() else None, step=None)
 
     def _read_do(self, cursor: Any) -> r.Statement:
         body, condition = children_of(cursor)
@@ -170,7 +170,7 @@ class Statements:
             inside = self.read(body)
             if not has_own_jump(inside):
                 return inside
-        return self._make_loop(cursor, body, None, condition, None, tested_first=False)
+        return self._make_loop(cursor, body, None, condition, step=None, tested_first=False)
 
     def _read_range(self, cursor: Any) -> r.Statement:
         """Reads `for (auto& x : container)` as a loop over the container's size."""
@@ -195,7 +195,7 @@ class Statements:
             element: r.Expression = r.Element(container, index, held_type, span)
             value = r.Address(element, variable.type, span) if is_reference else element
             inner = r.CompoundStatement((r.Declaration(variable, value, None, span), inner))
-        loop = self._make_loop(cursor, body, None, None, None)
+        loop = self._make_loop(cursor, body, None, condition=None, step=None)
         assert isinstance(loop, r.LoopStatement)
         return loop.replace(start=start, condition=condition, step=step, body=inner)
 
@@ -382,5 +382,5 @@ def read_program(reading: ParsedUnit, macros: dict[str, r.Macro] | None = None) 
     except RecursionError:
         where = Span(reading.text.source, 0, 1)
         tree.unit.diagnostics.append(warning("nested", "the program is nested too deeply to be read", where))
-        found = r.Program(reading.text.source, (), (), ())
+        found = r.Program(reading.text.source, (), (), macros=())
     return found, [*reading.diagnostics, *tree.unit.diagnostics]

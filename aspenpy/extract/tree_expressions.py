@@ -54,7 +54,9 @@ class Expressions:
             "CONDITIONAL_OPERATOR": self._read_selection,
             "CXX_UNARY_EXPR": self._read_sizeof,
             "STRING_LITERAL": lambda cursor: r.Constant(None, pointer_to(None), None, self.unit.span(cursor)),
-            "CXX_THIS_EXPR": lambda cursor: r.Variable("this", "this", self.types.type_of(cursor.type), "formal", None),
+            "CXX_THIS_EXPR": lambda cursor: r.Variable(
+                "this", "this", self.types.type_of(cursor.type), "formal", span=None
+            ),
             "CXX_THROW_EXPR": lambda cursor: r.Call("throw", "throw", (), VOID, self.unit.span(cursor)),
             "CXX_DELETE_EXPR": lambda cursor: r.Several((), VOID, True, self.unit.span(cursor)),
             **calls,
@@ -66,7 +68,7 @@ class Expressions:
         is_made = owner.type.get_num_template_arguments() > 0
         of = r.Type("record", size_of(owner.type), name=owner.spelling)
         of = self.types.type_of(owner.type) if is_made else of
-        return r.Variable(f"this@{cursor.get_usr()}", "this", pointer_to(of), "formal", None)
+        return r.Variable(f"this@{cursor.get_usr()}", "this", pointer_to(of), "formal", span=None)
 
     def read_variable(self, cursor: Any) -> r.Variable:
         """The variable that a cursor declares; arrays have their extents."""

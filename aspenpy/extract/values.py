@@ -129,13 +129,13 @@ def coefficients_by_power(value: Value, symbol: Expr) -> dict[int, Value] | None
     parts: dict[int, dict[Monomial, Fraction]] = {}
     for monomial, coefficient in value.terms.items():
         exponent, rest = 0, []
-        for base, times_ in monomial:
+        for base, power in monomial:
             if base is symbol:
-                exponent = times_
+                exponent = power
             elif base.kind != "symbol" and symbol in graph.free_symbols(base):
                 return None
             else:
-                rest.append((base, times_))
+                rest.append((base, power))
         if exponent < 0:
             return None
         parts.setdefault(exponent, {})[Monomial(rest)] = coefficient

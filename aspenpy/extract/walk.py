@@ -95,7 +95,7 @@ class Walker(WalkTask):
         it is."""
         array, own = self.names.arrays[key], f"{function.key}->{key}"
         if key not in self.frame.inherited:
-            self.names.add_array(Array(own, array.name, "formal", array.word, array.extents, None, False))
+            self.names.add_array(Array(own, array.name, "formal", array.word, array.extents, volume=None, alone=False))
             self.frame.inherited[key] = own
         return self.frame.inherited[key]
 

@@ -259,7 +259,7 @@ class Builder(ExpressionBuilder):
 
     def data_sized(self, children: Children) -> nodes.Data:
         _, name, _, size, _, _, memory = children
-        return self._data(children, name, size, None, (), memory)
+        return self._data(children, name, size, shape=None, factors=(), memory=memory)
 
     def data_shaped(self, children: Children) -> nodes.Data:
         _, name, _, shape, _, factors, _, _, memory = children

@@ -211,7 +211,7 @@ def _gather_items(file: list[SpacedWord]) -> list[Item]:
             if word.starts_item or not items or (word.kind == "COMMENT" and word.breaks and between):
                 items.append(Item([]))
             if word.opens in BLOCKS:
-                block = BracedItems(word, [], [], [])
+                block = BracedItems(word, [], [], closing=[])
                 items[-1].parts.append(block)
                 open_blocks.append((block, items))
                 items = block.items

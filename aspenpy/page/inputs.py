@@ -114,10 +114,21 @@ def _input(prediction: Prediction, symbol: Expr, machine: int | None) -> SliderI
     value = as_float(exact, f"`{name}`", span)
     whole = isinstance(exact, int) or value.is_integer()
     choices = _choices(prediction, symbol)
-    ends = (0.0, len(choices) - 1.0, False) if choices else _range(prediction, symbol, value, whole)
-    per_rank = machine is None and name in sizes_per_rank(prediction.application)
-    unit, place = _unit(prediction, symbol), place_of(span)
-    return SliderInput(name, symbol, machine, value, *ends, whole, unit, place, choices, per_rank)
+    low, high, logarithmic = (0.0, len(choices) - 1.0, False) if choices else _range(prediction, symbol, value, whole)
+    return SliderInput(
+        name,
+        symbol,
+        machine,
+        value=value,
+        low=low,
+        high=high,
+        log=logarithmic,
+        whole=whole,
+        unit=_unit(prediction, symbol),
+        place=place_of(span),
+        choices=choices,
+        per_rank=machine is None and name in sizes_per_rank(prediction.application),
+    )
 
 
 def _choices(prediction: Prediction, symbol: Expr) -> tuple[str, ...]:

@@ -122,7 +122,7 @@ def _derive_integers(found: Quantities, clock: Quantity) -> dict[str, Number]:
     names = [name for name in ("logic", "shift", "integer_multiply") if f"{name}_throughput" in found]
     names += [name.removesuffix("_throughput") for name in found if "_int" in name and name.endswith("_throughput")]
     return {
-        f"{name}_rate": make_measured_number(found, f"{name}_throughput", "", "", clock.value)
+        f"{name}_rate": make_measured_number(found, f"{name}_throughput", "", about="", factor=clock.value)
         for name in dict.fromkeys(names)
     }
 
@@ -186,7 +186,7 @@ def _derive_rates(found: Quantities, clock: Quantity) -> dict[str, Number]:
     cycle = clock.value
     rates = {
         f"{name}_{width}_rate": make_measured_number(
-            found, f"{called}_{width}_throughput", "", "", cycle * (2 if name == "fma" else 1)
+            found, f"{called}_{width}_throughput", "", about="", factor=cycle * (2 if name == "fma" else 1)
         )
         for name, called in CLASSES.items()
         for width in WIDTHS
@@ -237,7 +237,7 @@ def _derive_latencies(found: Quantities, clock: Quantity) -> dict[str, Number]:
     names |= {"compare": "compare_dp_latency", "convert": "convert_dp_latency"}
     names |= {"integer": "integer_latency", "integer_multiply": "integer_multiply_latency", "load": "first_latency"}
     waits = {
-        f"{name}_latency": _round_cycles(make_measured_number(found, source, "", "", cycles), source)
+        f"{name}_latency": _round_cycles(make_measured_number(found, source, "", about="", factor=cycles), source)
         for name, source in names.items()
         if source in found
     }

@@ -179,7 +179,7 @@ def parameters_of(application: Application) -> list[Declared]:
 
 def _values(application: Application, exprs: list[Expr | None]) -> list[Any]:
     """The values in the scope of the globals; None where the application alone does not tell it."""
-    entry = flow.Kernel("", (), (), flow.NOTHING, graph.ZERO, None, None)
+    entry = flow.Kernel("", (), (), flow.NOTHING, graph.ZERO, span=None, name_span=None)
     scope = scope_of(application, None, entry)
     return [value_or_none(scope, expr) for expr in exprs]
 

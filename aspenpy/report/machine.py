@@ -215,7 +215,7 @@ def properties_of(machine: Machine) -> list[Declared]:
         for name, item in machine.components[node.name].properties.items():
             value = None if item.value is None else value_of(item.value, machine.definitions)
             unit = units.of(written[name]) or _conventional_unit(name, written[name]) if name in written else ""
-            declared.append(Declared(f"{node.name}.{name}", value, unit, None, None, own[name]))
+            declared.append(Declared(f"{node.name}.{name}", value, unit, low=None, high=None, node=own[name]))
     return declared
 
 

@@ -34,7 +34,9 @@ def report_sensitivity(result: Found) -> Report:
         points = f"{skipped.count:,} of {skipped.total:,} points have no value and are left out"
         parts = (*parts, Paragraph(f"{points}: {skipped.reason}"))
         data["skipped"] = {"points": skipped.count, "of": skipped.total, "reason": skipped.reason}
-    return Report(f"{subject}: {_leaders_in_words(result)}", {"subject": subject, "unit": unit, **data}, parts, ())
+    return Report(
+        f"{subject}: {_leaders_in_words(result)}", {"subject": subject, "unit": unit, **data}, parts, diagnostics=()
+    )
 
 
 register_report(Elasticities, report_sensitivity)

@@ -79,8 +79,8 @@ class SweepSummary(Result):
                 continue
             else:
                 low, high = int(numpy.nanargmin(values)), int(numpy.nanargmax(values))
-            _keep(self.least, name, Extreme(float(values[low]), stretch.start + low), 1)
-            _keep(self.largest, name, Extreme(float(values[high]), stretch.start + high), -1)
+            _keep(self.least, name, Extreme(float(values[low]), stretch.start + low), sign=1)
+            _keep(self.largest, name, Extreme(float(values[high]), stretch.start + high), sign=-1)
 
     def keep(self, name: str, values: Floats) -> None:
         """Keeps all values of a metric, from which its median is computed."""
@@ -128,7 +128,7 @@ class SweepResult(Result, Mapping[str, NamedArray]):
             name: NamedArray(name, names, row.reshape(study.shape), metric.unit)
             for (name, metric), row in zip(study.metrics.items(), values, strict=True)
         }
-        self.reason = NamedArray("reason", names, reasons.reshape(study.shape), "")
+        self.reason = NamedArray("reason", names, reasons.reshape(study.shape), unit="")
         self.coords = axis_coordinates(study)
         self.attrs = attributes_of_study(study)
         self.study = study

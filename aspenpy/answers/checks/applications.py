@@ -343,7 +343,7 @@ def _find_ignored_traits(requirement: flow.Requirement, block: flow.Block, where
     """The traits that the price of a requirement ignores; none where it has no price, which is an error of its own."""
     unpriced: list[Diagnostic] = []
     with collect_errors(unpriced):
-        return price_on_lanes(requirement, where.instances(block), where, {}).ignored
+        return price_on_lanes(requirement, where.instances(block), where, origins={}).ignored
     return ()
 
 

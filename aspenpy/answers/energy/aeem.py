@@ -85,10 +85,11 @@ class Aeem:
     def _add_idle(self, place: Place, number: Expr) -> None:
         power = self.where.power(place)
         if power.static is not None:
-            self._add("idle", place, graph.mul(number, power.static), "3.4", True, power.static_span)
+            watts = graph.mul(number, power.static)
+            self._add("idle", place, watts, equation="3.4", elapsed=True, span=power.static_span)
 
-    def _add(self, cause: Cause, place: Place, rate: Expr, equation: str, elapsed: bool, span: Span | None) -> Key:
-        """A component that stands in several places of the tree has one term."""
+    def _add(self, cause: Cause, place: Place, rate: Expr, *, equation: str, elapsed: bool, span: Span | None) -> Key:
+        """Adds a term; a component that stands in several places of the machine's tree has one for all."""
         key = Key(cause, place.component.name)
         if key in self.terms and elapsed:
             rate = graph.add(self.terms[key].rate, rate)
@@ -103,10 +104,10 @@ class Aeem:
         power = self.where.power(place)
         assert power.dynamic is not None, place.path
         if offer.place.component.type == INTERCONNECT:
-            return self._add("messages", place, power.dynamic, "3.8", False, power.dynamic_span)
+            return self._add("messages", place, power.dynamic, equation="3.8", elapsed=False, span=power.dynamic_span)
         one = self.options.charged == "socket"
         watts = graph.mul(self.where.in_one_socket(place), power.dynamic) if one else power.dynamic
-        return self._add("active", place, watts, "3.5", False, power.dynamic_span)
+        return self._add("active", place, watts, equation="3.5", elapsed=False, span=power.dynamic_span)
 
     def _is_requested(self, resource: str) -> bool:
         return any(resource == item.server for block in self.tree.blocks.values() for item in block.requirements)
@@ -114,7 +115,8 @@ class Aeem:
     def _add_active_cores(self) -> None:
         """Power of each core at work, a property of its socket."""
         socket, watts = self.where.require_declared_property("active_core_power")
-        self._add("active cores", socket, watts, BEYOND, True, socket.component.properties["active_core_power"].span)
+        span = socket.component.properties["active_core_power"].span
+        self._add("active cores", socket, watts, equation=BEYOND, elapsed=True, span=span)
 
     def _add_uncore_term(self) -> None:
         """Power that goes with the square of the clock outside of the cores."""
@@ -122,7 +124,8 @@ class Aeem:
         _, clock = self.where.require_declared_property("uncore_clock", "clock")
         _, reference = self.where.require_declared_property("uncore_reference", "clock")
         rate = graph.mul(watts, graph.power(graph.div(clock, reference), 2))
-        self._add("uncore", socket, rate, BEYOND, True, socket.component.properties["uncore_power"].span)
+        span = socket.component.properties["uncore_power"].span
+        self._add("uncore", socket, rate, equation=BEYOND, elapsed=True, span=span)
 
     # -- amounts ---------------------------------------------------------------------------------
 

@@ -129,6 +129,6 @@ def _find_turning_points(
 ) -> list[Real]:
     """Where the slope is zero, or has different signs on the two sides."""
     slope = differentiate(formula, symbol)
-    roots = RootSearch(slope, symbol, lambda x: at(slope, x), 0, False).run(low, high)
+    roots = RootSearch(slope, symbol, lambda x: at(slope, x), target=0, whole=False).run(low, high)
     solutions = [end for solution in roots.solutions for end in (solution.low, solution.high)]
     return solutions + [end for leap in roots.leaps for end in (leap.before, leap.behind)]

@@ -184,7 +184,8 @@ class Responding:
         for place in self.occupancy.beside:
             power = self.where.power(place)
             assert power.static is not None, place.path
-            self._add("idle", place, graph.mul(self.where.in_one_socket(place), power.static), power.static_span, True)
+            watts = graph.mul(self.where.in_one_socket(place), power.static)
+            self._add("idle", place, watts, power.static_span, elapsed=True)
         for partner in self.occupancy.partners:
             self._add(partner.cause, partner.place, partner.watts, partner.span, elapsed=True)
 

@@ -258,7 +258,7 @@ def translation_buffer(core: Place | None) -> Level | None:
     if page is None or entries is None or latency is None:
         return None
     ways = core.component.value("tlb_ways") or entries
-    return Level(core, page * entries, page, ways, "lru", "inclusive", "allocate", None, latency)
+    return Level(core, page * entries, page, ways, "lru", "inclusive", "allocate", bandwidth=None, latency=latency)
 
 
 def _level(place: Place) -> Level:
@@ -266,15 +266,15 @@ def _level(place: Place) -> Level:
     return Level(
         place,
         _require_property(component, "capacity", "bytes, as in `property capacity [32 KiB]`"),
-        _require_property(component, "cacheline", "bytes, as in `property cacheline [64 B]`"),
-        _require_property(component, "associativity", "ways a set, as in `property associativity [8]`"),
-        _word(component, "policy", tuple(POLICIES)),
-        _word(component, "inclusion", tuple(INCLUSIONS)),
-        _word(component, "writes", WRITES),
-        bandwidth_of_all_cores(component, "loads"),
-        component.value("latency"),
-        component.value("prefetch") or graph.ONE,
-        component.value("prefetch_reach"),
+        line=_require_property(component, "cacheline", "bytes, as in `property cacheline [64 B]`"),
+        ways=_require_property(component, "associativity", "ways a set, as in `property associativity [8]`"),
+        policy=_word(component, "policy", tuple(POLICIES)),
+        inclusion=_word(component, "inclusion", tuple(INCLUSIONS)),
+        writes=_word(component, "writes", WRITES),
+        bandwidth=bandwidth_of_all_cores(component, "loads"),
+        latency=component.value("latency"),
+        prefetch=component.value("prefetch") or graph.ONE,
+        reach=component.value("prefetch_reach"),
         sector=component.value("sector"),
         evasion=component.value("store_evasion") or graph.ZERO,
     )

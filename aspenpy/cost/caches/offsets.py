@@ -63,7 +63,7 @@ def offsets(access: Access, around: AccessSurroundings, level: Level) -> list[To
     parts = list[Touches]()
     for run, count in zip(pattern.runs, visits, strict=True):
         parts.append(
-            Touches(at_least_none(walks.touched(run) - count), walks.share_of_next_word(run), graph.ZERO, True)
+            Touches(at_least_none(walks.touched(run) - count), walks.share_of_next_word(run), graph.ZERO, near=True)
         )
     returns = [Touches(count, *walks.share_of_return(depth, time)) for depth, time, count in walks.returns]
     again = at_least_none(graph.add(*visits) - lines - graph.add(graph.ZERO, *(part.count for part in returns)))

@@ -101,7 +101,7 @@ def read_access(requirement: flow.Requirement, reader: TraitReader, passed_over:
         fail("two-patterns", message, patterns[1].span, hint="keep the more precise one")
     word = graph.number(DEFAULT_WORD) if requirement.size is None else requirement.size
     accesses = requirement.amount / word if requirement.size is None else requirement.quantity
-    request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader, [])
+    request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader, checks=[])
     points = _read_offsets(traits["offsets"], patterns[0]) if "offsets" in traits else ()
     if points:
         request = request.replace(accesses=accesses / len(points))

@@ -81,7 +81,7 @@ class Rounds(Record):
             return alone
         others = graph.apply("max", below - 1, 1)
         crossing, bytes_crossing = self.shared(first, end, below if outside is None else _least(below, outside))
-        gap, share = ((all_ - one) / others for all_, one in _seconds_of_links(level))
+        gap, share = ((total - one) / others for total, one in _seconds_of_links(level))
         return alone + gap * (crossing - (end - first)) + share * (bytes_crossing - volume)
 
 

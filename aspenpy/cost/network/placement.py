@@ -183,7 +183,9 @@ def _digits(placement: GridPlacement) -> list[_Digit] | None:
     each = placement.ranks_per_node
     if placement.order == "aligned":
         lengths = enumerate(zip(placement.grid, placement.nodes, strict=True))
-        pairs = ((_Digit(d, ranks // nodes, None, 0), _Digit(d, nodes, d, 1)) for d, (ranks, nodes) in lengths)
+        pairs = (
+            (_Digit(d, ranks // nodes, None, weight=0), _Digit(d, nodes, d, weight=1)) for d, (ranks, nodes) in lengths
+        )
         return [digit for pair in pairs for digit in pair]
     axes: list[Lengths] = list(enumerate(placement.nodes))
     common = _common(

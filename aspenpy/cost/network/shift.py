@@ -118,7 +118,7 @@ def leaving_dealt(stride: Expr, length: Expr, size: Expr, nodes: Expr) -> Expr:
     ring = stride * length
     back = ring - stride
     forth = back * _off_node(stride, size, nodes)
-    round_ = stride * _off_node(back, size, nodes)
+    around = stride * _off_node(back, size, nodes)
     planes = ring / size
     whole = graph.compare("==", graph.apply("mod", ring, size), 0)
     short = graph.compare("<", stride, size)
@@ -126,14 +126,15 @@ def leaving_dealt(stride: Expr, length: Expr, size: Expr, nodes: Expr) -> Expr:
     home = graph.compare("==", graph.apply("mod", planes - 1, nodes), 0)
     cut = (planes - 1) * stride * graph.if_else(graph.compare(">", nodes, 1), 1, 0) + graph.if_else(home, 0, stride)
     inside = graph.compare("==", graph.apply("mod", size, ring), 0)
-    exact = graph.if_else(graph.junction("and", whole, short), cut, forth + round_)
+    exact = graph.if_else(graph.junction("and", whole, short), cut, forth + around)
     return graph.if_else(inside, 0, graph.apply("min", 1, exact / ring))
 
 
 def _off_node(shift: Expr, size: Expr, nodes: Expr) -> Expr:
-    round_ = size * nodes
-    moved = graph.apply("mod", shift, round_)
-    return graph.apply("min", 1, graph.apply("min", moved, round_ - moved) / size)
+    """The part of ranks whose partner, `shift` ranks on, is on another node; after `turn` ranks the nodes repeat."""
+    turn = size * nodes
+    moved = graph.apply("mod", shift, turn)
+    return graph.apply("min", 1, graph.apply("min", moved, turn - moved) / size)
 
 
 def ranks_crossing(inner: Expr, outer: Expr, stride: Expr, length: Expr, ranks: Expr) -> Expr:

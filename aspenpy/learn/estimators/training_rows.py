@@ -206,7 +206,7 @@ def mean_of_runs(sheet: MeasurementSheet) -> DeviceCost:
     """Mean energy and time of the runs on the only device."""
     name = str(sheet.rows[0]["device"].value) if "device" in sheet.names else ""
     energies, times = ([number_in(row[column]) or 0.0 for row in sheet.rows] for column in ("energy", "runtime"))
-    return DeviceCost(name, sum(energies) / len(energies), sum(times) / len(times), True)
+    return DeviceCost(name, sum(energies) / len(energies), sum(times) / len(times), chosen=True)
 
 
 def has_settings(row: Mapping[str, Cell], settings: Mapping[str, Any]) -> bool:

@@ -156,7 +156,17 @@ def predict_and_compare(
         fail("no-rows", f"no row is one to test with: `{split.test}` holds nowhere", sheet.span)
     rows, given = predict_rows(model, sheet, places, confidence, trained=False)
     found = drop_repeats([*model.notes, *model.warn_outside_training(sheet.rows_at(places))])
-    return PredictionErrors(model, split, None, summarise_rows(rows), (), tuple(rows), given, confidence, tuple(found))
+    return PredictionErrors(
+        model,
+        split,
+        None,
+        summarise_rows(rows),
+        groups=(),
+        rows=tuple(rows),
+        given=given,
+        confidence=confidence,
+        diagnostics=tuple(found),
+    )
 
 
 def predict_rows(
@@ -228,7 +238,7 @@ def leave_out_groups(
         held_out = {*group}
         learner = type(model)(**model.get_params())
         learner.learn_rows(sheet.rows_at(place for place in places if place not in held_out))
-        found, _ = predict_rows(learner, sheet, group, 0.95, trained=False)
+        found, _ = predict_rows(learner, sheet, group, confidence=0.95, trained=False)
         rows += found
         if (errors := summarise_rows(found)) is not None:
             groups.append((value, errors))
@@ -297,7 +307,9 @@ def check_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scal
     found.append(Assumption("normality", "Jarque-Bera", statistic, p, p >= LEVEL, text))
     ratio = float(durbin_watson(left))
     text = "rows are independent" if 1.5 <= ratio <= 2.5 else "neighbouring rows have errors alike: p are too small"
-    found.append(Assumption("no autocorrelation", "Durbin-Watson", ratio, None, 1.5 <= ratio <= 2.5, text))
+    found.append(
+        Assumption("no autocorrelation", "Durbin-Watson", ratio, p=None, holds=1.5 <= ratio <= 2.5, meaning=text)
+    )
     return found
 
 
@@ -330,8 +342,8 @@ def check_collinearity(held: Mapping[str, Any], design: NDArray[np.float64]) -> 
     largest = float(correlations[one, other])
     both = f"of `{names[one]}` and `{names[other]}`"
     return [
-        Assumption("no collinearity", "largest VIF", inflation[worst], None, holds, text),
-        Assumption("no collinearity", "largest correlation", largest, None, largest < 0.95, both),
+        Assumption("no collinearity", "largest VIF", inflation[worst], p=None, holds=holds, meaning=text),
+        Assumption("no collinearity", "largest correlation", largest, p=None, holds=largest < 0.95, meaning=both),
     ]
 
 
@@ -345,4 +357,6 @@ def check_sample_size(left: NDArray[np.float64], measured: NDArray[np.float64]) 
     half = float(t.ppf(0.975, max(rows - 1, 1))) * spread
     wanted = math.ceil((half / (PRECISION * scale)) ** 2) if math.isfinite(half) else rows + 1
     text = f"{rows} rows, {max(wanted, 2)} are needed for ±5 % at 95 %"
-    return Assumption("sample size", "confidence interval", float(rows), None, rows >= max(wanted, 2), text)
+    return Assumption(
+        "sample size", "confidence interval", float(rows), p=None, holds=rows >= max(wanted, 2), meaning=text
+    )

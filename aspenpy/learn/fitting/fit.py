@@ -197,7 +197,7 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     axes = [make_parameter_axis(responses, name, names, name in integer) for name in names]
     if vary:
         require_enough_measurements(responses.errors(axes))
-        return make_fit(responses, solve_axes(responses, axes, request), confidence, ())
+        return make_fit(responses, solve_axes(responses, axes, request), confidence, refused=())
     axes, undetermined = split_determined(responses, axes)
     refused += undetermined
     # Of parameters that move together each is undetermined until one is left out. The last goes first: the order is

@@ -21,21 +21,21 @@ DEEPEST_IMPORT = 100  # how many models may import each other in turn: loading t
 
 def read_application(source: Source, reader: Reader | None = None) -> Application:
     """The application model in a source; raises AspenError."""
-    return _Loader(reader or Reader(), source).load(source, "", ())
+    return _Loader(reader or Reader(), source).load(source, prefix="", path=())
 
 
 def link_application(
     node: nodes.Application, source: Source, warnings: list[Diagnostic], reader: Reader | None = None
 ) -> Application:
     """The application of a syntax tree, with what it imports loaded; raises AspenError."""
-    return _Loader(reader or Reader(), source).link(node, source, "", (), warnings)
+    return _Loader(reader or Reader(), source).link(node, source, prefix="", path=(), warnings=warnings)
 
 
 def assemble_application(
     node: nodes.Application, source: Source, warnings: list[Diagnostic], reader: Reader | None = None
 ) -> Application:
     """The application, without a check of its own dimensions."""
-    return _Loader(reader or Reader(), source).assemble(node, source, "", (), warnings)
+    return _Loader(reader or Reader(), source).assemble(node, source, prefix="", path=(), warnings=warnings)
 
 
 class _Loader:
@@ -47,6 +47,7 @@ class _Loader:
         self.imported = 0
 
     def load(self, source: Source, prefix: str, path: tuple[tuple[Source, nodes.Import], ...]) -> Application:
+        """The application in a source. `prefix` is put before its names, `path` are the imports that led to it."""
         warnings: list[Diagnostic] = []
         node = parse_file(source, self.reader, warnings)
         if not isinstance(node, nodes.Application):

@@ -237,7 +237,7 @@ class Machine(Model):
         return next((place for place in self.first_places(socket) if place.component.type == "core"), None)
 
     def _walk(self, socket: str | None, seen: set[str] | None = None) -> Iterator[Place]:
-        pending = [Place(self.root, (self.root.name,), graph.ONE, ())]
+        pending = [Place(self.root, (self.root.name,), graph.ONE, parents=())]
         while pending:
             place = pending.pop()
             if seen is not None:

@@ -417,7 +417,7 @@ def change_blocks(advice: Advice) -> list[Block]:
 
 def changed_components(advice: Advice, item: NearOptimal) -> str:
     """The components that are not as they are."""
-    bases = {range_.component: range_.variable for range_ in advice.ranges}
+    bases = {varied.component: varied.variable for varied in advice.ranges}
     values = {
         name: value
         for name, value in item.configuration.values.items()

@@ -170,4 +170,5 @@ def _two_machines(first: str, second: str) -> tuple[Machine, Machine] | None:
 def diff_programs(names: tuple[str, str], machines: list[str], arguments: Arguments) -> VersionChanges:
     """The changes from one version to the other on the machines."""
     origins = (Origin(name, tuple(machines), arguments.kernel, settings_of(arguments)) for name in names)
-    return compare_snapshots(*(origin.take_snapshot(Path(), only_entry) for origin in origins))
+    before, after = (origin.take_snapshot(Path(), only_entry) for origin in origins)
+    return compare_snapshots(before, after)

@@ -30,7 +30,7 @@ class SessionCommand(Record):
     completed_by: Callable[[SessionState], Iterable[str]] = lambda state: ()
 
 
-def help_(session: Conversation, rest: Span) -> Answer:
+def print_help(session: Conversation, rest: Span) -> Answer:
     """Lists the commands, or tells one."""
     name = rest.text()
     if not name:
@@ -45,7 +45,7 @@ def help_(session: Conversation, rest: Span) -> Answer:
     return Answer((Title(f"{name}: {item.purpose}"), Table((Column(""), Column("", wrapped=True)), rows)))
 
 
-def quit_(session: Conversation, rest: Span) -> Answer:
+def end_session(session: Conversation, rest: Span) -> Answer:
     """Ends the session."""
     return Answer(ended=True)
 
@@ -127,9 +127,9 @@ COMMANDS: dict[str, SessionCommand] = {
     "profile": SessionCommand("where the time goes", questions.profile, "profile [calls]", "profile"),
     "count": SessionCommand("how much is asked for", questions.count,
                             "count [RESOURCE]", "count flops", lambda state: state.prediction.resources),
-    "help": SessionCommand("says this; behind it a command, what that one takes", help_,
+    "help": SessionCommand("says this; behind it a command, what that one takes", print_help,
                            "help [COMMAND]", "help solve", lambda state: COMMANDS),
-    "quit": SessionCommand("ends the session", quit_),
+    "quit": SessionCommand("ends the session", end_session),
 }  # fmt: skip
 
 
