@@ -232,15 +232,8 @@ class NameReader:
         if before.kind == "INSTEAD_OF":
             return Name(word.text, COMPONENT, word.start)
         if before.kind == "LIKE":
-            return Name(
-                word.text,
-                COMPONENT,
-                word.start,
-                declares=False,
-                scope=self._pend(word),
-                within="",
-                component=self._word_at(place, -2).text,
-            )
+            like = self._word_at(place, -2).text
+            return Name(word.text, COMPONENT, word.start, scope=self._pend(word), component=like)
         if frame.kind == "group":
             return self._in_group(place, word)
         if frame.listed and before.text in ("as", "with", ","):
@@ -284,19 +277,10 @@ class NameReader:
             return self._read_declaration(word, COUNTER, self._pend(word)) if after.kind == "LSQB" else None
         if keyword == "property":
             frame.held.append(len(self.names))
-            return Name(
-                word.text,
-                PROPERTY,
-                word.start,
-                declares=True,
-                scope=(frame.start, len(self.text)),
-                within="",
-                component=frame.component,
-            )
+            scope = (frame.start, len(self.text))
+            return Name(word.text, PROPERTY, word.start, declares=True, scope=scope, component=frame.component)
         if keyword == "resource":
-            return Name(
-                word.text, RESOURCE, word.start, declares=True, scope=None, within="", component=frame.component
-            )
+            return Name(word.text, RESOURCE, word.start, declares=True, component=frame.component)
         if keyword == "import":
             return Name(word.text, MODEL, word.start)
         if keyword in DECLARED:
@@ -361,7 +345,7 @@ class NameReader:
         if header == "data":
             return Name(word.text, SHAPE, word.start)
         declares = header == "resource"
-        return Name(word.text, TRAIT, word.start, declares, scope=None, within="", component=self.frames[-1].component)
+        return Name(word.text, TRAIT, word.start, declares, component=self.frames[-1].component)
 
     def _imported_model(self) -> str:
         models = [name.name for name in self.names if name.kind == MODEL]

@@ -200,7 +200,7 @@ class Race(RootSearch):
         self, first: Expr, second: Expr, symbol: Expr, ratio: Callable[[Real], Real], whole: bool, seed: int
     ) -> None:
         self.first, self.second = write_out_sums(first), write_out_sums(second)
-        super().__init__(graph.div(self.first, self.second), symbol, ratio, level=1, whole=whole)
+        super().__init__(graph.div(self.first, self.second), symbol, ratio, target=1, whole=whole)
         self.progress: Seen = lambda part: None
         self._left: list[Piece] = []
         self._sides: dict[Real, int] = {}

@@ -153,7 +153,9 @@ def test_nothing_is_decided_by_the_words_of_a_message() -> None:
             match node:
                 case ast.Call(func=ast.Attribute(value=value, attr="startswith" | "endswith")) if is_prose(value):
                     reading.add(path)
-                case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[value], left=left) if is_prose(value):
+                case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Attribute() as value], left=left) if (
+                    is_prose(value)
+                ):
                     reading |= {path} if isinstance(left, ast.Constant | ast.JoinedStr) else set()
     assert reading == set(READ_FROM_PROSE)
 
