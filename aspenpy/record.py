@@ -60,8 +60,8 @@ def _initialiser(name: str, fields: tuple[str, ...], defaults: dict[str, Any], s
 @cache
 def _template(fields: int) -> CodeType:
     """The code of an initialiser of more fields than are written out, or of none."""
-    names = [f"field{place}" for place in range(fields)]
-    body = "".join(f"\n store{place}(self, {name})" for place, name in enumerate(names)) or "\n pass"
+    names = [f"field{index}" for index in range(fields)]
+    body = "".join(f"\n store{index}(self, {name})" for index, name in enumerate(names)) or "\n pass"
     scope: dict[str, FunctionType] = {}
     exec(f"def __init__({', '.join(['self', *names])}):{body}", scope)
     return scope["__init__"].__code__
@@ -133,7 +133,7 @@ else:
         def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
             fields = tuple(namespace.get("__annotations__", ()))
             defaults = {field: namespace.pop(field) for field in fields if field in namespace}
-            getters = {field: property(itemgetter(place)) for place, field in enumerate(fields)}
+            getters = {field: property(itemgetter(index)) for index, field in enumerate(fields)}
             own = {"__slots__": (), "_fields": fields, "_defaults": defaults, **getters}
             return super().__new__(mcs, name, bases, own | namespace)
 

@@ -342,8 +342,8 @@ def _name_clusters(clusters: Clusters, known: Sequence[tuple[str, ...]], fuzzine
     for row in clusters.memberships**fuzziness:
         votes: dict[str, float] = {}
         for weight, components in zip(row, known, strict=True):
-            for place, component in enumerate(components, 1):
-                votes[component] = votes.get(component, 0.0) + float(weight) / place
+            for index, component in enumerate(components, 1):
+                votes[component] = votes.get(component, 0.0) + float(weight) / index
         names.append(max(votes, key=votes.__getitem__) if votes else UNKNOWN)
     return names
 
@@ -357,20 +357,20 @@ def _component_memberships(
     found: dict[str, Floats] = {}
     for name, row in zip(names, clusters.memberships, strict=True):
         found[name] = found.get(name, numpy.zeros(len(row))) + row
-    for place, components in enumerate(known):
+    for index, components in enumerate(known):
         if not components:
             continue
-        mine = {name: float(row[place]) for name, row in found.items() if name in components} or {components[0]: 1.0}
+        mine = {name: float(row[index]) for name, row in found.items() if name in components} or {components[0]: 1.0}
         total = sum(mine.values())
         for row in found.values():
-            row[place] = 0.0
+            row[index] = 0.0
         for name, part in mine.items():
-            found.setdefault(name, numpy.zeros(len(known)))[place] = part / total if total else 1 / len(mine)
+            found.setdefault(name, numpy.zeros(len(known)))[index] = part / total if total else 1 / len(mine)
     return {name: row for name, row in found.items() if row.any()}
 
 
-def _memberships(belongs: Mapping[str, Floats], place: int) -> dict[str, float]:
-    return dict(sorted(((name, float(row[place])) for name, row in belongs.items()), key=lambda item: -item[1]))
+def _memberships(belongs: Mapping[str, Floats], index: int) -> dict[str, float]:
+    return dict(sorted(((name, float(row[index])) for name, row in belongs.items()), key=lambda item: -item[1]))
 
 
 def _significances(

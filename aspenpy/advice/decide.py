@@ -94,7 +94,7 @@ class Choices:
         self.space = DesignSpace(case, wanted, options.system, levels=options.levels, options=energy, size=options.size)
         self.nodes = self._count_stated_nodes()
         self.costs = options.price is not None or _cost_of_run(self.space.prediction) is not None
-        self.levels = [self._levels(place, options.levels) for place in range(len(self.space.ranges))]
+        self.levels = [self._levels(index, options.levels) for index in range(len(self.space.ranges))]
         self._add_node_counts()
         size = int(numpy.prod([len(values) for values in self.levels]))
         if size > MOST_CHOICES:
@@ -112,9 +112,9 @@ class Choices:
 
     def _node_counts(self) -> Floats:
         """The nodes of each row."""
-        for place, item in enumerate(self.space.ranges):
+        for index, item in enumerate(self.space.ranges):
             if item.component == "nodes":
-                counts: Floats = self.points[:, place] * item.factor
+                counts: Floats = self.points[:, index] * item.factor
                 return counts
         return numpy.full(len(self.points), float(self.nodes))
 
@@ -126,19 +126,19 @@ class Choices:
         scope = self.space.prediction.scope
         return round(nodes.factor * float(scope.values([scope.symbol(nodes.sets)], self.space.case.seed)[0]))
 
-    def _levels(self, place: int, levels: int) -> Floats:
+    def _levels(self, index: int, levels: int) -> Floats:
         """The values of a component, the one where nothing is varied among them unless values are listed."""
-        item = self.space.space.variables[place]
+        item = self.space.space.variables[index]
         grid = item.grid(levels)
         return grid if item.kind == "choice" else numpy.unique(numpy.append(grid, item.base))
 
     def _add_node_counts(self) -> None:
         """All numbers of nodes that are looked at, where that leaves few enough combinations."""
-        for place, item in enumerate(self.space.ranges):
-            values = self.space.space.variables[place].values if item.component == "nodes" else self.levels[place]
-            others = numpy.prod([len(levels) for other, levels in enumerate(self.levels) if other != place])
+        for index, item in enumerate(self.space.ranges):
+            values = self.space.space.variables[index].values if item.component == "nodes" else self.levels[index]
+            others = numpy.prod([len(levels) for other, levels in enumerate(self.levels) if other != index])
             if len(values) * others <= FEW_CHOICES:
-                self.levels[place] = values
+                self.levels[index] = values
 
     def _quantities(self, energy: EnergyOptions) -> tuple[Quantity, Quantity, Quantity]:
         prediction = self.space.prediction

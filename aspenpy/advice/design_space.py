@@ -108,10 +108,10 @@ def along_pairs(grid: LevelGrid, evaluate: Callable[[Floats], Floats], objective
     for _ in range(MOST_STEPS):
         points = numpy.concatenate([grid.combine_levels(point, pair) for pair in grid.pairs])
         worth = WORTH[objective](evaluate(points))
-        place = int(numpy.nanargmin(worth))
-        if not worth[place] < least:
+        index = int(numpy.nanargmin(worth))
+        if not worth[index] < least:
             break
-        point, least = points[place], float(worth[place])
+        point, least = points[index], float(worth[index])
     return least
 
 

@@ -140,17 +140,17 @@ class Grouped(Result):
         energy = float(column[2 + self._lines.index("energy")]) if "energy" in self._lines else None
         return Outcome(float(column[0]), energy)
 
-    def _group(self, part: tuple[int, ...], place: int) -> NodeGroup:
+    def _group(self, part: tuple[int, ...], index: int) -> NodeGroup:
         return NodeGroup(
-            {self.workloads[one].name: self.choices[one].choice(int(self._rows[one][place])) for one in part}
+            {self.workloads[one].name: self.choices[one].choice(int(self._rows[one][index])) for one in part}
         )
 
 
 def _nodes(choices: Choices) -> Floats:
     """The nodes of each configuration; 1 where they are not varied."""
-    for place, item in enumerate(choices.space.ranges):
+    for index, item in enumerate(choices.space.ranges):
         if item.component == "nodes":
-            nodes: Floats = choices.points[:, place] * item.factor
+            nodes: Floats = choices.points[:, index] * item.factor
             return nodes
     return numpy.ones(len(choices.points))
 
@@ -174,8 +174,8 @@ def _partitions(count: int, groups: int) -> Iterator[tuple[tuple[int, ...], ...]
         if first == count:
             yield parts
             return
-        for place, part in enumerate(parts):
-            yield from extend_partition(first + 1, (*parts[:place], (*part, first), *parts[place + 1 :]))
+        for index, part in enumerate(parts):
+            yield from extend_partition(first + 1, (*parts[:index], (*part, first), *parts[index + 1 :]))
         if len(parts) < groups:
             yield from extend_partition(first + 1, (*parts, (first,)))
 

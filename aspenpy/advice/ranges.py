@@ -63,11 +63,11 @@ def sysfs(text: str) -> list[SystemRange]:
         return []
     low, high = (1e3 * float(end[1]) for end in ends if end)
     origin = f"cpufreq: {ends[0][0]}, {ends[1][0]}"
-    for place, end in enumerate(("min", "max")):
+    for index, end in enumerate(("min", "max")):
         percent = re.search(rf"intel_pstate/{end}_perf_pct:{NUMBER}", text)
         if percent is not None:
             limit = float(percent[1]) / 100 * 1e3 * float(ends[1][1])
-            low, high = (max(low, limit), high) if place == 0 else (low, min(high, limit))
+            low, high = (max(low, limit), high) if index == 0 else (low, min(high, limit))
             origin += f", {percent[0]}"
     return [SystemRange("clock", low, high, origin)]
 

@@ -133,7 +133,7 @@ def _own_rows(sheet: MeasurementSheet, case: Case, where: str | None) -> Measure
     if "application" in sheet.names:
         name = case.application.name.lower()
         theirs = list(dict.fromkeys(str(row["application"].value) for row in sheet.rows))
-        own = [place for place, row in enumerate(sheet.rows) if str(row["application"].value).lower() == name]
+        own = [index for index, row in enumerate(sheet.rows) if str(row["application"].value).lower() == name]
         if not own:
             message = f"the counters are of {', '.join(f'`{other}`' for other in theirs[:5])}, not of `{name}`"
             hint = f"runs of the application have `{name}` in the column `application`"

@@ -78,12 +78,12 @@ class Throttled(Result):
         )
 
     def _restrict(self, component: str) -> Restriction:
-        place = next(place for place, item in enumerate(self.space.ranges) if item.component == component)
+        index = next(index for index, item in enumerate(self.space.ranges) if item.component == component)
         points = numpy.tile(self.space.space.base, (len(self.parts), 1))
-        points[:, place] *= self.parts
+        points[:, index] *= self.parts
         values = self._evaluate(points)
-        factor = self.space.ranges[place].factor
-        return Restriction(component, self.parts, _floats(points[:, place] * factor), *_rows(values))
+        factor = self.space.ranges[index].factor
+        return Restriction(component, self.parts, _floats(points[:, index] * factor), *_rows(values))
 
     def _power(self) -> Restriction | None:
         """With caps of a socket's power, in parts of what the kernel that draws most draws there: the clock falls until

@@ -53,14 +53,14 @@ def sample_configurations(
     evaluate = space.space.evaluator(uncertain_quantities(space), missing=True)
     points = numpy.tile(space.space.base, (count + 1, 1))
     generator = numpy.random.default_rng(generator_seed(space.case.seed))
-    for place, item in enumerate(space.ranges):
+    for index, item in enumerate(space.ranges):
         deviation = deviations.get(item.component, 0.0)
         drawn = generator.standard_normal(count) * deviation
         if item.variable.case:
             continue
         if side == "slower":
             drawn = abs(drawn) if item.component in WORSE_IF_MORE else -abs(drawn)
-        points[1:, place] *= numpy.maximum(1 + drawn, LOWEST)
+        points[1:, index] *= numpy.maximum(1 + drawn, LOWEST)
     values = evaluate(points)
     runtime = summarise_samples(values[0])
     return runtime, summarise_samples(values[1]) if len(values) > 1 else None
@@ -154,11 +154,11 @@ class Uncertain:
             space = Space(variables, [self.space.prediction])
             points = numpy.tile(space.base, (COUNT + 1, 1))
             generator = numpy.random.default_rng(generator_seed(self.space.case.seed))
-            for place, claim in enumerate(self.inputs):
+            for index, claim in enumerate(self.inputs):
                 drawn = generator.standard_normal(COUNT) * claim.deviation
-                points[1:, place] *= numpy.maximum(1 + drawn, LOWEST)
-                if variables[place].kind == "whole":
-                    points[:, place] = numpy.maximum(numpy.rint(points[:, place]), 1)
+                points[1:, index] *= numpy.maximum(1 + drawn, LOWEST)
+                if variables[index].kind == "whole":
+                    points[:, index] = numpy.maximum(numpy.rint(points[:, index]), 1)
             values = space.evaluator(wanted, missing=True)(points)
         return values[0], values[1] if len(values) > 1 else None
 

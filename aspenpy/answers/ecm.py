@@ -66,8 +66,8 @@ def ecm(prediction: Evaluation, kernel: str | None = None, diagnostics: tuple[Di
     tree, model = prediction.tree, _Model(prediction.tree)
     totals = {key: worth for key, worth in Totaller(model).kernel(tree.entry).items() if isinstance(key, _Part)}
     bound = graph.substitute([*totals.values(), model.clock, model.available], {tree.entry.context: graph.ZERO})
-    place = tree.entry.name_span
-    values = [as_float(value, "a time", place) for value in prediction.scope.values(bound, prediction.seed)]
+    span = tree.entry.name_span
+    values = [as_float(value, "a time", span) for value in prediction.scope.values(bound, prediction.seed)]
     *amounts, clock, available = values
     numbers = dict(zip(totals, amounts, strict=True))
     wanted = ((item, block) for item in tree.ran(kernel) for block in blocks_in(item.body))
@@ -79,7 +79,7 @@ def ecm(prediction: Evaluation, kernel: str | None = None, diagnostics: tuple[Di
     if not blocks:
         message = "no block that ran has an access pattern"
         hint = "give loads and stores a pattern, as in `loads [8*n] from x as stream`"
-        fail("no-pattern", message, place, hint=hint)
+        fail("no-pattern", message, span, hint=hint)
     return Ecm(prediction, blocks, diagnostics)
 
 
@@ -168,7 +168,7 @@ def _block(
     def cycles(name: str) -> float:
         return part(name) * clock / part(_LINES)
 
-    inner = [f"L{place + 1}" for place in range(len(model.caches))]
+    inner = [f"L{index + 1}" for index in range(len(model.caches))]
     symbols = ["T_nOL", *(f"T_{near}{far}" for near, far in zip(inner, [*inner[1:], "Mem"], strict=True))]
     serial = [pair for pair in model.tree.conflicts if not {*pair}.isdisjoint(model.caches)]
     adding = {name for pair in serial for name in pair}

@@ -251,11 +251,11 @@ class Footprint(Result):
                 visit.scene.region,
                 requirement.resource,
                 visit.scene.data(requirement.target or ""),
-                values[len(met) + place],
+                values[len(met) + index],
                 requirement.target_span or requirement.span,
             )
-            for place, (visit, requirement) in enumerate(met)
-            if values[place]
+            for index, (visit, requirement) in enumerate(met)
+            if values[index]
         ]
 
     @cached_property

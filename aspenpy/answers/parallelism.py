@@ -78,10 +78,10 @@ class Parallelism(Result):
         totals = [visit.sum_over_run(worth) for visit, worth in zip(met, together, strict=True)]
         values = self.run.values([*executions, *totals]) if met else []
         blocks = []
-        for place, visit in enumerate(met):
-            times, total = values[place], values[place + len(met)]
+        for index, visit in enumerate(met):
+            times, total = values[index], values[index + len(met)]
             if times:
-                instances, width, passes, most = self._largest([*factors[place], together[place]], visit)
+                instances, width, passes, most = self._largest([*factors[index], together[index]], visit)
                 blocks.append(
                     BlockParallelism(
                         visit.scene.path,

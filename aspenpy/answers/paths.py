@@ -132,9 +132,9 @@ def _choice(node: flow.Choice, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
     bodies = [*(body for _, body in node.branches), node.otherwise]
     taken: list[tuple[flow.Flow, Scene]] = []
     before = graph.TRUE  # none of the conditions so far holds
-    for place, body in enumerate(bodies):
-        holds = conditions[place] if place < len(conditions) else graph.TRUE
-        branch = EnclosingBranch(_make_choice_wrapper(conditions, place), graph.junction("and", before, holds))
+    for index, body in enumerate(bodies):
+        holds = conditions[index] if index < len(conditions) else graph.TRUE
+        branch = EnclosingBranch(_make_choice_wrapper(conditions, index), graph.junction("and", before, holds))
         taken.append((body, scene.enter(branch, None)))
         before = graph.junction("and", before, graph.compare("==", graph.if_else(holds, 1, 0), 0))
     return taken
@@ -142,7 +142,7 @@ def _choice(node: flow.Choice, scene: Scene) -> list[tuple[flow.Flow, Scene]]:
 
 def _make_choice_wrapper(conditions: Sequence[Expr], taken: int) -> Callable[[flow.Flow], flow.Flow]:
     def wrap(body: flow.Flow) -> flow.Flow:
-        bodies = [body if place == taken else flow.NOTHING for place in range(len(conditions) + 1)]
+        bodies = [body if index == taken else flow.NOTHING for index in range(len(conditions) + 1)]
         return flow.Choice(tuple(zip(conditions, bodies[:-1], strict=True)), bodies[-1], None)
 
     return wrap

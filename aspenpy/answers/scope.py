@@ -500,11 +500,11 @@ def _convert_number(name: str, setting: Any) -> Value:
     fail("bad-value", f"`{name}` cannot be {setting!r}: a parameter is a number or an expression in the language")
 
 
-def as_float(value: Any, subject: str, place: Span | None) -> float:
+def as_float(value: Any, subject: str, span: Span | None) -> float:
     """The value as a float; the subject is what an error calls it."""
     if isinstance(value, tuple):
-        fail("not-a-number", f"{subject} is an array, and a number is needed", place)
+        fail("not-a-number", f"{subject} is an array, and a number is needed", span)
     try:
         return float(value)
     except OverflowError:
-        fail("overflow", f"{subject} is too large for a floating-point number", place)
+        fail("overflow", f"{subject} is too large for a floating-point number", span)

@@ -242,11 +242,11 @@ class Neighbours(Record):
         stride, inner = self._in_a_node()
         count = self.among.count
         paths = all_paths(self.paths, count)
-        for place, path in enumerate(paths):
+        for index, path in enumerate(paths):
             full = ranks_within(self.paths, path, count)
             if not path.inner:
                 load = self._off_node(below)
-            elif place == len(paths) - 1:
+            elif index == len(paths) - 1:
                 load = ranks_leaving(below, stride, self.length, count)
             else:
                 load = ranks_crossing(below, full, stride, self.length, count)

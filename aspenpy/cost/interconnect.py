@@ -234,7 +234,7 @@ def _sizes(machine: Machine, item: Property) -> Any:
     if value.kind == "array":
         if item.name != "dimensions":
             fail("not-a-number", f"`{item.name}` is an array, and a number is needed", item.span)
-        return tuple(graph.index(item.symbol, place) for place in range(len(value.args)))
+        return tuple(graph.index(item.symbol, index) for index in range(len(value.args)))
     return (item.symbol,) if item.name == "dimensions" else item.symbol
 
 

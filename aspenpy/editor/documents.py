@@ -75,10 +75,10 @@ class DocumentText:
     def _characters(self, line: str, column: int) -> int:
         """How many characters of a line stand before a column."""
         reached = 0
-        for place, character in enumerate(line):
+        for index, character in enumerate(line):
             reached += self._columns(character)
             if reached > column:
-                return place
+                return index
         return len(line)
 
 

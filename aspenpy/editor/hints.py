@@ -34,11 +34,11 @@ _LAST_WORD = re.compile(r"[A-Za-z_]\w*\Z")  # at the end of a text
 def _end_of_item(code: list[TextWord], start: int) -> int:
     """Where the declaration ends whose name begins there: before a block of statements or parts that it opens, or
     before the next item; of what is declared in brackets, with the name. `code` are the words without comments."""
-    place = next((place for place, word in enumerate(code) if word.start == start), None)
-    if place is None:
+    index = next((index for index, word in enumerate(code) if word.start == start), None)
+    if index is None:
         return start
-    depth, end, opened = 0, start + len(code[place].text), code[place - 1].text if place else ""
-    for before, word in pairwise(code[place:]):
+    depth, end, opened = 0, start + len(code[index].text), code[index - 1].text if index else ""
+    for before, word in pairwise(code[index:]):
         if word.kind == "LBRACE" and not depth and _holds_statements(opened):
             return end
         depth += (word.kind in ("LBRACE", "LPAR", "LSQB")) - (word.kind in ("RBRACE", "RPAR", "RSQB"))

@@ -135,13 +135,13 @@ class NameReader:
         self.item: list[int] = []  # declarations whose scope ends with the item
 
     def read(self) -> NameIndex:
-        for place, word in enumerate(self.words):
+        for index, word in enumerate(self.words):
             if word.kind == "KEYWORD":
                 self._keyword(word)
             elif word.kind == "NAME":
-                self._name(place, word)
+                self._name(index, word)
             elif word.kind in ("LPAR", "LSQB", "LBRACE"):
-                self._open_bracket(place, word)
+                self._open_bracket(index, word)
             elif word.kind in ("RPAR", "RSQB", "RBRACE"):
                 self._close_bracket(word)
             elif word.kind == "INCLUDE":
@@ -149,15 +149,15 @@ class NameReader:
                 end = word.start + len(word.text)
                 self.files.append(File(path.strip('"'), end - len(path), end, model=""))
             elif (
-                word.kind == "STRING" and self.frames[-1].header == "import" and self._word_at(place, -1).text == "from"
+                word.kind == "STRING" and self.frames[-1].header == "import" and self._word_at(index, -1).text == "from"
             ):
-                model = self._word_at(place, -2).text
+                model = self._word_at(index, -2).text
                 self.files.append(File(word.text[1:-1], word.start, word.start + len(word.text), model))
         self._end_scopes(self.item, len(self.text))
         return NameIndex(self.names, self.files)
 
-    def _word_at(self, place: int, by: int) -> TextWord:
-        return self.words[place + by] if 0 <= place + by < len(self.words) else TextWord("", "", len(self.text))
+    def _word_at(self, index: int, by: int) -> TextWord:
+        return self.words[index + by] if 0 <= index + by < len(self.words) else TextWord("", "", len(self.text))
 
     def _end_scopes(self, indices: list[int], end: int) -> None:
         for index in indices:
@@ -167,15 +167,15 @@ class NameReader:
 
     # -- brackets and keywords -------------------------------------------------------------------
 
-    def _open_bracket(self, place: int, word: TextWord) -> None:
+    def _open_bracket(self, index: int, word: TextWord) -> None:
         frame = self.frames[-1]
         if word.kind != "LBRACE":
             kind = "group"
-        elif frame.kind in ("group", LIST) or self._word_at(place, -1).kind == "EQUAL":
+        elif frame.kind in ("group", LIST) or self._word_at(index, -1).kind == "EQUAL":
             kind = LIST
         elif (
-            self._word_at(place, -1).kind == "NAME"
-            and self._word_at(place, -2).kind in ("NAME", "LIKE")
+            self._word_at(index, -1).kind == "NAME"
+            and self._word_at(index, -2).kind in ("NAME", "LIKE")
             and not frame.header
         ):
             kind = PARTS
@@ -183,7 +183,7 @@ class NameReader:
             row = KEYWORDS.get(frame.header.upper())
             kind = row.holds if row else STATEMENTS
         inner = _Frame(kind, word.start, frame.header if kind in ("group", LIST) else "")
-        named = place - 2 if self._word_at(place, -2).kind == "LIKE" else place
+        named = index - 2 if self._word_at(index, -2).kind == "LIKE" else index
         inner.component = self._word_at(named, -1).text if kind == PARTS else frame.component
         inner.listed = "in" if frame.listed else ""
         if word.kind == "LBRACE":
@@ -218,24 +218,24 @@ class NameReader:
 
     # -- names -----------------------------------------------------------------------------------
 
-    def _name(self, place: int, word: TextWord) -> None:
-        name = self._read(place, word)
+    def _name(self, index: int, word: TextWord) -> None:
+        name = self._read(index, word)
         if name is not None:
             self.names.append(name)
 
-    def _read(self, place: int, word: TextWord) -> Name | None:
-        before, after, frame = self._word_at(place, -1), self._word_at(place, 1), self.frames[-1]
+    def _read(self, index: int, word: TextWord) -> Name | None:
+        before, after, frame = self._word_at(index, -1), self._word_at(index, 1), self.frames[-1]
         if before.kind == "KEYWORD" and (found := self._behind_keyword(word, before.text, after)) is not None:
             return found
         if before.kind == "DOT" or after.kind == "DOT":
-            return self._read_dotted_part(place, word)
+            return self._read_dotted_part(index, word)
         if before.kind == "INSTEAD_OF":
             return Name(word.text, COMPONENT, word.start)
         if before.kind == "LIKE":
-            like = self._word_at(place, -2).text
+            like = self._word_at(index, -2).text
             return Name(word.text, COMPONENT, word.start, scope=self._pend(word), component=like)
         if frame.kind == "group":
-            return self._in_group(place, word)
+            return self._in_group(index, word)
         if frame.listed and before.text in ("as", "with", ","):
             return self._read_list_item(word, after)
         members = self._kind_of_members(frame.header) if frame.kind == LIST else ""
@@ -254,7 +254,7 @@ class NameReader:
                 return Name(word.text, RESOURCE, word.start)
             self._begin("part")
             return self._part(word, frame)
-        if frame.kind == STATEMENTS and after.kind == "NAME" and self._word_at(place, 2).kind in ("LBRACE", "LIKE"):
+        if frame.kind == STATEMENTS and after.kind == "NAME" and self._word_at(index, 2).kind in ("LBRACE", "LIKE"):
             self._begin("")
             return Name(word.text, TYPE, word.start)
         if before.kind == "NAME" and after.kind in ("LBRACE", "LIKE"):
@@ -312,24 +312,24 @@ class NameReader:
         first = self.words[0]
         return (first.start, len(self.text)) if inside and first.text == "kernel" else None
 
-    def _read_dotted_part(self, place: int, word: TextWord) -> Name:
+    def _read_dotted_part(self, index: int, word: TextWord) -> Name:
         """One part of `fft3d.n`: a model, or what is in it."""
         within = ""
-        step = place
+        step = index
         while self._word_at(step, -1).kind == "DOT" and self._word_at(step, -2).kind == "NAME":
             step -= 2
             within = f"{self._word_at(step, 0).text}.{within}"
-        last = self._word_at(place, 1).kind != "DOT"
+        last = self._word_at(index, 1).kind != "DOT"
         called = self._word_at(step, -1).text == "call"
         kind = (KERNEL if called else VALUE) if last else MODEL
         return Name(word.text, kind, word.start, within=within.rstrip("."))
 
-    def _in_group(self, place: int, word: TextWord) -> Name:
+    def _in_group(self, index: int, word: TextWord) -> Name:
         """In brackets: the argument of a resource or of one of its traits, the counter of a `nest`, or a value."""
-        before, after, frame = self._word_at(place, -1), self._word_at(place, 1), self.frames[-1]
+        before, after, frame = self._word_at(index, -1), self._word_at(index, 1), self.frames[-1]
         outer = self.frames[-2]
         alone = before.kind == "LPAR" and after.kind == "RPAR" and frame.kind == "group"
-        if alone and outer.kind == PARTS and (outer.listed or self._word_at(place, -3).text == "resource"):
+        if alone and outer.kind == PARTS and (outer.listed or self._word_at(index, -3).text == "resource"):
             self.item.append(len(self.names))
             return self._read_declaration(word, ARGUMENT, (word.start, len(self.text)))
         if after.text == "in" and outer.listed and frame.kind == "group":

@@ -78,9 +78,9 @@ def syntax_errors(text: str) -> list[tuple[int, Diagnostic]]:
     parts = [piece for piece in pieces(text) if _first_word(piece.text)]
     application = bool(parts) and _first_word(parts[0].text) == "model"
     found = []
-    for place, piece in enumerate(parts):
-        last = place == len(parts) - 1
-        following = "" if last else _first_word(parts[place + 1].text)
+    for index, piece in enumerate(parts):
+        last = index == len(parts) - 1
+        following = "" if last else _first_word(parts[index + 1].text)
         error = _error(piece.text.rstrip().removesuffix("}") if last and application else piece.text, following)
         if error is not None and application:
             found.append((piece.start, error))

@@ -87,7 +87,7 @@ def diagnostic_of(workspace: Workspace, remark: Remark, document: OpenDocument) 
     )
 
 
-def item_of(suggestion: completion.Suggestion, place: int) -> types.CompletionItem:
+def item_of(suggestion: completion.Suggestion, index: int) -> types.CompletionItem:
     snippet = bool(suggestion.insert)
     return types.CompletionItem(
         suggestion.label,
@@ -95,7 +95,7 @@ def item_of(suggestion: completion.Suggestion, place: int) -> types.CompletionIt
         detail=suggestion.detail or None,
         insert_text=suggestion.insert or None,
         insert_text_format=types.InsertTextFormat.Snippet if snippet else None,
-        sort_text=f"{place:05}",  # clients compare it as text
+        sort_text=f"{index:05}",  # clients compare it as text
     )
 
 

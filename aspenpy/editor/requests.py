@@ -100,7 +100,7 @@ def hover(workspace: Workspace, cursor: Cursor, params: types.HoverParams) -> ty
 def complete(workspace: Workspace, cursor: Cursor, params: types.CompletionParams) -> types.CompletionList | None:
     document, project, offset, _ = cursor
     suggestions = completion.suggestions(project, document.path, offset, document.meaning)
-    return types.CompletionList(False, [item_of(suggestion, place) for place, suggestion in enumerate(suggestions)])
+    return types.CompletionList(False, [item_of(suggestion, index) for index, suggestion in enumerate(suggestions)])
 
 
 @_at_place

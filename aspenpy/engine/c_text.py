@@ -187,20 +187,20 @@ class CWriter(ExpressionWriter):
     def _new_name(self, prefix: str = "t") -> str:
         return make_identifier(f"{prefix}{len(self.taken)}", self.taken)
 
-    def statements(self, place: int, op: Op) -> list[str]:
-        if place in self.tables and place not in self.names:
-            return [self._write_table(place)]
-        if place not in self.named:
+    def statements(self, index: int, op: Op) -> list[str]:
+        if index in self.tables and index not in self.names:
+            return [self._write_table(index)]
+        if index not in self.named:
             return []
         if isinstance(op.payload, SumLoop):
-            return self._write_loop(place, op)
-        text, name = self.text(place), self._new_name()
-        self.names[place] = name
-        return [f"{self.condition if is_condition(self.program, place) else self.number} {name} = {text};"]
+            return self._write_loop(index, op)
+        text, name = self.text(index), self._new_name()
+        self.names[index] = name
+        return [f"{self.condition if is_condition(self.program, index) else self.number} {name} = {text};"]
 
-    def _write_loop(self, place: int, op: Op) -> list[str]:
+    def _write_loop(self, position: int, op: Op) -> list[str]:
         loop: SumLoop = op.payload
-        total = self.names[place] = self._new_name()
+        total = self.names[position] = self._new_name()
         count, index = make_identifier(total + "_count", self.taken), self._new_name("i")
         self.names[loop.counter] = index
         limit = self.text(op.args[0])
@@ -218,13 +218,13 @@ class CWriter(ExpressionWriter):
             "}",
         ]
 
-    def _write_table(self, place: int) -> str:
+    def _write_table(self, index: int) -> str:
         """The declaration of an array; tables are stored row by row."""
-        array = flatten_array(self.program, place)
+        array = flatten_array(self.program, index)
         assert array is not None
         storage = "const double" if array.computed else "static const double"
         texts = [float_numeral(item) if isinstance(item, float) else self.text(item) for item in array.elements]
-        self.names[place] = name = self._new_name()
+        self.names[index] = name = self._new_name()
         return self.table.format(storage=storage, name=name, elements=", ".join(texts))
 
     def numeral(self, value: float | bool) -> tuple[str, int]:
@@ -232,7 +232,7 @@ class CWriter(ExpressionWriter):
             return str(int(value)), ATOM
         return float_numeral(value), SIGN if value < 0 else ATOM
 
-    def expression(self, place: int, op: Op) -> tuple[str, int]:
+    def expression(self, index: int, op: Op) -> tuple[str, int]:
         if op.kind in ("index", "lookup"):
             return self._write_element(op) if op.kind == "index" else self._write_lookup(op), ATOM
         if op.kind == "checked":
@@ -244,12 +244,12 @@ class CWriter(ExpressionWriter):
             template, binding = SURE[op.kind], ATOM
         elif op.kind == "compare":
             template, binding = COMPARED[op.payload] + "({0}, {1})", ATOM
-        elif op.kind == "if" and is_condition(self.program, place):
+        elif op.kind == "if" and is_condition(self.program, index):
             template, binding = "aspen_either({0}, {1}, {2})", ATOM
         else:
             template, binding = self.forms.get(op.kind) or (FUNCTIONS[op.kind].c, ATOM)
         texts = self.operands(op, binding)
-        undecided = condition_operands(self.program, place)
+        undecided = condition_operands(self.program, index)
         texts = ["-1" if arg in undecided and text == "NAN" else text for arg, text in zip(op.args, texts, strict=True)]
         return template.format(*texts, joined=", ".join(texts), count=len(texts), payload=op.payload), binding
 
@@ -277,11 +277,11 @@ class CWriter(ExpressionWriter):
         value = f"aspen_lookup({tables}, {len(array.elements)}, {self.text(op.args[2])})"
         return self._guard_undefined(sizes, self._guard_undefined(values, value))
 
-    def _guard_undefined(self, place: int, value: str) -> str:
+    def _guard_undefined(self, index: int, value: str) -> str:
         """The value, or nan if any element of the array has no value: all must have one, used or not."""
-        array = flatten_array(self.program, place)
+        array = flatten_array(self.program, index)
         assert array is not None
-        return f"aspen_complete({self.names[place]}, {len(array.elements)}, {value})" if array.computed else value
+        return f"aspen_complete({self.names[index]}, {len(array.elements)}, {value})" if array.computed else value
 
 
 def _is_amount(op: Op) -> bool:

@@ -41,18 +41,18 @@ def kernel_leaves(program: Program) -> tuple[int, ...]:
     return tuple(place for place in given if place in needed)
 
 
-def is_condition(program: Program, place: int) -> bool:
-    op = program.ops[place]
+def is_condition(program: Program, index: int) -> bool:
+    op = program.ops[index]
     return (
         op.kind in CONDITIONS or isinstance(op.payload, bool) or (op.kind == "if" and is_condition(program, op.args[1]))
     )
 
 
-def condition_operands(program: Program, place: int) -> tuple[int, ...]:
+def condition_operands(program: Program, index: int) -> tuple[int, ...]:
     """The operands of an operation that are conditions."""
-    op = program.ops[place]
+    op = program.ops[index]
     if op.kind == "if":
-        return op.args if is_condition(program, place) else op.args[:1]
+        return op.args if is_condition(program, index) else op.args[:1]
     return op.args if op.kind in ("and", "or") else ()
 
 
@@ -71,10 +71,10 @@ class Elements(NamedTuple):
         return not all(isinstance(element, float) for element in self.elements)
 
 
-def flatten_array(program: Program, place: int) -> Elements | None:
+def flatten_array(program: Program, index: int) -> Elements | None:
     """The elements of an array; None for other operations, for rows of different lengths, and for arrays without
     elements."""
-    op = program.ops[place]
+    op = program.ops[index]
     if op.kind == "constant" and isinstance(op.payload, tuple):
         return _join_rows([_constant_elements(element) for element in op.payload])
     if op.kind != "array":
@@ -86,13 +86,13 @@ def flatten_array(program: Program, place: int) -> Elements | None:
     return _join_rows(rows)
 
 
-def _element_at(program: Program, place: int) -> float | int:
-    op = program.ops[place]
-    return op.payload if op.kind == "constant" else place
+def _element_at(program: Program, index: int) -> float | int:
+    op = program.ops[index]
+    return op.payload if op.kind == "constant" else index
 
 
-def is_array(program: Program, place: int) -> bool:
-    op = program.ops[place]
+def is_array(program: Program, index: int) -> bool:
+    op = program.ops[index]
     return op.kind == "array" or (op.kind == "constant" and isinstance(op.payload, tuple))
 
 

@@ -123,14 +123,14 @@ class _Writer:
         self.failed = "%failed"
         self._count = 0
 
-    def operand_of(self, place: int) -> str:
+    def operand_of(self, index: int) -> str:
         """The operand text for the value of an operation."""
-        op = self.program.ops[place]
-        return _write_numeral(op.payload) if op.kind == "constant" else self._names[place]
+        op = self.program.ops[index]
+        return _write_numeral(op.payload) if op.kind == "constant" else self._names[index]
 
-    def condition_of(self, place: int) -> str:
+    def condition_of(self, index: int) -> str:
         """The operand text for a condition; false for one that failed."""
-        return "false" if self.program.ops[place].kind == "failed" else self.operand_of(place)
+        return "false" if self.program.ops[index].kind == "failed" else self.operand_of(index)
 
     def add_line(self, text: str) -> None:
         self.lines.append("  " + text)
@@ -145,12 +145,12 @@ class _Writer:
         self.lines.append(f"{label}:")
         self.label = label
 
-    def load_column(self, place: int, column: int) -> None:
+    def load_column(self, index: int, column: int) -> None:
         """Loads the value of an operation at this point from its column."""
         at = self.add_instruction(f"getelementptr inbounds double, ptr %in{column}, i64 %i")
-        value = self._names[place] = self.add_instruction(f"load double, ptr {at}")
-        self._loaded.add(place)
-        low, high = self.program.intervals[place]
+        value = self._names[index] = self.add_instruction(f"load double, ptr {at}")
+        self._loaded.add(index)
+        low, high = self.program.intervals[index]
         if is_certain((low, high)):
             inside = self.write_and(
                 self.write_comparison("oge", value, _write_numeral(low)),
@@ -175,37 +175,37 @@ class _Writer:
 
     # -- conditions ------------------------------------------------------------------------------
 
-    def _write_condition(self, place: int, op: Op) -> None:
+    def _write_condition(self, index: int, op: Op) -> None:
         """The condition, and whether it is decided: the second part does not matter where the first decides."""
         if op.kind == "constant":
             return
         if op.kind == "compare":
             left, right = map(self.operand_of, op.args)
-            self._names[place] = self.write_comparison(ORDERS[op.payload], left, right)
-            self.decided[place] = self.write_and(*map(self.write_is_defined, op.args))
+            self._names[index] = self.write_comparison(ORDERS[op.payload], left, right)
+            self.decided[index] = self.write_and(*map(self.write_is_defined, op.args))
             return
         first, *parts = op.args
         here = self.condition_of(first)
         if op.kind == "if":
-            self._names[place] = self.write_select(here, self.condition_of(parts[0]), self.condition_of(parts[1]), "i1")
+            self._names[index] = self.write_select(here, self.condition_of(parts[0]), self.condition_of(parts[1]), "i1")
             later = self.write_select(here, self.write_is_defined(parts[0]), self.write_is_defined(parts[1]), "i1")
         else:
             joined = self.write_and if op.kind == "and" else self.write_or
-            self._names[place] = joined(here, self.condition_of(parts[0]))
+            self._names[index] = joined(here, self.condition_of(parts[0]))
             enough = self.write_not(here) if op.kind == "and" else here
             later = self.write_or(enough, self.write_is_defined(parts[0]))
-        self.decided[place] = self.write_and(self.write_is_defined(first), later)
+        self.decided[index] = self.write_and(self.write_is_defined(first), later)
 
-    def write_is_defined(self, place: int) -> str:
+    def write_is_defined(self, index: int) -> str:
         """Whether an operation has a value."""
-        if place in self.decided:
-            return self.decided[place]
-        kind = self.program.ops[place].kind
+        if index in self.decided:
+            return self.decided[index]
+        kind = self.program.ops[index].kind
         if kind == "failed":
             return "false"
-        if place in self._loaded or kind in ("constant", "counter") or is_certain(self.program.intervals[place]):
+        if index in self._loaded or kind in ("constant", "counter") or is_certain(self.program.intervals[index]):
             return "true"
-        return self.write_is_finite(self.operand_of(place))
+        return self.write_is_finite(self.operand_of(index))
 
     def write_and(self, first: str, second: str) -> str:
         if "true" in (first, second):
@@ -235,9 +235,9 @@ class _Writer:
     def write_element(self, element: float | int) -> str:
         return _write_numeral(element) if isinstance(element, float) else self.operand_of(element)
 
-    def require_elements(self, place: int, value: str) -> str:
+    def require_elements(self, index: int, value: str) -> str:
         """The value, or nan if any element of the array has no value."""
-        array = flatten_array(self.program, place)
+        array = flatten_array(self.program, index)
         assert array is not None
         for element in array.elements:
             if isinstance(element, int):

@@ -113,10 +113,10 @@ def _compile_set_apart(node: Expr, free: Sequence[Expr], seed: int) -> Callable[
 
 def _take_element(array: Any, *positions: float) -> Any:
     for position in positions:
-        place = int(position)
-        if place < 0:
+        index = int(position)
+        if index < 0:
             raise IndexError
-        array = array[place]
+        array = array[index]
     return array
 
 
@@ -173,14 +173,14 @@ class PythonWriter(ExpressionWriter):
             return (op.args[0], *op.args[1:] * len(LAWS[op.payload].tests))
         return super().written_operands(op)
 
-    def statements(self, place: int, op: Op) -> list[str]:
-        if place not in self.named:
+    def statements(self, index: int, op: Op) -> list[str]:
+        if index not in self.named:
             return []
-        text = self.text(place)
-        self.names[place] = f"v{place}"
-        return [f" v{place} = {text}"]
+        text = self.text(index)
+        self.names[index] = f"v{index}"
+        return [f" v{index} = {text}"]
 
-    def expression(self, place: int, op: Op) -> tuple[str, int]:
+    def expression(self, index: int, op: Op) -> tuple[str, int]:
         if op.kind == "checked":
             return self._write_checked(op)
         template, binding = FORMS.get(op.kind) or (op.kind + "({joined})", ATOM)

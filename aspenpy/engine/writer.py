@@ -67,12 +67,12 @@ class ExpressionWriter:
         """The statements for those operations that have a variable."""
         return [line for place in places for line in self.statements(place, self.program.ops[place])]
 
-    def text(self, place: int, least: int = LOOSE) -> str:
+    def text(self, index: int, least: int = LOOSE) -> str:
         """The expression for an operation, in parentheses if it binds less than that."""
-        op = self.program.ops[place]
-        if place in self.names:
-            return self.names[place]
-        text, binding = self.numeral(op.payload) if op.kind == "constant" else self.expression(place, op)
+        op = self.program.ops[index]
+        if index in self.names:
+            return self.names[index]
+        text, binding = self.numeral(op.payload) if op.kind == "constant" else self.expression(index, op)
         return text if binding >= least else f"({text})"
 
     def operands(self, op: Op, binding: int) -> list[str]:
@@ -80,10 +80,10 @@ class ExpressionWriter:
         first, later = OPERANDS.get(binding, (LOOSE, LOOSE))
         return [self.text(arg, later if position else first) for position, arg in enumerate(op.args)]
 
-    def statements(self, place: int, op: Op) -> list[str]:
+    def statements(self, index: int, op: Op) -> list[str]:
         raise NotImplementedError
 
-    def expression(self, place: int, op: Op) -> tuple[str, int]:
+    def expression(self, index: int, op: Op) -> tuple[str, int]:
         """The text and its precedence."""
         raise NotImplementedError
 

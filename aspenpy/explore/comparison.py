@@ -163,7 +163,7 @@ def _use_whole_sockets(predictions: list[Prediction]) -> list[Prediction]:
     say which, nobody asked for another part, and each machine can."""
     if any(one.case.placement.bind is not None for one in predictions):
         return predictions
-    if not warn_of_unlike_ranks({str(place): one.tree for place, one in enumerate(predictions)}):
+    if not warn_of_unlike_ranks({str(index): one.tree for index, one in enumerate(predictions)}):
         return predictions
     bound = [one.tree.rank_placement is not None or one.tree.residence.where.rank_counts for one in predictions]
     try:

@@ -169,8 +169,8 @@ class Crossovers:
         proofs = Deadline(PROOF_SECONDS, PROOF_CLOCK)
         self._unproven: list[Unproven] = []
         meetings = {}
-        for place, (first, second) in enumerate(pairs):
-            until, part = proofs.part(len(pairs) - place), self._part_of(place, len(pairs))
+        for index, (first, second) in enumerate(pairs):
+            until, part = proofs.part(len(pairs) - index), self._part_of(index, len(pairs))
             meetings[first, second] = self._find_meetings(first, second, until, len(pairs), part)
         return meetings
 
@@ -191,8 +191,8 @@ class Crossovers:
         places = [(root.low, root.high) for root in roots.solutions]
         places += [(leap.before, leap.behind) for leap in roots.leaps]
         looking = Deadline(LOOK_SECONDS / pairs, LOOK_CLOCK / pairs)
-        for place, (low, high) in enumerate(race.left):
-            looks = self._try_values(race, self._looks(low, high), looking.part(len(race.left) - place))
+        for index, (low, high) in enumerate(race.left):
+            looks = self._try_values(race, self._looks(low, high), looking.part(len(race.left) - index))
             self._unproven.append(Unproven(first, second, low, high, len(looks)))
             places += self._bracket_crossovers(race, looks)
         return sorted(places)
@@ -201,7 +201,7 @@ class Crossovers:
         """Values from one end to the other, at equal ratios where there are ratios."""
         if self.whole and high - low < MOST_LOOKS:
             return list(range(int(low), int(high) + 1))
-        steps = [place / (MOST_LOOKS - 1) for place in range(1, MOST_LOOKS - 1)]
+        steps = [index / (MOST_LOOKS - 1) for index in range(1, MOST_LOOKS - 1)]
         start, ratio = float(low), float(high) / float(low) if low > 0 else 0.0
         inner = [start * ratio**step if low > 0 else start + float(high - low) * step for step in steps]
         inside = [round(x) if self.whole else Fraction(x) for x in inner]

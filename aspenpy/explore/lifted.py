@@ -161,18 +161,18 @@ class Smooth:
     def _differences(self, unknowns: Floats) -> Floats:
         """The slopes between neighbours."""
         columns = []
-        for place, value in enumerate(unknowns):
-            low, high = self._neighbours(place, float(value))
-            ends = [numpy.where(numpy.arange(len(unknowns)) == place, end, unknowns) for end in (low, high)]
+        for index, value in enumerate(unknowns):
+            low, high = self._neighbours(index, float(value))
+            ends = [numpy.where(numpy.arange(len(unknowns)) == index, end, unknowns) for end in (low, high)]
             columns.append((self.rows(ends[1]) - self.rows(ends[0])) / (high - low))
         return numpy.column_stack(columns)
 
-    def _neighbours(self, place: int, value: float) -> tuple[float, float]:
+    def _neighbours(self, index: int, value: float) -> tuple[float, float]:
         """Values on both sides of that of an unknown, inside the range of a variable."""
-        if place >= len(self.variables):
+        if index >= len(self.variables):
             step = DIFFERENCE_STEP * (abs(value) or 1.0)
             return value - step, value + step
-        item = self.variables[place]
+        item = self.variables[index]
         step = DIFFERENCE_STEP * (item.high - item.low)
         return max(item.low, value - step), min(item.high, value + step)
 
@@ -192,17 +192,17 @@ class Smooth:
             return Kkt(None, ())
         active = [equal or abs(row) <= ACTIVE for row, equal in zip(rows[1:], self._all_equal(), strict=True)]
         columns, signs = [], []
-        for place, (is_active, equal) in enumerate(zip(active, self._all_equal(), strict=True)):
+        for index, (is_active, equal) in enumerate(zip(active, self._all_equal(), strict=True)):
             if is_active:
-                columns.append(slopes[place + 1])
-                signs.append((place, 1.0))
+                columns.append(slopes[index + 1])
+                signs.append((index, 1.0))
                 if equal:
-                    columns.append(-slopes[place + 1])
-                    signs.append((place, -1.0))
-        for place, (low, high) in enumerate(scale.bounds):
-            unit = numpy.eye(len(self.unknowns))[place]
-            columns += [-unit] if low is not None and scale.begin[place] - low <= ACTIVE else []
-            columns += [unit] if high is not None and high - scale.begin[place] <= ACTIVE else []
+                    columns.append(-slopes[index + 1])
+                    signs.append((index, -1.0))
+        for index, (low, high) in enumerate(scale.bounds):
+            unit = numpy.eye(len(self.unknowns))[index]
+            columns += [-unit] if low is not None and scale.begin[index] - low <= ACTIVE else []
+            columns += [unit] if high is not None and high - scale.begin[index] <= ACTIVE else []
         multipliers = self._balance_gradient(slopes[0], columns, signs, scale)
         return Kkt(multipliers, tuple(active[: len(self.equal)]))
 

@@ -51,8 +51,8 @@ class Problem:
 
     def __init__(self, space: Space, goal: Quantity, constraints: Sequence[Constraint] = ()) -> None:
         self.space, self.goal, self.constraints = space, goal, tuple(constraints)
-        self.real = [place for place, item in enumerate(space.variables) if item.kind == "real"]
-        self.discrete = [place for place, item in enumerate(space.variables) if item.kind != "real"]
+        self.real = [index for index, item in enumerate(space.variables) if item.kind == "real"]
+        self.discrete = [index for index, item in enumerate(space.variables) if item.kind != "real"]
         self.looked_at = self.undefined = 0
         self._smooth: dict[tuple[float, ...], Smooth] = {}
 
@@ -153,8 +153,8 @@ class Problem:
         return Problem(Space(variables, self.space.cases), self.goal, self.constraints).best()
 
     def _best_candidate(self, points: Floats, values: Floats, violations: Floats) -> Candidate:
-        place = int(numpy.lexsort((values, violations))[0])
-        return Candidate(tuple(points[place].tolist()), float(values[place]), float(violations[place]))
+        index = int(numpy.lexsort((values, violations))[0])
+        return Candidate(tuple(points[index].tolist()), float(values[index]), float(violations[index]))
 
     def _starts(self) -> list[Floats]:
         """For each combination worth a search, its best few of some scattered points, one a row."""
@@ -217,12 +217,12 @@ class Problem:
             ranges.append(item.replace(low=low, high=high) if low < high else item)
         return ranges, edges
 
-    def _last_defined(self, start: Floats, place: int, end: float) -> float:
+    def _last_defined(self, start: Floats, index: int, end: float) -> float:
         """How far a variable may go from a point towards an end until there is no value."""
-        before, behind = float(start[place]), end
+        before, behind = float(start[index]), end
         while abs(behind - before) > NARROW * max(abs(before), abs(behind)):
             tried = numpy.linspace(before, behind, BESIDE)
-            values = self._evaluate(_move_point(start, place, tried))
+            values = self._evaluate(_move_point(start, index, tried))
             missing: Any = numpy.isnan(values).any(axis=0)
             if missing[0] or not missing.any():
                 return before if missing[0] else behind
@@ -261,10 +261,10 @@ def _rank(candidate: Candidate) -> tuple[float, float]:
     return candidate.violation, candidate.value
 
 
-def _move_point(point: Floats, place: int, values: float | Floats) -> Floats:
+def _move_point(point: Floats, index: int, values: float | Floats) -> Floats:
     """A point with another value of a variable, or a row for each of several."""
     moved: Floats = numpy.tile(point, (*numpy.shape(values), 1)) if numpy.ndim(values) else point.copy()
-    moved[..., place] = values
+    moved[..., index] = values
     return moved
 
 

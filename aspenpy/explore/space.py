@@ -79,7 +79,7 @@ class Space:
         for prediction in self.cases:
             exprs, symbols = self.formulas(prediction, quantities)
             compiled.append((prediction, Formulas(exprs, symbols, prediction.seed)))
-        places = [place for place, item in enumerate(self.variables) if not self._is_case(item)]
+        places = [index for index, item in enumerate(self.variables) if not self._is_case(item)]
 
         def values(points: Floats) -> Floats:
             numbers = self._numbers(points)
@@ -130,9 +130,9 @@ class Space:
 
     def _numbers(self, points: Floats) -> Floats:
         numbers = numpy.zeros(len(points))
-        for place, item in enumerate(self.variables):
+        for index, item in enumerate(self.variables):
             if self._is_case(item):
-                numbers = numbers * len(item.choices) + points[:, place]
+                numbers = numbers * len(item.choices) + points[:, index]
         return numbers
 
 

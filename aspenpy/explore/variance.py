@@ -198,7 +198,7 @@ def _salib_problem(space: Space) -> dict[str, Any]:
 def _run(space: Space, places: Floats, metric_name: str, together: int) -> tuple[Floats, Any, Skipped | None]:
     """The metric at the places that are kept, and which these are: each `together` of them are compared with each
     other, so that all are left out where one has no value."""
-    columns = [item.at(places[:, place]) for place, item in enumerate(space.variables)]
+    columns = [item.at(places[:, index]) for index, item in enumerate(space.variables)]
     points, quantity = numpy.column_stack(columns), find_metric(metric_name).expr
     values: Floats = space.evaluator([quantity], missing=True)(points)[0]
     skipped = space.skipped(quantity, points, values)

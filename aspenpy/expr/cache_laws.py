@@ -277,7 +277,7 @@ def apply_by_point(rule: Any) -> Any:
     def apply(numpy: Any, *parts: Any) -> Any:
         columns = numpy.broadcast_arrays(*(numpy.asarray(part, dtype=float) for part in parts))
         points = numpy.stack([column.ravel() for column in columns], axis=1)
-        moving = [place for place, part in enumerate(parts) if numpy.size(part) > 1]
+        moving = [index for index, part in enumerate(parts) if numpy.size(part) > 1]
         if len(moving) == 1:
             _, first, where = numpy.unique(points[:, moving[0]], return_index=True, return_inverse=True)
             different = points[first]
@@ -339,10 +339,10 @@ def room_slopes(graph: Any, ways: Any, own: Any, *loads: Any) -> Any:
     low, high = lines_at(floor, *loads), lines_at(floor + 1, *loads)
     by_own = ((floor + 1) * high - floor * low - lines_at(own, *loads)) / own
     slopes = [graph.ZERO, graph.if_else(graph.compare(">", own, graph.ZERO), by_own, graph.ZERO)]
-    for place in range(0, len(loads), 2):
-        before, after, chance = loads[:place], loads[place + 2 :], loads[place + 1]
-        floor = graph.apply("floor", loads[place])
+    for index in range(0, len(loads), 2):
+        before, after, chance = loads[:index], loads[index + 2 :], loads[index + 1]
+        floor = graph.apply("floor", loads[index])
         low, high = (lines_at(own, *before, value, graph.ONE, *after) for value in (floor, floor + 1))
-        there = lines_at(own, *before, loads[place], graph.ONE, *after)
+        there = lines_at(own, *before, loads[index], graph.ONE, *after)
         slopes += [chance * (high - low), there - lines_at(own, *before, *after)]
     return tuple(slopes)

@@ -318,9 +318,9 @@ def _count_lines_of_both_passes(walk: Walk, units: Any, cache: Cache) -> Any:
     length, loops = cache.join_runs(walk, (*walk.inner, walk.around))
     if 0 <= walk.shift < length + cache.line:
         return _count_lines(loops, length + walk.shift, units, cache)
-    for place, (stride, trips) in enumerate(loops):
+    for index, (stride, trips) in enumerate(loops):
         if 0 < walk.shift < stride * trips and walk.shift % stride == 0:
-            longer = (*loops[:place], (stride, trips + walk.shift // stride), *loops[place + 1 :])
+            longer = (*loops[:index], (stride, trips + walk.shift // stride), *loops[index + 1 :])
             return _count_lines(longer, length, units, cache)
     further = units - walk.shift // cache.unit
     return _count_lines(loops, length, units, cache) + _count_lines(loops, length, further, cache)

@@ -53,9 +53,9 @@ class Walk(NamedTuple):
     outer: tuple[int, ...]
     place: int
 
-    def move_begin(self, place: int) -> Walk:
+    def move_begin(self, index: int) -> Walk:
         """The walk from another address on."""
-        return Walk(self.run, self.inner, self.stride, self.trips, self.shift, self.outer, place)
+        return Walk(self.run, self.inner, self.stride, self.trips, self.shift, self.outer, index)
 
     @property
     def around(self) -> tuple[int, int]:

@@ -64,8 +64,8 @@ class CountedWindow:
             return 0
         if limit > self.counted:
             self._count(limit)
-        place = bisect(self.used, limit)
-        return normalise_number(self.shares[place - 1] if place else 0.0)
+        index = bisect(self.used, limit)
+        return normalise_number(self.shares[index - 1] if index else 0.0)
 
     def _count(self, limit: int) -> None:
         from aspenpy.expr.cache_sets import shares_by_use

@@ -195,7 +195,7 @@ def nearest_of(accepted: Sequence[int], numbers: Iterable[int]) -> list[int]:
     """For each number the nearest by ratio of some that rise, each once."""
     found = set()
     for number in numbers:
-        place = bisect_left(accepted, number)
-        near = accepted[max(place - 1, 0) : place + 1]
+        index = bisect_left(accepted, number)
+        near = accepted[max(index - 1, 0) : index + 1]
         found.update([min(near, key=lambda each: max(each / number, number / each))] if near else [])
     return sorted(found)

@@ -338,7 +338,7 @@ def simplify_with_sympy(expr: Expr, names: Mapping[Expr, str] | None = None) -> 
     """
     shown = display_names(expr) | dict(names or {})
     view = to_sympy(expr, names)
-    opaque = {total: sympy.Dummy(f"sum{place}") for place, total in enumerate(_outermost_sums(view))}
+    opaque = {total: sympy.Dummy(f"sum{index}") for index, total in enumerate(_outermost_sums(view))}
     simplified = sympy.simplify(view.xreplace(opaque)).xreplace({dummy: total for total, dummy in opaque.items()})
     return from_sympy(simplified, {name: symbol for symbol, name in shown.items()})
 

@@ -64,11 +64,11 @@ class Branches(WalkTask):
         """Makes a call through a pointer that may mean several functions: each of them for a share of the calls."""
         before, left = self.scope, ONE
         sides = [self._walk_side(r.ExpressionStatement(node.replace(key=key), node.span), before) for key in targets]
-        for place, (items, scope) in enumerate(sides):
-            share, function = left, self.facts.functions[targets[place]]
+        for index, (items, scope) in enumerate(sides):
+            share, function = left, self.facts.functions[targets[index]]
             if not any(map(_is_work, items)):
                 share = constant_polynomial(Fraction(1, len(targets)))
-            elif place < len(targets) - 1:
+            elif index < len(targets) - 1:
                 share = self._share_of_target(node, function, len(targets))
                 left = v.subtract(left, share)
             self.state.out += [Alternative((), share, items, otherwise=[], span=function.span)] if items else []
@@ -198,7 +198,7 @@ class Branches(WalkTask):
         ]
         count = len(sides) - sum(failing) + (not node.exhaustive)
         is_computed = any(_is_work(item) for items, _ in sides for item in items)
-        for place, (items, scope) in enumerate(sides):
+        for index, (items, scope) in enumerate(sides):
             if count == 1:  # all others end the program
                 self.state.out += items
             elif items and not is_computed:
@@ -206,8 +206,8 @@ class Branches(WalkTask):
                     Alternative((), constant_polynomial(Fraction(1, count)), items, otherwise=[], span=node.span)
                 )
             elif items:
-                text = f"how often case {place + 1} of `{source_text(node.subject)}` is taken, from 0 to 1"
-                meaning = Meaning(text, is_share=True, case=place)
+                text = f"how often case {index + 1} of `{source_text(node.subject)}` is taken, from 0 to 1"
+                meaning = Meaning(text, is_share=True, case=index)
                 share = self.state.add_hole("case", meaning, constant_polynomial(Fraction(1, count)), node.span, low=0)
                 self.out.append(Alternative((), share, items, otherwise=[], span=node.span))
             before.merge(scope)

@@ -214,8 +214,8 @@ def _list_references(node: Any, functions: Mapping[str, Any]) -> Iterator[r.Expr
         yield node.value
     elif isinstance(node, r.Call):
         called = functions.get(node.key)
-        for place, part in enumerate(node.arguments):
-            formal = called.formals[place] if called is not None and place < len(called.formals) else None
+        for index, part in enumerate(node.arguments):
+            formal = called.formals[index] if called is not None and index < len(called.formals) else None
             if (isinstance(part, r.Call) and formal is not None and formal.type.name == "&") or (
                 isinstance(part, r.Field) and part.type.kind == "array"
             ):

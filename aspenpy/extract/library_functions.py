@@ -126,13 +126,13 @@ def _write_header() -> Iterator[str]:
     yield "typedef int MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request, MPI_Group, MPI_Win, MPI_Info, MPI_File;"
     yield "typedef long MPI_Aint, MPI_Offset;"
     yield "typedef struct { int MPI_SOURCE, MPI_TAG, MPI_ERROR; } MPI_Status;"
-    for place, name in enumerate(TYPE_BYTES):
-        yield f"#define {name} ((MPI_Datatype){place + 1})"
+    for index, name in enumerate(TYPE_BYTES):
+        yield f"#define {name} ((MPI_Datatype){index + 1})"
     operations = "MAX MIN SUM PROD LAND BAND LOR BOR LXOR BXOR MAXLOC MINLOC REPLACE".split()
-    for place, name in enumerate(("COMM_WORLD", "COMM_SELF", "COMM_NULL", "ANY_SOURCE", "ANY_TAG", "PROC_NULL")):
-        yield f"#define MPI_{name} ({-place - 1})"
-    for place, name in enumerate(operations):
-        yield f"#define MPI_{name} ((MPI_Op){place + 1})"
+    for index, name in enumerate(("COMM_WORLD", "COMM_SELF", "COMM_NULL", "ANY_SOURCE", "ANY_TAG", "PROC_NULL")):
+        yield f"#define MPI_{name} ({-index - 1})"
+    for index, name in enumerate(operations):
+        yield f"#define MPI_{name} ((MPI_Op){index + 1})"
     yield "#define MPI_STATUS_IGNORE ((MPI_Status*)0)\n#define MPI_STATUSES_IGNORE ((MPI_Status*)0)"
     yield "#define MPI_IN_PLACE ((void*)-1)\n#define MPI_SUCCESS 0\n#define MPI_REQUEST_NULL 0"
     yield "#define MPI_MAX_PROCESSOR_NAME 256\n#define MPI_INFO_NULL 0"

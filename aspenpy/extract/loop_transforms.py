@@ -43,20 +43,20 @@ def _reuse_in_loop(nest: Nest, vectors: bool) -> tuple[list[Item], Nest]:
     vector = vectors and _is_vectorised(nest, inside)
     before: list[Item] = []
     spared: set[int] = set()
-    for place, item in enumerate(nest.body):
+    for index, item in enumerate(nest.body):
         if not isinstance(item, MemoryAccess) or item.kind != "load":
             continue
         step, stores = _stride(item, nest), (other for other in inside if other.kind == "store")
         is_invariant = step is not None and not step.terms
         if vector and is_invariant and all(store.array != item.array for store in stores):
-            spared.add(place)  # behind the checks of a vectorised loop no store to another array changes it
+            spared.add(index)  # behind the checks of a vectorised loop no store to another array changes it
             before += _load_before_loop(item, nest, 1)
             continue
         passes = min((ago for other in inside if (ago := _pass_distance(item, other, nest, vector))), default=0)
         if passes:
-            spared.add(place)
+            spared.add(index)
             before += _load_before_loop(item, nest, passes)
-    return before, nest.replace(body=[item for place, item in enumerate(nest.body) if place not in spared])
+    return before, nest.replace(body=[item for index, item in enumerate(nest.body) if index not in spared])
 
 
 def _pass_distance(load: MemoryAccess, other: MemoryAccess, nest: Nest, vector: bool) -> int:

@@ -72,10 +72,10 @@ class Statements:
         found: list[r.Declaration | r.ExpressionStatement] = [r.Declaration(variable, None, None, variable.span)]
         fields = list(cursor.type.get_canonical().get_fields())
         names = {field.spelling: field for field in fields}
-        for place, part in enumerate(children_of(values)):
+        for index, part in enumerate(children_of(values)):
             inside = children_of(part)
             is_named = len(inside) == 2 and inside[0].kind.name == "MEMBER_REF"
-            field = names.get(inside[0].spelling) if is_named else fields[place] if place < len(fields) else None
+            field = names.get(inside[0].spelling) if is_named else fields[index] if index < len(fields) else None
             if field is None:
                 continue
             value = self.expressions.read(inside[1] if is_named else part)
@@ -242,11 +242,11 @@ def _find_semicolons(text: str, at: int) -> list[int]:
     """Offsets of the semicolons in the parentheses that open behind an offset."""
     code = _OUTSIDE_CODE.sub(lambda found: " " * len(found[0]), text[at : at + 4000])
     depth, stops = 0, list[int]()
-    for place in range(max(0, code.find("(")), len(code)):
-        char = code[place]
+    for index in range(max(0, code.find("(")), len(code)):
+        char = code[index]
         depth += (char in "([{") - (char in ")]}")
         if char == ";" and depth == 1:
-            stops.append(at + place)
+            stops.append(at + index)
         if depth == 0:
             break
     return stops

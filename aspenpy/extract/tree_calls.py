@@ -158,7 +158,7 @@ class CallReader:
     def _choose_overload(self, named: Any, arguments: list[r.Expression]) -> Any:
         """The overload whose formals have the arguments' types, or else the first."""
         lib = load_libclang().conf.lib
-        found = [lib.clang_getOverloadedDecl(named, place) for place in range(lib.clang_getNumOverloadedDecls(named))]
+        found = [lib.clang_getOverloadedDecl(named, index) for index in range(lib.clang_getNumOverloadedDecls(named))]
         given = _kinds_of([argument.type for argument in arguments])
         for target in found:
             if _kinds_of([self.types.type_of(formal.type) for formal in target.get_arguments() or ()]) == given:
@@ -170,13 +170,13 @@ class CallReader:
         formals = list(target.get_arguments())
         first = len(arguments) - len(formals)
         result = list(arguments)
-        for place, formal in enumerate(formals):
+        for index, formal in enumerate(formals):
             type = formal.type.get_canonical()
-            if type.kind.name != "LVALUEREFERENCE" or type.get_pointee().is_const_qualified() or first + place < 0:
+            if type.kind.name != "LVALUEREFERENCE" or type.get_pointee().is_const_qualified() or first + index < 0:
                 continue
-            given = result[first + place]
+            given = result[first + index]
             if isinstance(given, r.Variable | r.Field) and given.type.kind in ("integer", "real", "record", "pointer"):
-                result[first + place] = r.Address(given, self.types.type_of(type), given.span)
+                result[first + index] = r.Address(given, self.types.type_of(type), given.span)
         return result
 
     def _construct(self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:

@@ -37,7 +37,7 @@ def list_overridden(method: Any) -> list[str]:
     cindex = load_libclang()
     lib, found, count = cindex.conf.lib, ctypes.POINTER(cindex.Cursor)(), ctypes.c_uint()
     lib.clang_getOverriddenCursors(method, ctypes.byref(found), ctypes.byref(count))
-    keys = [lib.clang_getCursorUSR(found[place]) for place in range(count.value)]
+    keys = [lib.clang_getCursorUSR(found[index]) for index in range(count.value)]
     if found:
         lib.clang_disposeOverriddenCursors(found)
     return keys

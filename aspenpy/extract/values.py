@@ -294,12 +294,12 @@ def extreme_of(function: str, values: Iterable[Value]) -> Value:
     """`min` or `max` of values; of two that differ by a number, one is dropped."""
     left: list[Value] = []
     for value in values:
-        for place, other in enumerate(left):
+        for index, other in enumerate(left):
             difference = distance(value, other)
             if difference is not None:
                 smaller = difference < 0
                 if smaller == (function == "min") and difference:
-                    left[place] = value
+                    left[index] = value
                 break
         else:
             left.append(value)

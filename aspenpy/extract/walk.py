@@ -183,8 +183,8 @@ class Walker(WalkTask):
             self.stack.members = self.evaluator.known_members(node.value)
 
     def _walk_block(self, statements: tuple[r.Statement, ...]) -> None:
-        for place, node in enumerate(statements):
-            rest = statements[place + 1 :] if isinstance(node, r.Branch) else ()
+        for index, node in enumerate(statements):
+            rest = statements[index + 1 :] if isinstance(node, r.Branch) else ()
             if isinstance(node, r.Branch) and rest and final_jump(node.then) is not None:
                 other = r.CompoundStatement((*([node.otherwise] if node.otherwise else []), *rest))
                 self.branches.walk_branch(node.replace(otherwise=other))

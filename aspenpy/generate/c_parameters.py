@@ -134,7 +134,7 @@ def comment(text: str, indent: str = "") -> list[str]:
 
     plain = re.sub(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)", " ", " ".join(text.split()))
     lines = textwrap.wrap(plain, WIDTH - len(indent) - 6, break_long_words=False, break_on_hyphens=False) or [""]
-    return [f"{indent}{'/*' if not place else '  '} {line}" for place, line in enumerate(lines[:-1])] + [
+    return [f"{indent}{'/*' if not index else '  '} {line}" for index, line in enumerate(lines[:-1])] + [
         f"{indent}{'/*' if len(lines) == 1 else '  '} {lines[-1]} */"
     ]
 

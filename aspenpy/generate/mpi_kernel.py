@@ -219,8 +219,8 @@ class KernelWriter:
         self._write_line(f"static double {behind}[{number}];")
         self._write_line(f"const double {wanted}[{number}] = {{{chances}}};")
         self._write_line(f"switch (aspen_choose({behind}, {wanted}, {number}, {self._place(node.span)})) {{")
-        for place, (chance, case) in enumerate(node.cases):
-            with self._braces(f"case {place}: {{"):
+        for index, (chance, case) in enumerate(node.cases):
+            with self._braces(f"case {index}: {{"):
                 self._write_comment(f"with probability {formula(chance)}")
                 self._write_flow(case)
                 self._write_line("break;")

@@ -179,7 +179,7 @@ class Builder(ExpressionBuilder):
 
     def application(self, children: Children) -> nodes.Application:
         _, name, _, *members, _ = children
-        first_kernel = next(place for place, member in enumerate(members) if type(member) is nodes.Kernel)
+        first_kernel = next(index for index, member in enumerate(members) if type(member) is nodes.Kernel)
         declarations, kernels = tuple(members[:first_kernel]), tuple(members[first_kernel:])
         return nodes.Application(name.value, declarations, kernels, self._span_of_all(children), self._span_of(name))
 

@@ -120,13 +120,13 @@ class _Frame:
 def _annotate(source: Source, code: list[SpacedWord]) -> None:
     """Finds out for each word what it stands in, whether it begins an item, which braces are blocks."""
     frames = [_Frame(STATEMENTS, None)]
-    for place, word in enumerate(code):
-        previous = code[place - 1] if place else None
+    for index, word in enumerate(code):
+        previous = code[index - 1] if index else None
         frame = frames[-1]
         if word.kind in CLOSING.values():
             _close_bracket(source, frames, word)
             continue
-        if frame.kind not in (LIST, GROUP) and _starts_item(frame, previous, word, code[place + 1 : place + 3]):
+        if frame.kind not in (LIST, GROUP) and _starts_item(frame, previous, word, code[index + 1 : index + 3]):
             word.starts_item = True
             frame.header, frame.names = word, 0
         frame.names += word.kind == "NAME" and not (previous is not None and previous.kind == "INSTEAD_OF")
@@ -267,8 +267,8 @@ def _require_same_words(source: Source, before: list[SpacedWord], text: str) -> 
     """Spaces can matter between words that do not belong beside each other: `3  s` is no quantity, `3 s` is."""
     for old, new in zip(before, split_words(source.with_text(text)), strict=False):
         if (old.kind, old.text) != (new.kind, new.text):
-            place = Span(source, old.start, old.start + len(old.text))
-            fail("syntax", f"`{old.text}` cannot stand here", place, hint="the line would mean something else laid out")
+            span = Span(source, old.start, old.start + len(old.text))
+            fail("syntax", f"`{old.text}` cannot stand here", span, hint="the line would mean something else laid out")
 
 
 class _Writer:
@@ -279,9 +279,9 @@ class _Writer:
 
     def write_items(self, items: list[Item], indent: str) -> None:
         """Each item on its own line, blank lines between them as they were, but one at most."""
-        for place, item in enumerate(items):
+        for index, item in enumerate(items):
             first = item.parts[0] if isinstance(item.parts[0], SpacedWord) else item.parts[0].opening
-            if place and first.breaks > 1:
+            if index and first.breaks > 1:
                 self.lines.append("")
             self._write_item(item, indent)
 

@@ -90,9 +90,9 @@ def _write_chain(node: nodes.Chain) -> str:
     operators = [operator for operator, _ in node.rest]
     operands = [node.first, *(operand for _, operand in node.rest)]
     texts = [_write_operand(operand, BINARY[operators[0]]) for operand in operands]
-    for place, operator in enumerate(operators):
-        if operator == "/" and _ends_with_quantity(operands[place]):
-            texts[place] = f"({texts[place]})"  # `3 B/s` is a unit, `(3 B)/s` divides by `s`
+    for index, operator in enumerate(operators):
+        if operator == "/" and _ends_with_quantity(operands[index]):
+            texts[index] = f"({texts[index]})"  # `3 B/s` is a unit, `(3 B)/s` divides by `s`
     return texts[0] + "".join(spaced.format(sign) + text for sign, text in zip(operators, texts[1:], strict=True))
 
 

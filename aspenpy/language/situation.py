@@ -175,26 +175,26 @@ def _terminal_of(value: Any) -> str:
 def _innermost_opening(values: list[Any]) -> Opening | None:
     """The last bracket that is not closed."""
     closed = 0
-    for place in range(len(values) - 1, -1, -1):
-        kind = _terminal_of(values[place])
+    for index in range(len(values) - 1, -1, -1):
+        kind = _terminal_of(values[index])
         if kind in CLOSING.values():
             closed += 1
         elif kind in CLOSING:
             if not closed:
-                return Opening(values[place], _describe_enclosed(values[max(0, place - 20) : place], kind))
+                return Opening(values[index], _describe_enclosed(values[max(0, index - 20) : index], kind))
             closed -= 1
     return None
 
 
 def _describe_enclosed(before: list[Any], bracket: str) -> str:
     """Description of a bracket's contents, from the symbols before it; "" where it only groups."""
-    for place in range(len(before) - 1, -1, -1):
-        kind = _terminal_of(before[place])
+    for index in range(len(before) - 1, -1, -1):
+        kind = _terminal_of(before[index])
         phrase = KEYWORDS[kind].encloses.get(bracket) if kind in KEYWORDS else None
         if phrase is not None:
-            following = before[place + 1].value if _terminals_of(before[place + 1 :][:1]) == ["NAME"] else ""
+            following = before[index + 1].value if _terminals_of(before[index + 1 :][:1]) == ["NAME"] else ""
             return phrase.format(name=following)
-        if kind == "list" or (kind in CLOSING and CLOSING[kind] not in _terminals_of(before[place:])):
+        if kind == "list" or (kind in CLOSING and CLOSING[kind] not in _terminals_of(before[index:])):
             break
     if bracket == "LBRACE" and _terminals_of(before[-2:]) == ["NAME", "NAME"]:
         return f"{before[-2].value} `{before[-1].value}`"

@@ -144,10 +144,10 @@ def split_at_sign(span: Span, sign: str) -> tuple[Span, Span] | None:
 def _offsets_outside_brackets(span: Span) -> list[int]:
     """The offsets of the characters that stand in no brackets."""
     depth, places = 0, []
-    for place in range(span.start, span.end):
-        depth = max(0, depth + _BRACKETS.get(span.source.text[place], 0))
+    for index in range(span.start, span.end):
+        depth = max(0, depth + _BRACKETS.get(span.source.text[index], 0))
         if not depth:
-            places.append(place)
+            places.append(index)
     return places
 
 

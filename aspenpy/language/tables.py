@@ -75,7 +75,7 @@ def compute_tables(grammar: str) -> Tables:
         grammar, parser="lalr", lexer="basic", start=list(START_SYMBOLS), keep_all_tokens=True, maybe_placeholders=True
     )
     table = parser.parser.parser._parse_table  # private: `pyproject.toml` holds lark below its next major version
-    number = {rule: place for place, rule in enumerate(parser.rules)}
+    number = {rule: index for index, rule in enumerate(parser.rules)}
     actions = [
         {symbol: argument if kind.name == "Shift" else ~number[argument] for symbol, (kind, argument) in row.items()}
         for _, row in sorted(table.states.items())

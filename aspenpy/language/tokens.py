@@ -160,8 +160,8 @@ class TokenStream:
                 elif kind == "STRAY":
                     refuse_stray(self._files[-1], word.end() - 1)
                 elif kind == "INCLUDE":
-                    place = Span(self._files[-1], word.end() - len(text), word.end())
-                    waiting.append(self._include(text, place))
+                    span = Span(self._files[-1], word.end() - len(text), word.end())
+                    waiting.append(self._include(text, span))
                     break
                 else:
                     token = Token(kind, text, end - len(text), end)
@@ -178,32 +178,32 @@ class TokenStream:
         end = len(self.source.text[: self._part[1]].rstrip())
         yield Token(END, "", end, end)
 
-    def _include(self, text: str, place: Span) -> tuple[int, Iterator[re.Match[str]]]:
+    def _include(self, text: str, span: Span) -> tuple[int, Iterator[re.Match[str]]]:
         """The words of the file an include names, and the offset its text has in the source."""
         name = text.removeprefix("include").strip().strip('"')
         if self.reader is None:
-            fail("include", f"`{name}` cannot be included here: only model files may include files", place)
-        file = self.reader.include(name, place.source, self.source, place)
+            fail("include", f"`{name}` cannot be included here: only model files may include files", span)
+        file = self.reader.include(name, span.source, self.source, span)
         open_paths = [open_file.path for open_file in self._files]
         if file.path in open_paths:
             chain = [*self._files[open_paths.index(file.path) :], file]
             story = " includes ".join(f"`{member.name}`" for member in chain)
-            fail("include-cycle", f"a file may not include itself: {story}", place)
+            fail("include-cycle", f"a file may not include itself: {story}", span)
         self._length += len(file.text)
-        self._require_size(place)
+        self._require_size(span)
         if len(self.source.included) >= MAXIMUM_INCLUDES:
-            fail("too-large", f"the model includes more than {MAXIMUM_INCLUDES:,} files", place)
+            fail("too-large", f"the model includes more than {MAXIMUM_INCLUDES:,} files", span)
         self._files.append(file)
         return self.source.splice(file), words(file.text)
 
-    def _require_size(self, place: Span | None) -> None:
+    def _require_size(self, span: Span | None) -> None:
         if self._length > MAXIMUM_SIZE:
-            fail("too-large", f"the model is too large: it has more than {MAXIMUM_SIZE // 2**20} MiB", place)
+            fail("too-large", f"the model is too large: it has more than {MAXIMUM_SIZE // 2**20} MiB", span)
 
     def _refuse_length(self, token: Token) -> NoReturn:
-        place = Span(self.source, token.start, token.end)
+        span = Span(self.source, token.start, token.end)
         hint = "write what repeats once, with `iterate`, `map` or `kernel`, and a formula for a long table"
-        fail("too-large", f"more than {MAXIMUM_WORDS:,} words and signs stand before this one", place, hint=hint)
+        fail("too-large", f"more than {MAXIMUM_WORDS:,} words and signs stand before this one", span, hint=hint)
 
     def _refuse_nesting(self, token: Token) -> NoReturn:
         message = f"more than {MAXIMUM_BLOCKS} braces, or {MAXIMUM_NESTING} brackets, signs and powers, are nested here"

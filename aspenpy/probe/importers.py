@@ -32,9 +32,9 @@ class Imported(Record):
     numbers: Numbers
 
 
-def refuse(source: Source, message: str, place: Span | None = None, hint: str | None = None) -> NoReturn:
+def refuse(source: Source, message: str, span: Span | None = None, hint: str | None = None) -> NoReturn:
     """Refuses a file, at a place in it."""
-    fail("bad-topology", message, place or Span(source, 0, min(1, len(source.text))), hint=hint)
+    fail("bad-topology", message, span or Span(source, 0, min(1, len(source.text))), hint=hint)
 
 
 def parse_count(text: str | None, without: int = 1, most: int = MOST) -> int:
@@ -262,8 +262,8 @@ class _Tree:
         level = attributes.get("depth", "")
         if kind in ("L1Cache", "L2Cache", "L3Cache") or (kind == "Cache" and attributes.get("cache_type") != "2"):
             if not re.fullmatch(r"\d{1,15}", size := attributes.get("cache_size", "0")):
-                place = _span_of_line(self.source, self.parser.CurrentLineNumber)
-                refuse(self.source, f"the size of a cache is a number of bytes, not `{size[:40]}`", place)
+                span = _span_of_line(self.source, self.parser.CurrentLineNumber)
+                refuse(self.source, f"the size of a cache is a number of bytes, not `{size[:40]}`", span)
             if not int(size):  # not known
                 return
             number = int(kind[1]) if kind[1].isdecimal() else parse_count(level)

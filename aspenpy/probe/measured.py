@@ -94,9 +94,9 @@ def derive_numbers(found: Quantities, host: HostTopology) -> Numbers:
         "socket": _derive_socket(found),
         "memory": _derive_memory(found, len(host.processors)),
     }
-    for place, name in enumerate(LEVELS):
+    for index, name in enumerate(LEVELS):
         if f"{name}_latency" in found:
-            numbers[f"l{place + 1}"] = _derive_cache(found, host, place)
+            numbers[f"l{index + 1}"] = _derive_cache(found, host, index)
     return numbers
 
 
@@ -313,16 +313,16 @@ def _derive_page_fault(found: Quantities) -> Number:
     return make_number(taken.value + given.value, "s", "the first touch of a page, and its return", taken, given)
 
 
-def _derive_cache(found: Quantities, host: HostTopology, place: int) -> dict[str, Number]:
-    name, stated = LEVELS[place], host.cache(place + 1)
+def _derive_cache(found: Quantities, host: HostTopology, index: int) -> dict[str, Number]:
+    name, stated = LEVELS[index], host.cache(index + 1)
     numbers = {
-        **_derive_capacity(found, host, place),
+        **_derive_capacity(found, host, index),
         "cacheline": Number(
             (stated and stated.line) or 64, "B", host.said_by if stated and stated.line else "assumed: 64 B"
         ),
         "latency": find_latency(found, name),
     }
-    if place == 0:
+    if index == 0:
         return numbers | _derive_set_conflicts(found)
     one, every = found[f"{name}_load_core"], memory_bandwidth(found, f"{name}_load", "all")
     shared = stated is not None and stated.sharing > 1
@@ -334,7 +334,7 @@ def _derive_cache(found: Quantities, host: HostTopology, place: int) -> dict[str
         "bandwidth": both,
         "core_bandwidth": make_measured_number(found, f"{name}_load_core", "B/s", "loads of one core"),
         "attained_store_bandwidth": both.replace(source="assumed: copies take what their loads take"),
-        "inclusion": _assume_inclusion(place),
+        "inclusion": _assume_inclusion(index),
     }
 
 
@@ -346,8 +346,8 @@ def find_latency(found: Quantities, level: str) -> Number:
     return make_number(best.value, "s", "loads that wait for each other", best)
 
 
-def _assume_inclusion(place: int) -> Number:
-    word = "victim" if place == 2 else "inclusive"
+def _assume_inclusion(index: int) -> Number:
+    word = "victim" if index == 2 else "inclusive"
     return Number(0, "", "assumed: third caches take what the second gives up, others hold what is inside", word)
 
 
@@ -364,14 +364,14 @@ def _derive_set_conflicts(found: Quantities) -> dict[str, Number]:
     return numbers
 
 
-def _derive_capacity(found: Quantities, host: HostTopology, place: int) -> dict[str, Number]:
+def _derive_capacity(found: Quantities, host: HostTopology, index: int) -> dict[str, Number]:
     """As the system says where the measured turn agrees, else as the turn says; ways follow. Nothing where neither
     says anything."""
-    stated, turned = host.cache(place + 1), find_cache_turn(found, place)
+    stated, turned = host.cache(index + 1), find_cache_turn(found, index)
     line = (stated and stated.line) or 64
     near = [found[f"ring_{ring}_latency"] for ring in select_rings(found) if turned and turned / 2 < ring < turned * 2]
     doubted = turned is not None and any(item.uncertain for item in near)
-    shared = place == 2 and (doubted or (turned is not None and _streams_half(found)))
+    shared = index == 2 and (doubted or (turned is not None and _streams_half(found)))
     if stated is not None and (turned is None or agrees(turned, stated.capacity) or doubted or shared):
         said = f"latency turns at {_format_size(turned)}" if turned else "no turn was seen"
         use = ", since neighbours use it" if shared and turned and not agrees(turned, stated.capacity) else ""
@@ -383,7 +383,7 @@ def _derive_capacity(found: Quantities, host: HostTopology, place: int) -> dict[
         stated = None
     else:
         return {}
-    if place == 2:
+    if index == 2:
         return {"capacity": capacity, "associativity": _hash_capacity(capacity.value, line)}
     ways = choose_ways(capacity.value, line, stated.ways if stated else None, host.said_by)
     return {"capacity": capacity, "associativity": ways}
@@ -407,13 +407,13 @@ def _format_size(size: float) -> str:
     return f"{size / 2**20:.3g} MiB" if size >= 2**20 else f"{size / 2**10:.3g} KiB"
 
 
-def find_cache_turn(found: Quantities, place: int, prefix: str = "ring_") -> float | None:
+def find_cache_turn(found: Quantities, index: int, prefix: str = "ring_") -> float | None:
     """Bytes at which a cache's latency passes to that of the next level."""
     names = [*(name for name in LEVELS if f"{name}_latency" in found), "memory"]
-    if place >= len(names) - 1:
+    if index >= len(names) - 1:
         return None
-    inside, beyond = (find_latency(found, name).value for name in names[place : place + 2])
-    within = find_latency(found, names[place - 1]).value if place else 0.0
+    inside, beyond = (find_latency(found, name).value for name in names[index : index + 2])
+    within = find_latency(found, names[index - 1]).value if index else 0.0
     known = {
         size: seconds for size, seconds in select_rings(found, prefix).items() if seconds > (within * inside) ** 0.5
     }

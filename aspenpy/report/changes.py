@@ -28,7 +28,7 @@ COLUMNS = (
 
 def report_changes(changes: VersionChanges) -> Report:
     """The changes with their reasons, those that fail first and marked."""
-    marked = frozenset(place for place, item in enumerate(changes.found) if item.fails)
+    marked = frozenset(index for index, item in enumerate(changes.found) if item.fails)
     table = make_table(COLUMNS, changes.found, "changes", marked=marked)
     data = {"application": changes.after.application, "failed": len(changes.failed)}
     return Report(heading(changes), data, (table,))

@@ -85,8 +85,8 @@ def _parameters_table(fit: Fit) -> Table:
     return make_table(heads, fit.parameters, "parameters", sparse=True, media=("text", "json"))
 
 
-def _end_of_interval(item: Any, place: int) -> float | None:
-    return None if item.interval is None else float(item.interval[place])
+def _end_of_interval(item: Any, index: int) -> float | None:
+    return None if item.interval is None else float(item.interval[index])
 
 
 def facts_of(fit: Fit) -> Table:

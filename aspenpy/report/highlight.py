@@ -48,11 +48,11 @@ class AspenLexer(Lexer):  # type: ignore[misc]  # Pygments has no type informati
         """The whole text in pieces."""
         end = 0
         reader = _Reader(_list_words(text))
-        for place, word in enumerate(reader.words):
+        for index, word in enumerate(reader.words):
             if word.start > end:
                 yield end, Whitespace, text[end : word.start]
             end = word.start + len(word.text)
-            yield from _split_pieces(word, reader.token_type(place))
+            yield from _split_pieces(word, reader.token_type(index))
         if end < len(text):
             yield end, Whitespace, text[end:]
 
@@ -134,9 +134,9 @@ class _Reader:
         self.traits: int | None = None
         self.typed = False
 
-    def token_type(self, place: int) -> Any:
+    def token_type(self, index: int) -> Any:
         """The token type of the word at that place; to be asked for in order."""
-        word = self.words[place]
+        word = self.words[index]
         if word.kind == "COMMENT":
             return Comment.Single
         self.position += 1

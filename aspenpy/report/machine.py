@@ -271,7 +271,7 @@ def report_side_by_side(found: SideBySide) -> Report:
         Column("unit", media=DATA),
         Column("change", _format_percent, "right"),
     )
-    marked = frozenset(place for place, pair in enumerate(found.pairs) if abs(pair.change or 0) > LARGE)
+    marked = frozenset(index for index, pair in enumerate(found.pairs) if abs(pair.change or 0) > LARGE)
     changed = len(marked)
     both = sum(pair.change is not None for pair in found.pairs)
     data = {"machines": [found.first.name, found.second.name], "differ": changed, "compared": both}

@@ -176,7 +176,7 @@ def write_speedscope(profile: Profile) -> dict[str, Any]:
     prediction = profile.prediction
     spent = [use for use in profile.paths if use.exclusive > 0]
     names = list(dict.fromkeys(name for use in spent for name in use.path))
-    number = {name: place for place, name in enumerate(names)}
+    number = {name: index for index, name in enumerate(names)}
     weights = [use.exclusive for use in spent]
     return {
         "$schema": SPEEDSCOPE,

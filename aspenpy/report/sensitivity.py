@@ -240,10 +240,10 @@ def draw_sensitivity(result: Found, subject: str, unit: str) -> Any:
     bars = seen[:MOST_BARS][::-1]
     figure = Figure(figsize=(7, 1.2 + 0.26 * max(3, len(bars))), layout="constrained")
     axes = figure.add_subplot()
-    for place, (_, low, high) in enumerate(bars):
+    for index, (_, low, high) in enumerate(bars):
         left, right = min(low, found.axis), max(high, found.axis)
-        axes.barh(place, found.axis - left, left=left, height=0.62, **EDGE, **FILLS[0])
-        axes.barh(place, right - found.axis, left=found.axis, height=0.62, **EDGE, **FILLS[4])
+        axes.barh(index, found.axis - left, left=left, height=0.62, **EDGE, **FILLS[0])
+        axes.barh(index, right - found.axis, left=found.axis, height=0.62, **EDGE, **FILLS[4])
     axes.axvline(found.axis, color="black", linewidth=1)
     axes.set_yticks(range(len(bars)), [drop_middle(label) for label, _, _ in bars])
     axes.set_ylim(-0.6, max(3, len(bars)) - 0.4)

@@ -163,7 +163,7 @@ def draw(result: SweepResult | SweepSummary) -> Any:
         unit = unit_of_parameter(name_along, case.application, case.required_machine) or ""
         place_ticks(along, _places_along(result, name_along), unit, most)
     if not maps:
-        _name_lines(axes, [_label_of_line(result, place) for place in range(len(axes.get_lines()))])
+        _name_lines(axes, [_label_of_line(result, index) for index in range(len(axes.get_lines()))])
     title = f"by {', '.join(categories)}" if categories else f"{case.application.name} on {case.required_machine.name}"
     set_title(axes, f"{name}: {title}")
     return figure
@@ -174,9 +174,9 @@ def _draw_lines(figure: Any, axes: Any, result: SweepResult, name: str, numeric:
     variable = result[name]
     x = result.coords[numeric[0]][1] if numeric[0] in result.coords else numpy.arange(variable.shape[-1])
     rows = variable.values.reshape(-1, variable.shape[-1])
-    labels = [_label_of_line(result, place) for place in range(len(rows))]
-    for place, (row, text) in enumerate(zip(rows, labels, strict=True)):
-        axes.plot(x, row, label=text, **STYLES[place % len(STYLES)], marker=_mark_of_line(row, place))
+    labels = [_label_of_line(result, index) for index in range(len(rows))]
+    for index, (row, text) in enumerate(zip(rows, labels, strict=True)):
+        axes.plot(x, row, label=text, **STYLES[index % len(STYLES)], marker=_mark_of_line(row, index))
     axes.set_xscale(axis_scale(x))
     axes.set_yscale(_scale_of_values(rows))
     axes.set_ylabel(name)
@@ -198,15 +198,15 @@ def _name_lines(axes: Any, labels: list[str]) -> None:
     name_ends(axes, UP - 0.9, ends)
 
 
-def _mark_of_line(row: Any, place: int) -> str | None:
+def _mark_of_line(row: Any, index: int) -> str | None:
     """Beyond four lines marks tell those of the same style apart; a value between two missing ones needs one."""
     alone = numpy.isfinite(row) & numpy.isnan(numpy.roll(row, 1)) & numpy.isnan(numpy.roll(row, -1))
     marks = (None, "o", "s")
-    return marks[place // len(STYLES) % len(marks)] or ("." if alone.any() or len(row) == 1 else None)
+    return marks[index // len(STYLES) % len(marks)] or ("." if alone.any() or len(row) == 1 else None)
 
 
-def _label_of_line(result: SweepResult, place: int) -> str:
-    case = result.study.cases[place]
+def _label_of_line(result: SweepResult, index: int) -> str:
+    case = result.study.cases[index]
     return ", ".join(case_label(case, item.name) for item in result.study.categories)
 
 

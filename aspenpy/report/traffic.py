@@ -152,18 +152,18 @@ def draw_traffic(traffic: Traffic) -> Any:
     axes = figure.add_subplot()
     starts = [0.0] * len(names)
     totals = {name: sum(use.bytes for use in traffic.uses if use.level == name) for name in names}
-    for place, label in enumerate(labels):
+    for index, label in enumerate(labels):
         rest = [totals[name] - start for name, start in zip(names, starts, strict=True)]
         widths = rest if label == OTHERS else [_bytes(traffic, label, name) for name in names]
-        axes.barh(range(len(names)), widths, left=starts, height=0.6, label=drop_middle(label), **EDGE, **FILLS[place])
+        axes.barh(range(len(names)), widths, left=starts, height=0.6, label=drop_middle(label), **EDGE, **FILLS[index])
         starts = [start + width for start, width in zip(starts, widths, strict=True)]
     ticks = [f"{drop_middle(name, 24)} – {drop_middle(lower, 24)}" for name, lower in zip(names, below, strict=True)]
     if (past := _bytes_without_pattern(traffic)) > SMALLEST * max(starts, default=0.0):
         axes.barh(len(names), past, height=0.6, color=GREY)
         starts, ticks = [*starts, past], [*ticks, "without a pattern – memory"]
-    for place, total in enumerate(starts):
+    for index, total in enumerate(starts):
         axes.annotate(
-            format_quantity(total, "B"), (total, place), xytext=(4, 0), textcoords="offset points", va="center"
+            format_quantity(total, "B"), (total, index), xytext=(4, 0), textcoords="offset points", va="center"
         )
     axes.set_yticks(range(len(ticks)), ticks)
     axes.set_ylim(len(ticks) - 0.5, -0.5)
@@ -259,8 +259,8 @@ def _median_distance(part: ReuseDistances) -> str | None:
     if not part.references:
         return None
     beyond = 2 * part.counts.cumsum() < part.references
-    place = int(beyond.sum())
-    return format_count(int(part.distances[place])) if place < len(beyond) else "inf"
+    index = int(beyond.sum())
+    return format_count(int(part.distances[index])) if index < len(beyond) else "inf"
 
 
 def _octaves_table(part: ReuseDistances) -> Table:

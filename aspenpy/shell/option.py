@@ -174,11 +174,11 @@ def rename_options(options: Iterable[Option | OneOf], line: Sequence[str]) -> tu
         return list(line), {}
     end = line.index("--") if "--" in line else len(line)
     written, found = list(line), {}
-    for place, word in enumerate(line[:end]):
+    for index, word in enumerate(line[:end]):
         name, equals, value = word.partition("=")
         if name in today:
             found[name] = today[name]
-            written[place] = today[name] + equals + value
+            written[index] = today[name] + equals + value
     return written, found
 
 

@@ -89,7 +89,7 @@ class Points(Lanes):
         each, inverse = numpy.unique(rows, axis=0, return_inverse=True)
         if 2 * len(each) > self.size:
             return False
-        columns = {symbol: numpy.ascontiguousarray(each[:, place]) for place, symbol in enumerate(symbols)}
+        columns = {symbol: numpy.ascontiguousarray(each[:, index]) for index, symbol in enumerate(symbols)}
         some = Points(alike, columns, self.run.seed, self.run)
         some.compute(alike)
         for total in alike:

@@ -73,8 +73,8 @@ class Study:
         first = self.cases[0]
         self.set, self.seed, self.overlap = first.set, first.seed, first.overlap
         self.columns = {
-            name: (place, values)
-            for place, dimension in enumerate(self.dimensions)
+            name: (index, values)
+            for index, dimension in enumerate(self.dimensions)
             for name, values in dimension.columns.items()
         }
         self.inputs = tuple(

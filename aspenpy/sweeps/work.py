@@ -171,8 +171,8 @@ class Blocks:
 
     def __init__(self, shape: Sequence[int], most: int) -> None:
         self.shape = tuple(shape)
-        behind = [prod(self.shape[place + 1 :]) for place in range(len(self.shape))]
-        self._cut = next((place for place, size in enumerate(behind) if size <= most), 0)
+        behind = [prod(self.shape[index + 1 :]) for index in range(len(self.shape))]
+        self._cut = next((index for index, size in enumerate(behind) if size <= most), 0)
         self._rows = max(1, most // behind[self._cut])
         self._behind = behind[self._cut]
         self._stretches = -(-self.shape[self._cut] // self._rows)

@@ -169,12 +169,12 @@ def _write_html_anchor(anchor: str) -> str:
 
 
 def _write_html_sheet(part: DocumentTable, number: int) -> str:
-    def side(place: int) -> str:
-        return ' class="n"' if place in part.numbers else ""
+    def side(index: int) -> str:
+        return ' class="n"' if index in part.numbers else ""
 
-    head = "".join(f"<th{side(place)}>{escape(text)}</th>" for place, text in enumerate(part.heads))
+    head = "".join(f"<th{side(index)}>{escape(text)}</th>" for index, text in enumerate(part.heads))
     rows = [
-        f"<tr>{''.join(f'<td{side(place)}>{_write_html_span(cell)}</td>' for place, cell in enumerate(row))}</tr>"
+        f"<tr>{''.join(f'<td{side(index)}>{_write_html_span(cell)}</td>' for index, cell in enumerate(row))}</tr>"
         for row in part.rows
     ]
     opening = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>'
@@ -253,7 +253,7 @@ def _write_markdown_anchor(anchor: str) -> str:
 
 
 def _write_markdown_sheet(part: DocumentTable) -> str:
-    sides = ["--:" if place in part.numbers else ":--" for place in range(len(part.heads))]
+    sides = ["--:" if index in part.numbers else ":--" for index in range(len(part.heads))]
     lines = [
         [escape_markdown(head) for head in part.heads],
         sides,

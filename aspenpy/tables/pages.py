@@ -78,7 +78,7 @@ def table_lines(table: Table) -> list[str]:
 
 
 def transpose_table(rows: list[list[str]], table: Table) -> list[list[str]]:
-    return [[row[place] for row in rows] for place in range(len(table.columns))]
+    return [[row[index] for row in rows] for index in range(len(table.columns))]
 
 
 _LINES: dict[type[Part], Callable[[Any, int], list[str]]] = {

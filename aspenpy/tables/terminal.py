@@ -114,11 +114,11 @@ def _render_table(part: Table, columns: int) -> RenderableType:
     )
     cells = _cells_by_column(part)
     least = _least_widths(part, cells, columns)
-    for place, (column, narrowest) in enumerate(zip(part.columns, least, strict=True)):
+    for index, (column, narrowest) in enumerate(zip(part.columns, least, strict=True)):
         if column.side != "left":
-            cells[place] = narrow_column(cells[place], narrowest)
-        folds = column.side == "left" and narrowest < max(map(display_width, cells[place]))
-        drawn.add_column(Text(cells[place][0]), no_wrap=not folds, overflow="fold", min_width=narrowest)
+            cells[index] = narrow_column(cells[index], narrowest)
+        folds = column.side == "left" and narrowest < max(map(display_width, cells[index]))
+        drawn.add_column(Text(cells[index][0]), no_wrap=not folds, overflow="fold", min_width=narrowest)
     for position, row in enumerate(zip(*(stack[1:] for stack in cells), strict=True)):
         drawn.add_row(*map(Text, row), style=MARKED if position in part.marked else None)
     if not part.title:
@@ -186,7 +186,7 @@ def narrow_column(stack: list[str], columns: int) -> list[str]:
 def _cells_by_column(part: Table) -> list[list[str]]:
     """Header and cells of each column, right-aligned ones padded: rich would drop the spaces behind a unit."""
     texts = [[make_visible(text) for text in row] for row in part.texts()]
-    return [_stack_of_column(column, [row[place] for row in texts]) for place, column in enumerate(part.columns)]
+    return [_stack_of_column(column, [row[index] for row in texts]) for index, column in enumerate(part.columns)]
 
 
 def _stack_of_column(column: Column, texts: list[str]) -> list[str]:

@@ -85,8 +85,8 @@ class ReuseDistances(Result):
     def miss_ratio_error(self, lines: int) -> float:
         """The standard error of a miss ratio, at the size that the sample takes for so many lines (`distance_error`).
         0 without sampling."""
-        place = int(np.searchsorted(self.distances, lines, side="left"))
-        return 0.0 if self.errors is None or not place else float(self.errors[place - 1])
+        index = int(np.searchsorted(self.distances, lines, side="left"))
+        return 0.0 if self.errors is None or not index else float(self.errors[index - 1])
 
     def distance_error(self, distance: float) -> float:
         """The standard error of a distance, in lines: of n lines in between, a sample of rate r has a binomial number,

@@ -205,14 +205,14 @@ def _find_lines(block: bytes) -> Lines:
 
 def _make_regular(block: bytes, number: int, name: str, layout: TextFormat) -> Iterator[bytes]:
     """The lines of a block that hold references, each in the regular form."""
-    for place, line in enumerate(block.splitlines(), number):
+    for index, line in enumerate(block.splitlines(), number):
         if not line.strip():
             continue
         try:
             regular = layout.make_regular(line)
         except ValueError as error:
             fail(
-                "not-a-reference", f"`{name}`, line {place}: `{shorten_line(line)}` is not a reference", hint=str(error)
+                "not-a-reference", f"`{name}`, line {index}: `{shorten_line(line)}` is not a reference", hint=str(error)
             )
         if regular is not None:
             yield regular

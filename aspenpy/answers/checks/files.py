@@ -139,14 +139,14 @@ def _place_in_source(source: Source, mistake: Diagnostic) -> Diagnostic:
     return mistake.replace(span=move_span(mistake.span), related=related)
 
 
-def _line_bounds(text: str, place: int) -> tuple[int, int]:
+def _line_bounds(text: str, index: int) -> tuple[int, int]:
     """Where the line with the mistake begins and ends: the one before, if the parser met it at a line's first word."""
-    begin = text.rfind("\n", 0, place) + 1
-    if not text[begin:place].strip():
+    begin = text.rfind("\n", 0, index) + 1
+    if not text[begin:index].strip():
         earlier = text[:begin].rstrip()
         begin = earlier.rfind("\n") + 1
         return begin, len(earlier)
-    end = text.find("\n", place)
+    end = text.find("\n", index)
     return begin, len(text) if end < 0 else end
 
 

@@ -156,8 +156,8 @@ class Energy(Result):
 
     def _numbers(self, exprs: Sequence[Expr]) -> list[float]:
         values = self.prediction.scope.values(exprs, self.prediction.seed)
-        place = self.prediction.tree.entry.name_span
-        return [as_float(value, "the energy", place) for value in values]
+        span = self.prediction.tree.entry.name_span
+        return [as_float(value, "the energy", span) for value in values]
 
 
 @one_allowance

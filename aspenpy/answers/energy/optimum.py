@@ -112,7 +112,7 @@ def _is_level(value: Callable[[float], float], low: Real, high: Real) -> bool:
 def _search_least(value: Callable[[float], float], low: Real, high: Real) -> list[Real]:
     """The least place of a grid, and of the two pieces beside it."""
     step = (float(high) - float(low)) / GRID
-    grid = [float(low) + step * place for place in range(GRID + 1)]
+    grid = [float(low) + step * index for index in range(GRID + 1)]
     best = min(grid, key=value)
     left, right = max(float(low), best - step), min(float(high), best + step)
     for _ in range(SECTIONS):

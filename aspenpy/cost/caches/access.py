@@ -113,7 +113,7 @@ class Access(Record):
         if self.nest is None:
             return graph.ZERO
         loops = [loop for loop in self.nest.longest if loop.moves or loop.repeats]
-        moving = [place for place, loop in enumerate(loops) if loop.moves]
+        moving = [index for index, loop in enumerate(loops) if loop.moves]
         if moving[:1] != [0] or moving[1:2] in ([], [1]):
             return graph.ZERO
         run, follows = loops[0], loops[moving[1]]

@@ -89,12 +89,12 @@ def _in_order(runs: Sequence[ContiguousWords], walk: AccessNest) -> list[Contigu
     """The runs by the time at which they come to a line, the last first, sorted by exchanging neighbours."""
     sorted_runs = [(time_ahead(run.steps, walk), run) for run in runs]
     for end in range(len(runs) - 1, 0, -1):
-        for place in range(end):
-            (early, first), (late, second) = sorted_runs[place : place + 2]
+        for index in range(end):
+            (early, first), (late, second) = sorted_runs[index : index + 2]
             swap = graph.compare(">", early, late)
             if swap is graph.ZERO or getattr(swap, "payload", None) is False:
                 continue
-            sorted_runs[place : place + 2] = [
+            sorted_runs[index : index + 2] = [
                 (graph.if_else(swap, late, early), _choose(swap, second, first)),
                 (graph.if_else(swap, early, late), _choose(swap, first, second)),
             ]

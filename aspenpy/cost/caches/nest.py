@@ -123,7 +123,7 @@ class AccessNest(Record):
     def along_line(self) -> int | None:
         """The place of the loop that goes on along a line, where a loop inside steps from line to line, as a walk along
         columns does; None where none does."""
-        moving = [place for place, loop in enumerate(self.loops) if loop.moves]
+        moving = [index for index, loop in enumerate(self.loops) if loop.moves]
         first = self.order(len(self.loops))[:1]
         stride = self.loops[first[0]].stride if first else self.word
         short = stride.kind == "number" and stride.payload < SHORTEST_LINE
@@ -211,9 +211,9 @@ def _independent_lines(word: Expr, loops: tuple[StridedLoop, ...], depth: int, l
 def _shortest_first(strides: tuple[Expr, ...], word: Expr) -> tuple[int, ...]:
     """Their places in order. An array of a block is asked for it at every level, beside every other array."""
     places: list[int] = []
-    for place, stride in enumerate(strides):
+    for index, stride in enumerate(strides):
         longer = (k for k, other in enumerate(places) if _shorter(stride, strides[other], word))
-        places.insert(next(longer, len(places)), place)
+        places.insert(next(longer, len(places)), index)
     return tuple(places)
 
 

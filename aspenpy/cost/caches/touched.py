@@ -128,7 +128,7 @@ def swept_since(
 def _place(order: Sequence[Group], name: str, stored: bool) -> int:
     """When a structure was touched last, most of it, or was stored to: the first time of those that are known."""
     wanted = (name, f"{name} before")
-    for place, group in enumerate(order):
+    for index, group in enumerate(order):
         if any(known in wanted and (touched.stored or not stored) for (known, _), touched in group.items()):
-            return place
+            return index
     return 0

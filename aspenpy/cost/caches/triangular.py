@@ -137,11 +137,11 @@ def _sum(first: Exact | None, second: Exact) -> Exact:
 def widest_loops(loops: tuple[StridedLoop, ...], depth: int) -> tuple[StridedLoop, ...]:
     """The innermost `depth` loops with the most trips that each makes for any counters of the others of them."""
     found = []
-    for place, loop in enumerate(loops[:depth]):
+    for index, loop in enumerate(loops[:depth]):
         domain = IterationDomain.of(loops[:depth])
         for other in range(depth):
-            domain = domain if other == place else domain.without(COUNTERS[other])
-        bounds, _ = domain.bounds(COUNTERS[place])
+            domain = domain if other == index else domain.without(COUNTERS[other])
+        bounds, _ = domain.bounds(COUNTERS[index])
         trips = bounds.trips
         found.append(loop if gather_terms(loop.trips) is trips else loop.replace(trips=trips, low=bounds.low))
     return tuple(found)
@@ -157,13 +157,13 @@ def mean_over_counters(
     if not free:
         return list(values)
     samples = SAMPLES[min(len(free), len(SAMPLES)) - 1]
-    for place in range(len(nests[0])):
-        counter = COUNTERS[place]
-        loops = next((loops for loops in nests if loops[place].trips is not graph.ONE), nests[0])
-        bounds = _bounds(loops, place)
+    for index in range(len(nests[0])):
+        counter = COUNTERS[index]
+        loops = next((loops for loops in nests if loops[index].trips is not graph.ONE), nests[0])
+        bounds = _bounds(loops, index)
         if counter in _counters(bodies):
             bodies = [graph.add(*parts) for parts in at_middles(bodies, counter, bounds, samples)]
-        if place >= depth - 1 and not graph.free_symbols(bounds.trips).isdisjoint(COUNTERS):
+        if index >= depth - 1 and not graph.free_symbols(bounds.trips).isdisjoint(COUNTERS):
             bodies = [body * bounds.trips for body in bodies]
     *above, below = bodies
     passes = graph.apply("max", below, FEWEST)
@@ -175,9 +175,9 @@ def _counters(bodies: Sequence[Expr]) -> frozenset[Expr]:
 
 
 @lru_cache(maxsize=1024)
-def _bounds(loops: tuple[StridedLoop, ...], place: int) -> Bounds:
+def _bounds(loops: tuple[StridedLoop, ...], index: int) -> Bounds:
     """The bounds of a counter by the counters around it."""
     domain = IterationDomain.of(loops)
-    for inner in range(place):
+    for inner in range(index):
         domain = domain.without(COUNTERS[inner])
-    return domain.bounds(COUNTERS[place])[0]
+    return domain.bounds(COUNTERS[index])[0]

@@ -362,7 +362,7 @@ def library_choice(library: str, collective: str, among: Among) -> Scheme:
     ways = {name: scheme_by_rank(collective, name, among) for name in dict.fromkeys(row.algorithm for row in rows)}
     choices = [(_holds(row, among.count, size, rows), ways[row.algorithm]) for row in reversed(rows)]
     possible = [each for each in choices if each[0] is not graph.FALSE]
-    first = next((place for place, each in enumerate(possible) if each[0] is graph.TRUE), len(possible) - 1)
+    first = next((index for index, each in enumerate(possible) if each[0] is graph.TRUE), len(possible) - 1)
     possible = [*possible[:first], (graph.TRUE, possible[first][1])]
     return possible[0][1] if len(possible) == 1 else LibraryChoice(library, (), choices=tuple(possible))
 

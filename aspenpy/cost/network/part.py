@@ -68,9 +68,9 @@ def _grid(network: Topology, used: Expr) -> Topology:
     wrapped = network.kind == "torus"
     needed = graph.apply("ceil", used / p)
     sides: list[Expr] = []
-    for place, longest in enumerate(dimensions):
+    for index, longest in enumerate(dimensions):
         rest = needed / graph.mul(*sides)
-        root = graph.power(rest, graph.number(Fraction(1, len(dimensions) - place)))
+        root = graph.power(rest, graph.number(Fraction(1, len(dimensions) - index)))
         sides.append(graph.apply("min", longest, graph.apply("ceil", root * (1 - SLACK))))
     rings = [graph.compare("==", *pair) if wrapped else graph.FALSE for pair in zip(sides, dimensions, strict=True)]
     routers = graph.mul(*sides)
@@ -97,9 +97,9 @@ def _sort(lengths: Sequence[Expr]) -> list[Expr]:
     """The lengths, shortest first, by exchanges of neighbours: they may be symbols, which `min` and `max` can order."""
     found = list(lengths)
     for last in range(len(found) - 1, 0, -1):
-        for place in range(last):
-            pair = found[place : place + 2]
-            found[place : place + 2] = graph.apply("min", *pair), graph.apply("max", *pair)
+        for index in range(last):
+            pair = found[index : index + 2]
+            found[index : index + 2] = graph.apply("min", *pair), graph.apply("max", *pair)
     return found
 
 
@@ -147,8 +147,8 @@ def _dragonfly(network: Topology, used: Expr) -> Topology:
 def _nested(network: Topology, used: Expr) -> Topology:
     """Two nodes are as far apart as two of the smallest container that has both are on average."""
     total, below = [], graph.ZERO
-    for place, (size, hops) in enumerate(network.nested):
-        pairs = used**2 if place == len(network.nested) - 1 else _pairs_together(used, size)
+    for index, (size, hops) in enumerate(network.nested):
+        pairs = used**2 if index == len(network.nested) - 1 else _pairs_together(used, size)
         total.append((pairs - below) * hops)
         below = pairs
     return network.replace(nodes=used, average_distance=average_over_pairs(graph.add(*total), used))

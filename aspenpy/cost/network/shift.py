@@ -50,8 +50,8 @@ def mean_distance(topology: Topology, shift: Size, ranks_per_node: Size = 1) -> 
         return graph.summation(level, sizes["levels"] - 1, several)
     if topology.nested:
         ranks, hops, below = r * topology.nodes, [], off_node(s, r, topology.nodes)
-        for place, (size, apart) in enumerate(topology.nested):
-            last = place == len(topology.nested) - 1
+        for index, (size, apart) in enumerate(topology.nested):
+            last = index == len(topology.nested) - 1
             out = graph.ZERO if last else graph.apply("min", 1, _shorter_way(s, ranks) / (r * size))
             hops.append((below - graph.apply("min", below, out)) * apart)
             below = graph.apply("min", below, out)

@@ -106,7 +106,7 @@ class Acee(LearntModel):
         if len(kept) < len(listed):
             text = f"of {len(listed)} devices `{'`, `'.join(kept)}` is learnt, by {self.shortlist}"
             self._add_note(f"{text}; --option shortlist=all learns all")
-            sheet = sheet.rows_at(place for place, row in enumerate(sheet.rows) if str(row["device"].value) in kept)
+            sheet = sheet.rows_at(index for index, row in enumerate(sheet.rows) if str(row["device"].value) in kept)
         named = [name for text in self.predictors for name in find_columns(text, sheet)]
         times = ["runtime"] if self.scale == "rate" and "runtime" in sheet.names else []
         sheet, rows_left = drop_rows_with_gaps(sheet, dict.fromkeys([*times, *named]), required=True)
@@ -191,7 +191,7 @@ class Acee(LearntModel):
     ) -> list[float]:
         """`UnseenSpread` of codes that neither the search nor the regression saw; empty where rows are too few."""
         folds, codes = draw_folds(sheet), rows_by_code(sheet)
-        codes = codes if len(codes) > 2 else [[place] for place in range(len(target))]
+        codes = codes if len(codes) > 2 else [[index] for index in range(len(target))]
 
         def search(rest: Sequence[int]) -> list[int]:
             return self._choose_predictors(sheet.rows_at(rest), matrix[rest], target[rest])[0]

@@ -149,7 +149,7 @@ class BandwidthSensitivity(LearntModel):
         if "core_frequency" not in sheet.names:
             return found
         memory = read_numbers(sheet, "memory_frequency")
-        top = [place for place, base in enumerate(found) if memory[place] == memory[base]]
+        top = [index for index, base in enumerate(found) if memory[index] == memory[base]]
         fastest = find_base_rows(sheet.rows_at(top), "core_frequency", alike, "highest")
         places = dict(zip(row_keys(sheet.rows_at(top), alike), fastest, strict=True))
         return np.array([top[places[key]] for key in row_keys(sheet, alike)])
@@ -233,7 +233,7 @@ def bandwidth_predictors(prediction: Prediction, word: int = WORD) -> dict[str, 
     instructions = loads + stores + flops + whole
     if not instructions:
         fail("no-instructions", f"{prediction.where}: the model states neither accesses nor operations")
-    found = {f"d{place}m": hit / instructions for place, hit in enumerate((*hits, 0.0, 0.0)[:3], 1)}
+    found = {f"d{index}m": hit / instructions for index, hit in enumerate((*hits, 0.0, 0.0)[:3], 1)}
     found |= {"dmm": missing / instructions, "loads": loads / instructions, "stores": stores / instructions}
     found |= {"int_ops": whole / instructions, "fops_ins": flops / instructions}
     return found | {"fprat": flops / (loads + stores) if loads + stores else 0.0}

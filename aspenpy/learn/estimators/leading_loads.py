@@ -61,7 +61,7 @@ class LeadingLoads(LearntModel):
             return {}
         places = self._find_base_runs(sheet)
         ratio, runtimes = self._clock_ratios(sheet, places), self.measured_target(sheet)
-        asked = [place for place in range(len(sheet.rows)) if places[place] != place]
+        asked = [index for index in range(len(sheet.rows)) if places[index] != index]
         matrix = (self._counter_ratios(sheet)[places] * (1 - ratio)[:, None])[asked]
         if len(asked) < matrix.shape[1]:
             fail("too-few-rows", f"{len(asked)} rows at other clocks cannot teach {matrix.shape[1]} coefficients")

@@ -191,7 +191,7 @@ class LearntModel(Result):
         if not blank:
             return sheet
         self.notes += (warn_rows_left_out(self.target, blank),)
-        return sheet.rows_at(place for place, row in enumerate(sheet.rows) if not is_blank(row[self.target]))
+        return sheet.rows_at(index for index, row in enumerate(sheet.rows) if not is_blank(row[self.target]))
 
     def require_fitted(self) -> Training:
         if self.training is None:

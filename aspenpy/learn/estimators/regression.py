@@ -85,7 +85,7 @@ def select_stepwise(moments: Moments, direction: str, criterion: str) -> tuple[l
 
 
 def find_entering_counter(moments: Moments, chosen: Sequence[int], criterion: str) -> SelectionStep | None:
-    others = [place for place in range(len(moments.cross)) if place not in chosen]
+    others = [index for index in range(len(moments.cross)) if index not in chosen]
     if not others or moments.rows <= len(chosen) + 2:
         return None
     gains = moments.squares_removed(chosen, others)
@@ -206,7 +206,7 @@ def draw_folds(sheet: MeasurementSheet) -> list[list[int]]:
     if len(codes) > 2:
         return codes
     order = np.random.default_rng(0).permutation(len(sheet.rows))
-    return [order[place::10].tolist() for place in range(min(10, len(order)))]
+    return [order[index::10].tolist() for index in range(min(10, len(order)))]
 
 
 def estimate_unseen_spread(
@@ -223,7 +223,7 @@ def estimate_unseen_spread(
     errors, leverage = np.zeros(len(target)), np.zeros(len(target))
     for fold in map(list, folds):
         left_out = {*fold}
-        rest = [place for place in range(len(target)) if place not in left_out]
+        rest = [index for index in range(len(target)) if index not in left_out]
         chosen = list(search(rest))
         if len(rest) < len(chosen) + 2:
             return None

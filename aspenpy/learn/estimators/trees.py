@@ -59,8 +59,8 @@ def forest_problem(held: Mapping[str, Any], features: int) -> str | None:
         count = len(tree["left"])
         if {len(part) for part in tree.values()} != {count} or not count:
             return "the nodes of a tree have not all the same parts"
-        for place, (left, right, feature) in enumerate(zip(tree["left"], tree["right"], tree["feature"], strict=True)):
-            if left >= 0 and not (place < min(left, right) <= max(left, right) < count and 0 <= feature < features):
+        for index, (left, right, feature) in enumerate(zip(tree["left"], tree["right"], tree["feature"], strict=True)):
+            if left >= 0 and not (index < min(left, right) <= max(left, right) < count and 0 <= feature < features):
                 return "the nodes of a tree do not lead to its leaves"
     return None
 
@@ -129,7 +129,7 @@ def search_settings(
     if len(target) < 2 * FOLDS:
         fail("too-few-rows", f"{len(target)} rows are too few for {FOLDS} folds", hint="name depth and rate instead")
     order = np.random.default_rng(0).permutation(len(target))
-    folds = [order[place::FOLDS] for place in range(FOLDS)]
+    folds = [order[index::FOLDS] for index in range(FOLDS)]
     settings = [
         Boosting(max(grid["trees"]), depth, rate, subsample, SEARCHED)
         for depth, rate in product(grid["depth"], grid["rate"])
@@ -144,8 +144,8 @@ def search_settings(
         if watch is not None:
             watch(done, len(jobs))
     tried = []
-    for place, setting in enumerate(settings):
-        errors = np.sum(results[place * FOLDS : (place + 1) * FOLDS], axis=0) / len(target)
+    for index, setting in enumerate(settings):
+        errors = np.sum(results[index * FOLDS : (index + 1) * FOLDS], axis=0) / len(target)
         for count, (squared, percent) in zip(sorted(grid["trees"]), errors, strict=True):
             tried.append(CrossValidation(setting.replace(trees=count), float(squared), float(percent)))
     return tuple(sorted(tried, key=lambda item: item.squared))

@@ -60,24 +60,24 @@ def make_axis(parameter: Parameter, scope: Scope, given: Sequence[str], whole: b
     AspenError."""
     assert parameter.low is not None, parameter.name
     assert parameter.high is not None, parameter.name
-    place = parameter.node.name_span
+    span = parameter.node.name_span
     other = find_moving_parameter(parameter, scope, given)
     if other is not None:
         message = f"the range of `{parameter.name}` moves with `{other}`, which is fitted or measured"
-        fail("moving-range", message, place, hint="give it a range of numbers")
+        fail("moving-range", message, span, hint="give it a range of numbers")
     start, low, high = scope.values([parameter.symbol, parameter.low, parameter.high])
     if isinstance(start, tuple):
-        fail("not-a-number", f"`{parameter.name}` is an array, and a number is fitted", place)
+        fail("not-a-number", f"`{parameter.name}` is an array, and a number is fitted", span)
     if not low < high:
         fail(
             "empty-range",
             f"the range of `{parameter.name}` is empty: {format_number(low)} .. {format_number(high)}",
-            place,
+            span,
         )
     if whole:
         low, high = math.ceil(low), math.floor(high)
         if low > high:
-            fail("empty-range", f"there is no whole number in the range of `{parameter.name}`", place)
+            fail("empty-range", f"there is no whole number in the range of `{parameter.name}`", span)
     low, high = float(low), float(high)
     return FitAxis(low, high, is_wide(low, high), parameter.name, min(max(float(start), low), high), whole)
 
@@ -329,10 +329,10 @@ class Errors:
     def slopes(self, values: Sequence[float]) -> list[list[float]]:
         """The slopes of each error by each parameter: those of the formula where it has some and they are finite, else
         by differences. Raises AspenError where a model has no value."""
-        return [[self._compute_slope(row, values, place) for place in range(len(self.axes))] for row in self.rows]
+        return [[self._compute_slope(row, values, index) for index in range(len(self.axes))] for row in self.rows]
 
-    def _compute_slope(self, row: Row, values: Sequence[float], place: int) -> float:
-        prepared = row.curve.slopes[place]
+    def _compute_slope(self, row: Row, values: Sequence[float], index: int) -> float:
+        prepared = row.curve.slopes[index]
         if prepared is not None and row.constants is not None:
             try:
                 slope = float(prepared(*values, *row.constants)[0]) / row.measurement.value
@@ -340,11 +340,11 @@ class Errors:
                     return slope
             except EvaluationError:
                 pass  # such as the slope of a root at 0: what a small step changes is still to be seen
-        axis, value = self.axes[place], values[place]
+        axis, value = self.axes[index], values[index]
         step = STEP * min(axis.high - axis.low, abs(value) or axis.high - axis.low)
         ahead, behind = min(value + step, axis.high), max(value - step, axis.low)
         above, below = (
-            self._relative_error(row, [*values[:place], moved, *values[place + 1 :]]) for moved in (ahead, behind)
+            self._relative_error(row, [*values[:index], moved, *values[index + 1 :]]) for moved in (ahead, behind)
         )
         return float((above - below) / (ahead - behind))
 

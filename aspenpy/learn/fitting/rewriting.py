@@ -43,14 +43,14 @@ def rewrite_application(
     the text will lie, if not where it was. Raises AspenError where a value is written in another file, and where the
     model would not load from there.
     """
-    place = application.node.name_span
-    assert place is not None, application
+    span = application.node.name_span
+    assert span is not None, application
     elsewhere = [name for name in values if name not in application.parameters]
     if elsewhere:
         message = f"`{elsewhere[0]}` is a parameter of a machine, and the application is written"
         settings = " ".join(f"--set {name}={value!r}" for name, value in values.items())
         fail("not-rewritten", message, hint=f"give the fitted values instead: {settings}")
-    source = place.source
+    source = span.source
     changes = join_overrides([plan_change(application, source, name, value) for name, value in values.items()])
     text = splice(source.text, changes)
     named = (source.name, source.path) if path is None else (str(path), str(Path(path).resolve()))
@@ -131,8 +131,8 @@ def _require_values(source: Source, values: Mapping[str, float], allow_outside: 
 def rewrite_machine(machine: Machine, values: Mapping[str, float], path: str, *, allow_outside: bool = False) -> str:
     """The text of the machine's file with these values, read back before it is returned; `path` says where it will lie.
     A value keeps its unit. Raises AspenError where a value cannot be placed, or the text would not load from there."""
-    place = machine.root.name_span
-    assert place is not None, machine
+    where = machine.root.name_span
+    assert where is not None, machine
     changes: dict[str, list[Change]] = {}
     for name, value in values.items():
         node = machine.declared.get(name)
@@ -140,7 +140,7 @@ def rewrite_machine(machine: Machine, values: Mapping[str, float], path: str, *,
             fail("not-rewritten", f"`{name}` is not a parameter of machine `{machine.name}`")
         span = node.value.span.resolve()
         changes.setdefault(source_key(span.source), []).append((span, write_value(value, node)))
-    reader, top = Reader(allow_outside=allow_outside), place.resolve().source
+    reader, top = Reader(allow_outside=allow_outside), where.resolve().source
     text = apply_changes(top, top, changes, reader, frozenset()) or top.text
     made = load_machine(Source(text, path, os.path.realpath(path)), Reader(allow_outside=allow_outside))
     for parameter in made.parameters:

@@ -177,7 +177,7 @@ def read_numbers(sheet: MeasurementSheet, name: str, *, blank: bool = False) -> 
     known, name = KNOWN.get(heading.name), heading.name
     size = unit_size(heading, known)
     values = np.empty(len(sheet.rows))
-    for place, row in enumerate(sheet.rows):
+    for index, row in enumerate(sheet.rows):
         value = number_in(row[name])
         if value is None and blank and is_blank(row[name]):
             value = math.nan
@@ -190,7 +190,7 @@ def read_numbers(sheet: MeasurementSheet, name: str, *, blank: bool = False) -> 
             hint = f"a measurement lies between {LEAST:g} and {MOST:g}"
             fail("implausible", f"the {name} {row[name].value} is not a plausible measurement", row[name].span,
                  parents=row[name].parents, hint=hint)  # fmt: skip
-        values[place] = value
+        values[index] = value
     return values * size
 
 
@@ -271,8 +271,8 @@ def find_key_problem(alike: Sequence[str], codes: Sequence[Sequence[Any]]) -> st
 def rows_by_key(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], list[int]]:
     """The numbers of the rows that have each key, from 0 on."""
     found: dict[tuple[str, ...], list[int]] = {}
-    for place, key in enumerate(keys):
-        found.setdefault(key, []).append(place)
+    for index, key in enumerate(keys):
+        found.setdefault(key, []).append(index)
     return found
 
 
@@ -296,11 +296,11 @@ def evaluate_formula(text: str, sheet: MeasurementSheet) -> NDArray[np.float64]:
     values = [read_numbers(sheet, symbol.payload[0]) for symbol in symbols]
     prepared = PreparedExpressions([expr], symbols)
     found = np.empty(len(sheet.rows))
-    for place, row in enumerate(zip(*values, strict=True) if values else [()] * len(sheet.rows)):
+    for index, row in enumerate(zip(*values, strict=True) if values else [()] * len(sheet.rows)):
         try:
-            found[place] = prepared(*map(float, row))[0]
+            found[index] = prepared(*map(float, row))[0]
         except EvaluationError as error:
-            line = next(iter(sheet.rows[place].values()))
+            line = next(iter(sheet.rows[index].values()))
             fail("no-value", f"`{text}` has no value: {error}", line.span, parents=line.parents)
     return found
 

@@ -69,7 +69,7 @@ def select_rows(sheet: MeasurementSheet, text: str, name: str = "condition") -> 
     """The places of the rows for which a condition holds; `name` is what messages call its text. Raises AspenError."""
     source = Source(text, f"<{name}>")
     holds = _Builder(source, sheet).build(parse_condition(source))
-    return [place for place, row in enumerate(sheet.rows) if holds(row)]
+    return [index for index, row in enumerate(sheet.rows) if holds(row)]
 
 
 def number_in(cell: Cell) -> float | None:

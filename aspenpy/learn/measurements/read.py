@@ -125,8 +125,8 @@ def _require_small(file: Any, path: Path) -> list[str]:
     if size > MOST_BYTES:
         fail("too-large", f"`{path}` holds more than {MOST_BYTES // 2**20} MiB when it is decompressed")
     names = []
-    for place in range(held.num_columns):
-        column = file.schema.column(place)
+    for index in range(held.num_columns):
+        column = file.schema.column(index)
         if column.max_repetition_level or column.path != column.name:
             fail("no-table", f"`{column.path.split('.')[0]}` in `{path}` has lists or parts, not one value in each row")
         names.append(column.name)
@@ -136,8 +136,8 @@ def _require_small(file: Any, path: Path) -> list[str]:
 TEXT = "BYTE_ARRAY"
 
 
-def physical_type(file: Any, place: int) -> str:
-    return str(file.schema.column(place).physical_type)
+def physical_type(file: Any, index: int) -> str:
+    return str(file.schema.column(index).physical_type)
 
 
 def read_column(column: Any) -> list[Any]:

@@ -331,10 +331,10 @@ class KernelBuilder:
         if any(isinstance(argument, nodes.Counted) for argument in trait.arguments):
             yield from _lower_counted_arguments(trait, lower)
             return
-        for place, argument in enumerate(trait.arguments or IMPLIED_ARGUMENTS.get(trait.name, ())):
+        for index, argument in enumerate(trait.arguments or IMPLIED_ARGUMENTS.get(trait.name, ())):
             if isinstance(argument, nodes.Text):
                 yield argument.value
-            elif isinstance(argument, nodes.Name) and place == UNIT_ARGUMENTS.get(trait.name):
+            elif isinstance(argument, nodes.Name) and index == UNIT_ARGUMENTS.get(trait.name):
                 yield argument.name
             elif isinstance(argument, nodes.Name) and trait.name == "gather" and self._is_data(argument.name):
                 yield self._array(argument.name)

@@ -137,8 +137,8 @@ def warn_of_redefinitions(declarations: tuple[Any, ...]) -> list[Diagnostic]:
             which = "definition, outside of the library," if outside else "later definition"
             message = f"`{node.name}` is defined twice; this {which} holds"
             first = Related(seen[key].name_span or seen[key].span, "first defined here")
-            place = node.name_span or node.span
-            warnings.append(warning("redefined", message, place, related=(first,)))
+            span = node.name_span or node.span
+            warnings.append(warning("redefined", message, span, related=(first,)))
         seen[key] = node
     return warnings
 

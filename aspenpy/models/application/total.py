@@ -27,7 +27,7 @@ class TotalType(type):
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> TotalType:
         inherited = tuple(field for base in bases if isinstance(base, TotalType) for field in base._fields)
         fields = (*inherited, *namespace.get("__annotations__", ()))
-        places = {field: property(itemgetter(place)) for place, field in enumerate(fields, 1)}
+        places = {field: property(itemgetter(index)) for index, field in enumerate(fields, 1)}
         cls = super().__new__(mcs, name, bases, {"__slots__": (), **namespace, **places})
         cls._fields = fields
         return cls

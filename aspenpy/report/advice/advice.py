@@ -160,8 +160,8 @@ def _describe_significant(advice: Advice) -> Words:
     said: list[Any] = ["What changes the runtime most: "]
     singles = advice.runtime_effects.singles
     strongest = [effect for effect in singles[:3] if effect is singles[0] or effect.sensitivity >= TELLING]
-    for place, effect in enumerate(strongest):
-        said += [", " if place else "", COMPONENTS[effect.parameters[0]].title, " ("]
+    for index, effect in enumerate(strongest):
+        said += [", " if index else "", COMPONENTS[effect.parameters[0]].title, " ("]
         said += [Link(f"{seconds(effect.least)} to {seconds(effect.most)}", "matters"), ")"]
     return (*said, ".")
 

@@ -113,7 +113,7 @@ MOST_IN_DOCUMENT = 12  # kernels
 def bound_blocks(advice: Advice) -> list[Block]:
     """The bounds of each kernel and of the whole run."""
     whole = advice.classifications[0]
-    rows = [_kernel_row(item, place) for place, item in enumerate(advice.classifications[: MOST_IN_DOCUMENT + 1])]
+    rows = [_kernel_row(item, index) for index, item in enumerate(advice.classifications[: MOST_IN_DOCUMENT + 1])]
     left = len(advice.classifications) - len(rows)
     shares: list[list[Any]] = [
         [
@@ -142,9 +142,9 @@ def bound_blocks(advice: Advice) -> list[Block]:
     ]
 
 
-def _kernel_row(item: Classification, place: int) -> list[Any]:
+def _kernel_row(item: Classification, index: int) -> list[Any]:
     name = item.kernel or "the whole run"
-    anchor = anchor_of("kernel", name) if item.kernel and place <= MOST_KERNELS else anchor_of("formula", "runtime")
+    anchor = anchor_of("kernel", name) if item.kernel and index <= MOST_KERNELS else anchor_of("formula", "runtime")
     distance = item.time_distance
     return [
         name,

@@ -384,9 +384,9 @@ def _components_left_out(advice: Advice) -> list[Block]:
     """Which components do not vary, since they matter little, and how little."""
     said: list[Any] = ["Not varied, since they have less than ", link_text(format_share(SIGNIFICANT), "significance")]
     said.append(" of what all components together change, in runtime and in energy: ")
-    for place, item in enumerate(advice.space.left_out):
+    for index, item in enumerate(advice.space.left_out):
         shares = [format_share(value) for value in (item.runtime, item.energy) if value is not None]
-        said += ["; " if place else "", f"{COMPONENTS[item.component].title} ("]
+        said += ["; " if index else "", f"{COMPONENTS[item.component].title} ("]
         said += [link_text(" and ".join(shares), "significance"), ")"]
     return [Sentence((*said, "."))] if advice.space.left_out else []
 

@@ -92,12 +92,12 @@ def group_by_nodes(scaled: Scaled) -> Part:
     nodes = [number for number in items[0].nodes if number & (number - 1) == 0] if items else []
     at = [dict(zip(item.nodes, item.points, strict=True)) for item in items]
 
-    def make_column(place: int) -> Column:
-        item = items[place]
+    def make_column(index: int) -> Column:
+        item = items[index]
         header = f"{item.mode} {item.settings}".strip()
 
         def cell(number: int) -> str | None:
-            point = at[place].get(number)
+            point = at[index].get(number)
             return None if point is None else f"{seconds(point.time)} {format_share(point.efficiency)}"
 
         return Column(header, align="right", get=cell)

@@ -90,7 +90,7 @@ def parts(throttled: Throttled) -> tuple[Any, ...]:
 
 
 def _data_table(throttled: Throttled) -> Any:
-    rows = [(item, place) for item in throttled.restrictions for place in range(len(item.parts))]
+    rows = [(item, index) for item in throttled.restrictions for index in range(len(item.parts))]
 
     def make_column(name: str, plural: str) -> Column:
         return Column(name, get=lambda row: dict(enumerate(getattr(row[0], plural))).get(row[1]))

@@ -46,8 +46,8 @@ def uncertainty_parts(uncertain: Uncertain) -> tuple[Part, ...]:
     heads = (
         Column("95 % of samples, uncertain are", get=lambda row: row[0]),
         *(
-            Column(end, unit=unit, get=_interval_end(place, end))
-            for place, unit in enumerate("sJ")
+            Column(end, unit=unit, get=_interval_end(index, end))
+            for index, unit in enumerate("sJ")
             for end in ("low", "high")
         ),
     )
@@ -59,9 +59,9 @@ def uncertainty_parts(uncertain: Uncertain) -> tuple[Part, ...]:
     )
 
 
-def _interval_end(place: int, end: str) -> Callable[[Any], float | None]:
+def _interval_end(index: int, end: str) -> Callable[[Any], float | None]:
     """A getter of an end of the interval of the runtime or energy in a row."""
-    return lambda row: None if row[1][place] is None else getattr(row[1][place], end)
+    return lambda row: None if row[1][index] is None else getattr(row[1][index], end)
 
 
 def _make_stated_getter(name: str) -> Any:

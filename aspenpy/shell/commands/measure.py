@@ -122,12 +122,12 @@ def _record_runs(path: str, sheet: MeasurementSheet, model: str | None) -> None:
     learnt = model_name(load_learnt(model)) if model else None
     amounts = {name: read_numbers(sheet, name, blank=True) for name in ("runtime", "energy") if name in sheet.names}
     records = []
-    for place, row in enumerate(sheet.rows):
+    for index, row in enumerate(sheet.rows):
         cells = {item.name: (_write_header(item), row[item.name].value) for item in sheet.headings}
         facts: dict[str, Any] = {
             name: str(cells.pop(name, ("", ""))[1]) for name in ("application", "input", "hardware", "device")
         }
-        facts |= {name: float(values[place]) for name, values in amounts.items() if values[place] == values[place]}
+        facts |= {name: float(values[index]) for name, values in amounts.items() if values[index] == values[index]}
         counters = {header: value for name, (header, value) in cells.items() if name not in amounts and value != ""}
         records.append(RunRecord(**facts, counters=counters, model=learnt))
     RecordStore(path).add(records)

@@ -58,9 +58,9 @@ def split_around(span: Span, word: str) -> tuple[Span, Span] | None:
     return trim_span(Span(span.source, span.start, start)), trim_span(Span(span.source, end, span.end))
 
 
-def refuse_line(what: str, place: Span, usage: str) -> NoReturn:
+def refuse_line(what: str, span: Span, usage: str) -> NoReturn:
     """Refuses a line in which something else should stand there."""
-    fail("bad-line", f"expected {what}", place, hint=f"write `{usage}`")
+    fail("bad-line", f"expected {what}", span, hint=f"write `{usage}`")
 
 
 def read_identifier(span: Span, what: str, usage: str) -> str:

@@ -48,13 +48,13 @@ def formula_page(question: Question, state: SessionState) -> Page:
     return (Paragraph(f"{question.text} = {_write_formula(question.formula(*state.free), question.span)}"),)
 
 
-def slope_page(question: Question, name: str, place: Span, state: SessionState) -> Page:
+def slope_page(question: Question, name: str, span: Span, state: SessionState) -> Page:
     """The derivative by a parameter as a formula in it and in the free ones, its value here, and the elasticity: by
     how many percent the expression changes where the parameter changes by one."""
     symbol = question.prediction.scope.symbol(name)
     formula = question.formula(name, *state.free)
     if symbol not in graph.free_symbols(formula):
-        fail("no-effect", f"`{question.text}` does not depend on `{name}`", place)
+        fail("no-effect", f"`{question.text}` does not depend on `{name}`", span)
     scope = question.prediction.scope
     (here,) = scope.values([symbol], state.seed)
     below = unit_of_parameter(name, state.application, state.required_machine)
@@ -125,11 +125,11 @@ def _put_in_brackets(text: str) -> str:
     return text if text.isidentifier() else f"({text})"
 
 
-def _write_formula(formula: Expr, place: Span) -> str:
+def _write_formula(formula: Expr, span: Span) -> str:
     try:
         return to_text(formula)
     except TooLarge as error:
-        fail("too-large", str(error), place, hint="`aspenpy expr --c` writes formulas of any size")
+        fail("too-large", str(error), span, hint="`aspenpy expr --c` writes formulas of any size")
 
 
 COMPARE = "compare MACHINE, ... [over NAME=LOW..HIGH]"

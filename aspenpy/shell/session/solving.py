@@ -129,7 +129,7 @@ def _find_declared_range(name: str, span: Span, state: SessionState) -> tuple[Va
 def _space_values(wanted: Range, count: int) -> tuple[Value, ...]:
     """Values from one end to the other, both ends exactly."""
     low, high = wanted.low, wanted.high
-    shares = [Fraction(place, count - 1) for place in range(1, count - 1)]
+    shares = [Fraction(index, count - 1) for index in range(1, count - 1)]
     exact = not wanted.log and not isinstance(low + high, float)
     along = wanted if exact else Extent(float(low), float(high), wanted.log)
     between: list[Value] = [along.value(share if exact else float(share)) for share in shares]
