@@ -139,8 +139,8 @@ def classify_case(case: Case, options: AdviceOptions) -> Classified:
     """Step 1."""
     problem = problem_of(case, options.size)
     filled = on_all_places(on_one_node(case, options), problem)
-    known = {*case.application.parameters, *(item.name for item in case.required_machine.parameters)}
-    chosen = [name for name in filled.set if name in known and name not in case.set]
+    names = {*case.application.parameters, *(item.name for item in case.required_machine.parameters)}
+    chosen = [name for name in filled.set if name in names and name not in case.set]
     try:
         return Classified(filled, options.energy, chosen)
     except AspenError as error:

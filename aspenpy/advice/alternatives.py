@@ -59,10 +59,10 @@ def alternatives(
         root = machine.root
         fail("no-such-component", f"`{root.name}` has no {kind}, so that there is no other one", root.name_span)
     stated = _describe_stated(place)
-    known = tuple(SHAPES) if component == "topology" else memories_of_library()
+    choices = tuple(SHAPES) if component == "topology" else memories_of_library()
     for name in names:
         if name != stated:
-            require_known(name, known, f"unknown-{component}", f"the library has no {component} `{name}`", span=None)
+            require_known(name, choices, f"unknown-{component}", f"the library has no {component} `{name}`", span=None)
     wanted = names or (stated, *(name for name in (SHAPES if component == "topology" else MEMORIES) if name != stated))
     change = _with_topology if component == "topology" else _with_memory
     return [MachineAlternative(name, machine if name == stated else change(machine, place, name)) for name in wanted]

@@ -235,8 +235,8 @@ class Classified(Result):
         path = self.prediction.component_of(resource, kernel)
         name = None if path is None else path.rpartition("/")[2]
         component = self.prediction.machine.components.get(name or "")
-        known = CLASS_OF_RESOURCE.get(resource)
-        return known or (CLASS_OF_TYPE.get(component.type, "I/O") if component else "latency"), name
+        class_of_it = CLASS_OF_RESOURCE.get(resource)
+        return class_of_it or (CLASS_OF_TYPE.get(component.type, "I/O") if component else "latency"), name
 
     # -- energy ----------------------------------------------------------------------------------
 

@@ -263,11 +263,11 @@ def _parameter(machine: Machine, socket: str | None, item: HardwareComponent) ->
 def _find_parameter(machine: Machine, item: HardwareComponent, found: Expr, base: float) -> ComponentParameter | None:
     """The parameter behind a value: the only one with a declared range that the value is a multiple of, or the only
     one at all where the value is that parameter; else the property itself."""
-    known = {parameter.symbol: parameter for parameter in machine.parameters}
+    by_symbol = {parameter.symbol: parameter for parameter in machine.parameters}
     behind = machine.definitions.get(found, found)
-    single = known.get(found) or known.get(behind)
+    single = by_symbol.get(found) or by_symbol.get(behind)
     if single is None:
-        free = [known[symbol] for symbol in _symbols_behind(machine, behind) if symbol in known]
+        free = [by_symbol[symbol] for symbol in _symbols_behind(machine, behind) if symbol in by_symbol]
         ranged = [item for item in free if item.low is not None and _is_multiple(machine, found, item, base)]
         single = ranged[0] if len(ranged) == 1 else None
     if single is None:

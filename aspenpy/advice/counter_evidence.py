@@ -216,8 +216,8 @@ def _are_proportional(one: Floats, other: Floats) -> bool:
 
 def _may_count(sheet: MeasurementSheet, name: str) -> bool:
     """Whether a column may be a counter: no label, no energy or power, no time."""
-    known = KNOWN.get(name)
-    if (known is not None and known.text) or is_energy_or_power(sheet, name) or not is_numeric(sheet, name):
+    column = KNOWN.get(name)
+    if (column is not None and column.text) or is_energy_or_power(sheet, name) or not is_numeric(sheet, name):
         return False
     return _dimension(sheet, name) != SECONDS
 

@@ -102,13 +102,13 @@ class Choices:
             fail("too-many-choices", message, hint="take fewer --levels, --nodes or components")
         points = numpy.stack([grid.ravel() for grid in numpy.meshgrid(*self.levels, indexing="ij")], axis=1)
         values = self.space.space.evaluator(self._quantities(energy), missing=True)(points)
-        known = ~numpy.isnan(values[0])
-        if not known.any():
+        has_value = ~numpy.isnan(values[0])
+        if not has_value.any():
             self.space.space.evaluator(self._quantities(energy)[:1])(points[:1])
-        self.points: Floats = points[known]
-        self.runtime: Floats = values[0, known]
-        self.energy: Floats = values[1, known]
-        self.cost: Floats = values[2, known] if options.price is None else options.price * self._node_counts()
+        self.points: Floats = points[has_value]
+        self.runtime: Floats = values[0, has_value]
+        self.energy: Floats = values[1, has_value]
+        self.cost: Floats = values[2, has_value] if options.price is None else options.price * self._node_counts()
 
     def _node_counts(self) -> Floats:
         """The nodes of each row."""

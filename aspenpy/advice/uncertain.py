@@ -76,9 +76,9 @@ def uncertain_quantities(space: DesignSpace) -> tuple[Quantity, ...]:
 
 def summarise_samples(values: Floats) -> Sampled:
     """The summary of some samples, the first of which is the value where all is as stated; nan is left out."""
-    known = values[1:][~numpy.isnan(values[1:])]
-    low, high = numpy.quantile(known, ENDS)
-    return Sampled(float(values[0]), float(known.mean()), float(low), float(high), len(known))
+    finite = values[1:][~numpy.isnan(values[1:])]
+    low, high = numpy.quantile(finite, ENDS)
+    return Sampled(float(values[0]), float(finite.mean()), float(low), float(high), len(finite))
 
 
 RATES = ("memory_bandwidth", "memory_latency", "network_bandwidth", "network_latency")
@@ -178,8 +178,8 @@ def _variable(space: DesignSpace, name: str) -> Variable:
     if component is not None:
         name = f"machine:{component.sets}" if component.sets in space.case.application.parameters else component.sets
     elif name not in _parameters(prediction):
-        known = [*(item.component for item in space.machine.parameters), *_parameters(prediction)]
-        hint = suggest_nearest(name, known) or "parameters are those of `aspenpy show`"
+        names = [*(item.component for item in space.machine.parameters), *_parameters(prediction)]
+        hint = suggest_nearest(name, names) or "parameters are those of `aspenpy show`"
         message = f"`{name}` is neither a hardware component of the machine nor a parameter"
         fail("unknown-parameter", message, hint=hint)
     base = float(prediction.scope.values([prediction.scope.symbol(name)], prediction.seed)[0])

@@ -97,11 +97,11 @@ def combine_classes(seconds: Mapping[str, float]) -> ExpectedError:
     shares = {name: seconds[name] / total for name in sorted(seconds, key=lambda name: -seconds[name]) if seconds[name]}
     classes = {name: share for name, share in shares.items() if name in ERROR_CLASSES}
     unknown = {name: share for name, share in shares.items() if name not in classes}
-    known = sum(classes.values())
-    if not classes or 1 - known >= UNKNOWN_SHARE:
+    covered = sum(classes.values())
+    if not classes or 1 - covered >= UNKNOWN_SHARE:
         return ExpectedError(None, None, classes, unknown)
     low, high = (
-        sum(share * getattr(ERROR_CLASSES[name], end) for name, share in classes.items()) / known
+        sum(share * getattr(ERROR_CLASSES[name], end) for name, share in classes.items()) / covered
         for end in ("low", "high")
     )
     return ExpectedError(low, high, classes, unknown)

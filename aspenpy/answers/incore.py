@@ -98,8 +98,8 @@ def incore(path: str | Path, architecture: str, lines: str | None = None) -> InC
     not installed, or refuses the file."""
     asked, source = architecture.upper(), Path(path)
     if asked not in ARCHITECTURES:
-        known = "OSACA knows " + ", ".join(ARCHITECTURES)
-        fail("unknown-architecture", f"unknown architecture `{architecture}`", hint=known)
+        choices = "OSACA knows " + ", ".join(ARCHITECTURES)
+        fail("unknown-architecture", f"unknown architecture `{architecture}`", hint=choices)
     if str(path) != "-" and not source.is_file():
         fail("file-not-found", f"file not found: `{source}`")
     if lines is not None and not re.fullmatch(r"\d+([-:]\d+)?(,\d+([-:]\d+)?)*", lines):

@@ -44,8 +44,8 @@ def find_metric(name: str) -> Metric:
     """The metric of that name; whether a prediction has it, `Metric.expr` tells."""
     if name in METRICS:
         return METRICS[name]
-    known = PROPERTY_DIMENSIONS.get(name)
-    unit = unit_of_resource(name) or ("" if known is None else unit_symbol(known))
+    dimension = PROPERTY_DIMENSIONS.get(name)
+    unit = unit_of_resource(name) or ("" if dimension is None else unit_symbol(dimension))
     return Metric(lambda prediction: _other_metric(prediction, name), unit)
 
 
@@ -68,8 +68,8 @@ def _other_metric(prediction: Prediction, name: str) -> Expr:
         return prediction.metric(name)
     if name in summable_properties(prediction.machine):
         return sum_property(prediction.machine, name)
-    known = metric_names(prediction)
-    hint = suggest_nearest(name, known) or "there are " + ", ".join(known)
+    names = metric_names(prediction)
+    hint = suggest_nearest(name, names) or "there are " + ", ".join(names)
     message = f"there is no metric `{name}`: neither a resource that is asked for nor a property of the machine"
     fail("unknown-metric", message, hint=hint)
 

@@ -157,8 +157,8 @@ class Scope:
     def _suggest_setting(self, name: str) -> str:
         """A hint that names the parameter the user may have meant."""
         open_ones = [symbol.payload[0] for symbol in self.undefined()]
-        known = sorted({*self._own_names(), *self._machines_names(), *self.overridden.values(), *open_ones})
-        return suggest_instead(name, known, "parameters")
+        names = sorted({*self._own_names(), *self._machines_names(), *self.overridden.values(), *open_ones})
+        return suggest_instead(name, names, "parameters")
 
     def _refuse_other_side(self, side: str, name: str) -> NoReturn:
         other = {"app": "machine", "machine": "app"}[side]
@@ -349,8 +349,8 @@ class Scope:
 
     def used(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The parameters that the expressions depend on, in the order of their declaration."""
-        known = set(self.needed(exprs))
-        return [symbol for symbol in self.definitions if symbol in known]
+        needed = set(self.needed(exprs))
+        return [symbol for symbol in self.definitions if symbol in needed]
 
     def needed(self, exprs: Sequence[Expr], apart_from: Container[Expr] = ()) -> list[Expr]:
         """The parameters that the expressions depend on, each behind those that its own definition needs; whatever lies

@@ -221,9 +221,11 @@ class Traffic(Result):
         names = MOVING if quantity == "bytes" else (quantity,)
         parts = [value for key, value in self._totals.items() if key.quantity in names and key.level == level]
         if not parts:
-            known = ", ".join([*QUANTITIES, "bytes"])
+            choices = ", ".join([*QUANTITIES, "bytes"])
             levels = ", ".join(f"`{item.name}`" for item in self.levels)
-            fail("no-traffic", f"there is no `{quantity}` at `{level}`", hint=f"quantities: {known}; levels: {levels}")
+            fail(
+                "no-traffic", f"there is no `{quantity}` at `{level}`", hint=f"quantities: {choices}; levels: {levels}"
+            )
         return self.prediction.scope.formulas([graph.add(*parts)], free)[0]
 
     def regime(self, quantity: str, level: str, free: tuple[str, ...] = ()) -> Expr:

@@ -132,9 +132,9 @@ def _of_name(project: Project, path: str, name: Name, meaning: FileMeaning) -> l
     if place is None:
         return []
     paragraphs = [f"```aspen\n{declaration_text(project.text(place.path), place.name)}\n```"]
-    known = meaning.known.get(full_name(path, name, place))
-    if known is not None and known.value:
-        paragraphs.append(f"**{known.value}**" + (f", within {known.range}" if known.range else ""))
+    fact = meaning.known.get(full_name(path, name, place))
+    if fact is not None and fact.value:
+        paragraphs.append(f"**{fact.value}**" + (f", within {fact.range}" if fact.range else ""))
     if place.name.kind == names.KERNEL:
         paragraphs += [lens.whole for lens in meaning.lenses if lens.kernel == name.name and not name.within]
     if place.name.kind == names.PROPERTY:
@@ -201,9 +201,9 @@ def note_values(path: str, text: str, meaning: FileMeaning, start: int, end: int
     notes = []
     for name in names_of(text).names:
         if name.declares and start <= name.start <= end and name.kind in (names.VALUE, names.DATA, names.PROPERTY):
-            known = meaning.known.get(full_name(path, name, NameLocation(path, name)))
-            if known is not None and known.computed:
-                notes.append(Note(end_of(text, name), f" = {known.value}"))
+            fact = meaning.known.get(full_name(path, name, NameLocation(path, name)))
+            if fact is not None and fact.computed:
+                notes.append(Note(end_of(text, name), f" = {fact.value}"))
     return notes
 
 

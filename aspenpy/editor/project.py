@@ -237,5 +237,5 @@ class Project:
             fail("rename", f"`{name.name}` is declared in the library")
 
 
-def _is(known: Name, name: str, kinds: tuple[str, ...]) -> bool:
-    return known.declares and known.name == name and known.kind in kinds
+def _is(name_there: Name, name: str, kinds: tuple[str, ...]) -> bool:
+    return name_there.declares and name_there.name == name and name_there.kind in kinds

@@ -141,7 +141,7 @@ def split_helpers(file: Path) -> dict[str, str]:
     return {re.findall(r"\baspen_\w+", part)[0]: part for part in parts if not part.startswith("#")}
 
 
-def find_used_helpers(text: str, known: Mapping[str, str]) -> list[str]:
+def find_used_helpers(text: str, helpers: Mapping[str, str]) -> list[str]:
     """The helpers, named `aspen_...`, that the text uses, and those that they use themselves, in the order of the
     table."""
     wanted: set[str] = set()
@@ -150,8 +150,8 @@ def find_used_helpers(text: str, known: Mapping[str, str]) -> list[str]:
         for name in re.findall(r"\baspen_\w+", waiting.pop()):
             if name not in wanted:
                 wanted.add(name)
-                waiting.append(known[name])
-    return [source for name, source in known.items() if name in wanted]
+                waiting.append(helpers[name])
+    return [source for name, source in helpers.items() if name in wanted]
 
 
 # -- writing ---------------------------------------------------------------------------------------

@@ -34,13 +34,13 @@ class CallGraph:
     def find_roots(self, wanted: tuple[str, ...], path: str) -> list[r.Function]:
         """The functions to begin with: those that are wanted, else `main`, else those that no other calls."""
         functions = self.program.functions
-        known = {function.name: function for function in functions}
+        by_name = {function.name: function for function in functions}
         for name in wanted:
-            if name not in known:
-                hint = suggest_instead(name, known, "functions")
+            if name not in by_name:
+                hint = suggest_instead(name, by_name, "functions")
                 fail("unknown-function", f"there is no function `{name}` in `{path}`", hint=hint)
         if wanted:
-            return [known[name] for name in wanted]
+            return [by_name[name] for name in wanted]
         main = [function for function in functions if function.name == "main"]
         if main:
             return main

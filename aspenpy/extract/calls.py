@@ -195,9 +195,9 @@ class CallEvaluator(WalkTask):
 
     def _note_size(self, there: AssignmentTarget, size: Value | None) -> None:
         """Notes how many elements the source gives a container; None where that varies."""
-        known = size is not None and not v.counters(size) and not depends_on_data(size)
+        is_constant = size is not None and not v.counters(size) and not depends_on_data(size)
         key = self.names.add_owner(there.place, f"{container_owner(there)}[]")
-        self.names.held.setdefault(key, []).append(size if known else None)
+        self.names.held.setdefault(key, []).append(size if is_constant else None)
 
     def _allocate(self, node: r.Call) -> Known:
         sizes = [self.evaluator.evaluate_integer(part) for part in node.arguments if part.type.kind == "integer"]

@@ -250,12 +250,12 @@ def resolve_pointers(program: r.Program) -> r.Program:
 
 def _find_pointer_targets(program: r.Program) -> dict[str, tuple[str, ...]]:
     """The keys of the functions that each pointer may point at, by the keys of calls through it."""
-    known = {function.key: function for function in program.functions}
+    functions = {function.key: function for function in program.functions}
     found: dict[str, dict[str, None]] = {}
     given = [
         pair
-        for node in (*(function.body for function in known.values()), *program.globals, *program.initial)
-        for pair in _pointer_assignments(node, known)
+        for node in (*(function.body for function in functions.values()), *program.globals, *program.initial)
+        for pair in _pointer_assignments(node, functions)
     ]
     before = -1
     while before < (before := sum(map(len, found.values()))):
@@ -265,12 +265,12 @@ def _find_pointer_targets(program: r.Program) -> dict[str, tuple[str, ...]]:
                 found.setdefault(to, {})[value.key] = None
             elif (source := pointer_key(value)) in found:
                 found.setdefault(to, {}).update(found[source])
-    return {f"{POINTED}{to}": tuple(key for key in keys if key in known) for to, keys in found.items()}
+    return {f"{POINTED}{to}": tuple(key for key in keys if key in functions) for to, keys in found.items()}
 
 
 def _find_virtual_targets(program: r.Program) -> dict[str, tuple[str, ...]]:
     """The keys of the methods that a call of each virtual method may mean: itself, and all that override it."""
-    known = {function.key for function in program.functions}
+    own_keys = {function.key for function in program.functions}
     found = {}
     for method in program.overriding:
         reached, waiting = dict.fromkeys([method]), [method]
@@ -278,7 +278,7 @@ def _find_virtual_targets(program: r.Program) -> dict[str, tuple[str, ...]]:
             new = [key for key in program.overriding.get(waiting.pop(), ()) if key not in reached]
             reached.update(dict.fromkeys(new))
             waiting += new
-        found[f"{POINTED}{method}"] = tuple(key for key in reached if key in known)
+        found[f"{POINTED}{method}"] = tuple(key for key in reached if key in own_keys)
     return found
 
 

@@ -329,8 +329,8 @@ class Evaluator(WalkTask):
     def _set_input_apart(self, value: Known, target: r.Expression, span: Span | None) -> Known:
         """An input of its own for a target to which a loop assigns what it reads, as loops over options do."""
         symbol, name = single_symbol(value), source_name(target)
-        known = self.names.unknowns[symbol][0] if symbol in self.names.inputs else name
-        if not self.active.changes or known == name or re.fullmatch(r"[A-Za-z_]\w*", known) is None:
+        origin = self.names.unknowns[symbol][0] if symbol in self.names.inputs else name
+        if not self.active.changes or origin == name or re.fullmatch(r"[A-Za-z_]\w*", origin) is None:
             return value
         return self.names.make_input(name, span)
 

@@ -292,8 +292,8 @@ def _language_flags(path: str) -> list[str]:
         return ["-x", "c++", "-std=c++17"]
     if suffix in C:
         return ["-x", "c", "-std=gnu11", *(f"-Wno-error={name}" for name in OLD)]
-    known = ", ".join(sorted(C | CPP))
-    return fail("unknown-language", f"`{path}` is neither C nor C++ by its name", hint=f"their files end in {known}")
+    suffixes = ", ".join(sorted(C | CPP))
+    return fail("unknown-language", f"`{path}` is neither C nor C++ by its name", hint=f"their files end in {suffixes}")
 
 
 def _header_flags(path: str) -> list[str]:

@@ -200,8 +200,8 @@ def _body_without_variable(node: r.LoopStatement) -> r.Statement:
 
 
 def _sum_known(*counts: float | None) -> float | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    counted = [count for count in counts if count is not None]
+    return sum(counted) if len(counted) == len(counts) else None
 
 
 # -- layout ----------------------------------------------------------------------------------------

@@ -49,9 +49,9 @@ def link_programs(programs: Sequence[r.Program]) -> r.Program:
     functions: dict[str, r.Function] = {}
     for program in programs:
         for function in program.functions:
-            known = functions.setdefault(function.key, function)
-            if known.span is not None and function.span is not None and known.span.source is not function.span.source:
-                hint = f"also in `{known.span.source.name}`: name the files of one program"
+            first = functions.setdefault(function.key, function)
+            if first.span is not None and function.span is not None and first.span.source is not function.span.source:
+                hint = f"also in `{first.span.source.name}`: name the files of one program"
                 fail("defined-twice", f"`{function.name}` is defined in two files", function.span, hint=hint)
     variables: dict[str, r.Declaration] = {}
     for program in programs:

@@ -104,12 +104,12 @@ class ModelBindings:
 
     def add_reach(self, array: str, reach: Value | None) -> None:
         """Adds a block's reach into an array."""
-        known = self.reaches.get(array, reach)
-        if known is None or reach is None or v.is_never_negative(v.subtract(known, reach)):
-            self.reaches[array] = known and reach and known
+        reach_before = self.reaches.get(array, reach)
+        if reach_before is None or reach is None or v.is_never_negative(v.subtract(reach_before, reach)):
+            self.reaches[array] = reach_before and reach and reach_before
         else:
-            further = v.is_never_negative(v.subtract(reach, known))
-            self.reaches[array] = reach if further else v.extreme_of("max", (known, reach))
+            further = v.is_never_negative(v.subtract(reach, reach_before))
+            self.reaches[array] = reach if further else v.extreme_of("max", (reach_before, reach))
 
     # -- kernels -----------------------------------------------------------------------------------
 

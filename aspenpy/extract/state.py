@@ -248,8 +248,8 @@ class Shared:
             return Real({}, value.number) if value.number is not None else None
         if isinstance(value, PointerTarget):
             offset = value.offset
-            known = offset is not None and self._is_shared(offset)
-            return value if known and self.has_array(value.array) else None
+            is_shared = offset is not None and self._is_shared(offset)
+            return value if is_shared and self.has_array(value.array) else None
         return value if value is not None and self._is_shared(value) else None
 
     def has_array(self, key: str) -> bool:

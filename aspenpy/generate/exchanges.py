@@ -111,8 +111,8 @@ def _without_algorithm(trait: flow.Trait) -> flow.Trait:
     if trait.name not in COLLECTIVES:
         return trait
     numbers = numbers_of(trait)
-    known = {each.name for each in algorithms(trait.name)}
-    kept = [*numbers, *(each for each in trait.arguments if isinstance(each, str) and each not in known)]
+    names = {each.name for each in algorithms(trait.name)}
+    kept = [*numbers, *(each for each in trait.arguments if isinstance(each, str) and each not in names)]
     return trait.replace(arguments=tuple(kept))
 
 

@@ -68,10 +68,10 @@ def read_network(name_or_path: str | Path) -> dict[str, float]:
 
     text = str(name_or_path)
     path = os.path.join(models_folder(), "networks", f"{text}.json") if text in network_names() else text
-    known = suggest_nearest(text, network_names()) or (
+    hint = suggest_nearest(text, network_names()) or (
         f"the library has {', '.join(network_names())}; another is named by the path of its config.json"
     )
-    content = read_whole_file(path, name=text, hint=known)
+    content = read_whole_file(path, name=text, hint=hint)
     try:
         config = json.loads(content)
     except ValueError as error:  # of which a text that is no UTF-8 is one

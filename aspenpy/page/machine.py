@@ -54,13 +54,15 @@ def roofs(numbers: PageExpressions) -> list[Roof]:
         roofline = Roofline(machine, [prediction.case], socket=socket)
     except AspenError:
         return []
-    known = {(peak.resource, peak.traits, peak.path): peak for peak in peaks(machine, socket, everywhere=True)}
+    all_peaks = {(peak.resource, peak.traits, peak.path): peak for peak in peaks(machine, socket, everywhere=True)}
     caches = {level.place.path: level.bandwidth for level in levels_of(machine, socket)}
     found: list[Roof] = []
     within: Expr | None = None  # bytes a second that pass through the caches so far
     for kind, ceilings in (("compute", _distinct(roofline.compute)), ("memory", roofline.bandwidths)):
         for ceiling in ceilings:
-            one = caches.get(ceiling.path) or _slope(numbers, known[ceiling.resources[0], ceiling.traits, ceiling.path])
+            one = caches.get(ceiling.path) or _slope(
+                numbers, all_peaks[ceiling.resources[0], ceiling.traits, ceiling.path]
+            )
             place = next(place for place in machine.places(socket) if place.path == ceiling.path)
             parts = [full for _, full in count_participants(prediction.tree, place, ceiling.resources[0])]
             used = graph.mul(one, longest(parts or [place.count]))

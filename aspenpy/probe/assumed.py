@@ -190,6 +190,6 @@ def _complete_cache(items: dict[str, Number], level: int, host: HostTopology) ->
     if level > 2:
         lines = int(items["capacity"].value // items["cacheline"].value)
         items.setdefault("associativity", Number(choose_hashed_ways(lines), "", HASHED))
-    known = stated.ways if stated else None
-    ways = choose_ways(items["capacity"].value, items["cacheline"].value, known, host.said_by)
+    stated_ways = stated.ways if stated else None
+    ways = choose_ways(items["capacity"].value, items["cacheline"].value, stated_ways, host.said_by)
     items.setdefault("associativity", ways)

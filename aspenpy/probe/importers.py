@@ -242,9 +242,9 @@ class _Tree:
         stated = self.caches[level]
         ways, line = (stated.get(f"cache_{name}", "") for name in ("associativity", "linesize"))
         sharing = max(1, self.found["Core"] // self.counted[level])
-        known = int(ways) if ways.isdecimal() and int(ways[:9]) > 0 else None
+        number = int(ways) if ways.isdecimal() and int(ways[:9]) > 0 else None
         return CacheLevel(
-            level, parse_count(stated.get("cache_size"), most=MOST_BYTES), known, parse_count(line, 64), sharing
+            level, parse_count(stated.get("cache_size"), most=MOST_BYTES), number, parse_count(line, 64), sharing
         )
 
     def _refuse(self, *declared: Any) -> None:

@@ -78,8 +78,8 @@ def report_machine(machine: Machine, summary: str | None = None) -> Report:
         "network": network and networks.figures_object(network),
     }
     rates = [peak for peak in found if peak.rate is not None]
-    known = Counter(origin.known for origin in origins)
-    shares = ", ".join(f"{known[standing]} {standing}" for standing in STANDINGS if known[standing])
+    counts = Counter(origin.known for origin in origins)
+    shares = ", ".join(f"{counts[standing]} {standing}" for standing in STANDINGS if counts[standing])
     parts = (
         _tabulate_components(machine),
         make_table(_peak_columns(found), rates, title="peaks", media=TEXT),

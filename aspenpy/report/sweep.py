@@ -193,8 +193,8 @@ def _name_lines(axes: Any, labels: list[str]) -> None:
     lines = axes.get_lines() if len(labels) > 1 else ()
     ends = []
     for line, text in zip(lines, labels, strict=False):
-        known = [(x, y) for x, y in zip(*line.get_data(), strict=True) if numpy.isfinite(y)]
-        ends += [(text, *known[-1], line.get_color())] if known else []
+        finite = [(x, y) for x, y in zip(*line.get_data(), strict=True) if numpy.isfinite(y)]
+        ends += [(text, *finite[-1], line.get_color())] if finite else []
     name_ends(axes, UP - 0.9, ends)
 
 

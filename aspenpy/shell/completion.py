@@ -83,10 +83,10 @@ def _complete_from_models(
     return candidates
 
 
-def _complete_list(prefix: str, known: Iterable[str]) -> list[str]:
+def _complete_list(prefix: str, words: Iterable[str]) -> list[str]:
     """Known names that continue the text behind the last comma."""
     before, comma, last = prefix.rpartition(",")
-    return [before + comma + word for word in known if word.startswith(last)]
+    return [before + comma + word for word in words if word.startswith(last)]
 
 
 def _load_quietly(load: Callable[[str], Model], name: str | None) -> Model | None:

@@ -85,15 +85,15 @@ def command(
 def plain_arguments(options: Sequence[Option | OneOf], line: Sequence[str]) -> Arguments | None:
     """The arguments of a line in which each option has one value and nothing is wrong; None for any other line, such
     as one that asks for help. Those are argparse's, which takes 6 ms to import and to set up."""
-    known = [item for item in options if isinstance(item, Option) and not item.more.keys() & {"nargs", "const"}]
-    if len(known) < len(options):
+    valued = [item for item in options if isinstance(item, Option) and not item.more.keys() & {"nargs", "const"}]
+    if len(valued) < len(options):
         return None
     values: dict[str, Any] = {
-        item.destination: item.more.get("default", False if item.is_flag else None) for item in known
+        item.destination: item.more.get("default", False if item.is_flag else None) for item in valued
     }
-    missing = {item.destination for item in known if item.more.get("required") or not item.names[0].startswith("-")}
+    missing = {item.destination for item in valued if item.more.get("required") or not item.names[0].startswith("-")}
     try:
-        for item, text in _options_given(known, iter(line)):
+        for item, text in _options_given(valued, iter(line)):
             value = True if item.is_flag else item.more.get("type", str)(text)
             if value not in item.more.get("choices", (value,)):
                 return None
@@ -105,9 +105,9 @@ def plain_arguments(options: Sequence[Option | OneOf], line: Sequence[str]) -> A
     return None if missing else Arguments(**values)
 
 
-def _options_given(known: Iterable[Option], line: Iterator[str]) -> Iterator[tuple[Option, str]]:
+def _options_given(declared: Iterable[Option], line: Iterator[str]) -> Iterator[tuple[Option, str]]:
     """The options of a line with their texts. Raises LookupError where argparse is to say what is wrong."""
-    named = {name: item for item in known for name in item.names}
+    named = {name: item for item in declared for name in item.names}
     positional = [item for name, item in named.items() if not name.startswith("-")]
     for word in line:
         if not word.startswith("-"):

@@ -80,8 +80,8 @@ class Parser(ArgumentParser):
         named = _ELSEWHERE.get(word)
         if named is not None and named.split()[0] in self._option_string_actions:
             return f"did you mean `{named}`?"
-        known = (name[2:] for name in self._option_string_actions if name.startswith("--"))
-        return suggest_nearest(word[2:], known, "--{}".format) if word.startswith("--") else None
+        names = (name[2:] for name in self._option_string_actions if name.startswith("--"))
+        return suggest_nearest(word[2:], names, "--{}".format) if word.startswith("--") else None
 
     def _with_value(self, name: str) -> str:
         """`--machine M`, as the help has it."""

@@ -22,8 +22,8 @@ WIDE = 1_000  # heights that differ by more than this factor are drawn on a loga
 
 def plot_lines(plot: Plot, columns: int = WIDEST) -> list[str]:
     """A title, the curve with its heights to the left, the ends of the axis below."""
-    known = [height for heights in plot.curves.values() for height in heights if math.isfinite(height)]
-    low, high = min(known), max(known)
+    finite = [height for heights in plot.curves.values() for height in heights if math.isfinite(height)]
+    low, high = min(finite), max(finite)
     log = low > 0 and high > WIDE * low
     labels = [_format_label(high, plot.unit), _format_label(low, plot.unit)]
     gutter = max(map(display_width, labels))

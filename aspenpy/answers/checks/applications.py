@@ -203,8 +203,10 @@ def _check_names(application: Application, machine: Machine | None, kernels: lis
     """Names that nobody defines. A machine may define them, so the hint says how to check on one."""
     formals = {symbol for kernel in kernels for symbol in (*kernel.formals, kernel.context)}
     symbols = graph.free_symbols(graph.array(_all_expressions(application, kernels)))
-    known = all_definitions(application, machine, None)
-    unknown = [symbol for symbol in symbols if symbol not in known and symbol not in formals and not symbol.payload[1]]
+    definitions = all_definitions(application, machine, None)
+    unknown = [
+        symbol for symbol in symbols if symbol not in definitions and symbol not in formals and not symbol.payload[1]
+    ]
     return [
         Diagnostic(
             "unknown-name",
@@ -279,16 +281,16 @@ def _check_arrays(application: Application, kernels: list[flow.Kernel]) -> list[
     for kernel in kernels:
         node = application.kernels[kernel.name.removeprefix(application.prefix)]
         local = {f"{kernel.name}.{name}" for name in declarations_by_name(nodes.Data, node.declarations)}
-        known = {*application.data, *kernel.arrays, *local}
+        declared = {*application.data, *kernel.arrays, *local}
         unknown += [
             warning(
                 "unknown-data",
                 f"no data structure `{item.target}` is declared",
                 item.target_span or item.span,
-                hint=suggest_nearest(item.target, known),
+                hint=suggest_nearest(item.target, declared),
             )
             for item in _list_requirements([kernel])
-            if item.target is not None and item.target not in known and item.resource not in ANY_TARGET
+            if item.target is not None and item.target not in declared and item.resource not in ANY_TARGET
         ]
     return unknown
 

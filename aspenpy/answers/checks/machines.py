@@ -63,9 +63,9 @@ def _check_machine_values(machine: Machine) -> list[Diagnostic]:
 def _check_machine_names(machine: Machine) -> list[Diagnostic]:
     """Names in a machine that it does not define: an application might, but seldom should."""
     properties = [item for component in machine.components.values() for item in component.properties.values()]
-    known = {*machine.definitions, *(item.value for item in properties if item.name in WORDS)}
+    defined = {*machine.definitions, *(item.value for item in properties if item.name in WORDS)}
     used = graph.free_symbols(graph.array(machine.expressions))
-    unknown = [symbol for symbol in used if symbol not in known and symbol.payload[1] in ("", OWNER)]
+    unknown = [symbol for symbol in used if symbol not in defined and symbol.payload[1] in ("", OWNER)]
     return [
         warning(
             "unknown-name",

@@ -104,9 +104,9 @@ class Energy(Result):
     def terms(self) -> tuple[TermUse, ...]:
         """The terms; their joules add up to the energy."""
         joules = dict(zip(self.totals.by_term, self._numbers(list(self.totals.by_term.values())), strict=True))
-        known = [key for key in joules if key in self.totals.terms]
-        rates = dict(zip(known, self._numbers([self.totals.terms[key].rate for key in known]), strict=True))
-        amounts = dict(zip(known, self._numbers([self.totals.amounts[key] for key in known]), strict=True))
+        charged = [key for key in joules if key in self.totals.terms]
+        rates = dict(zip(charged, self._numbers([self.totals.terms[key].rate for key in charged]), strict=True))
+        amounts = dict(zip(charged, self._numbers([self.totals.amounts[key] for key in charged]), strict=True))
         return tuple(
             TermUse(key, self.totals.terms.get(key), rates.get(key), amounts.get(key), energy)
             for key, energy in joules.items()

@@ -115,8 +115,8 @@ class PlacementProblem:
     def present_value(self, expr: Expr) -> float | None:
         """The value of an expression; None where the arguments of its kernel or the counters of loops decide it."""
         scope = self.scope([expr])
-        known = not graph.free_symbols(scope.formulas([expr])[0])
-        return float(scope.values([expr], self.seed)[0]) if known else None
+        is_constant = not graph.free_symbols(scope.formulas([expr])[0])
+        return float(scope.values([expr], self.seed)[0]) if is_constant else None
 
     @cached_property
     def overlapping(self) -> bool:
@@ -149,12 +149,12 @@ class PlacementProblem:
 
     def scope(self, roots: Sequence[Expr]) -> Scope:
         tree = self.tree
-        known = {symbol: value for each in self.trees.values() for symbol, value in each.definitions.items()}
+        definitions = {symbol: value for each in self.trees.values() for symbol, value in each.definitions.items()}
         return Scope(
             self.application,
             self.machine,
             self.entry,
-            definitions=known,
+            definitions=definitions,
             origins=tree.origins,
             settings=self.settings,
             roots=roots,

@@ -168,9 +168,9 @@ class BandwidthSensitivity(LearntModel):
             return named
         found = []
         for name in sheet.names:
-            known = KNOWN.get(name)
+            column = KNOWN.get(name)
             time_or_energy = name in (*CLOCKS, "runtime", "energy", "power", "dram_energy", "dram_power", "threads")
-            if time_or_energy or (known is not None and known.text):
+            if time_or_energy or (column is not None and column.text):
                 continue
             if is_numeric(sheet, name):
                 found.append(name)

@@ -142,15 +142,15 @@ class Cos(LearntModel):
         import numpy as np
 
         require_columns(sheet, self.state["alike"], f"this `{self.kind}` model")
-        known = {tuple(key): values for key, values in self.state["fitted"]}
+        learnt = {tuple(key): values for key, values in self.state["fitted"]}
         keys = row_keys(sheet, self.state["alike"])
         for key in dict.fromkeys(keys):
-            if key not in known:
+            if key not in learnt:
                 what = ", ".join(f"{name} {value}" for name, value in zip(self.state["alike"], key, strict=True))
                 fail(
                     "not-learnt", f"the model has not learnt {what}", sheet.span, hint="COS learns each code on its own"
                 )
-        return np.array([known[key] for key in keys])
+        return np.array([learnt[key] for key in keys])
 
     def _code_columns(self) -> tuple[str, ...]:
         """Columns whose values select a set of coefficients."""

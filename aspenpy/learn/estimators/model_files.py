@@ -77,8 +77,8 @@ def load_model(path: str | Path, kinds: Mapping[str, type[LearntModel]]) -> Lear
         fail("model-changed", f"`{path}` was changed after it was written: its checksum does not fit", hint=hint)
     kind = kinds.get(content["kind"])
     if kind is None:
-        known = ", ".join(kinds)
-        fail("model-kind", f"`{path}` holds a model `{content['kind']}`, and expected was {known}")
+        choices = ", ".join(kinds)
+        fail("model-kind", f"`{path}` holds a model `{content['kind']}`, and expected was {choices}")
     _require_sound(path, find_mismatch(content["options"], _option_shape(kind), "options"))
     model = kind(**content["options"])
     _require_sound(path, find_mismatch(content["state"], model.state_shape(), "state"))

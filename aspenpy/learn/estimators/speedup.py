@@ -138,9 +138,9 @@ def compute_spots(
 
 def find_sweet_spots(found: Sequence[Spot]) -> tuple[tuple[str, Spot], ...]:
     """Spots of least time, energy and energy-delay product; none without energies."""
-    known = [spot for spot in found if spot.energy is not None]
-    aims = ("time", "energy", "energy_delay") if known else ()
-    return tuple((aim.replace("_", "-"), min(known, key=lambda spot: float(getattr(spot, aim)))) for aim in aims)
+    metered = [spot for spot in found if spot.energy is not None]
+    aims = ("time", "energy", "energy_delay") if metered else ()
+    return tuple((aim.replace("_", "-"), min(metered, key=lambda spot: float(getattr(spot, aim)))) for aim in aims)
 
 
 # -- as tables -------------------------------------------------------------------------------------

@@ -46,10 +46,10 @@ def require_one_scale(sheet: MeasurementSheet) -> None:
         return
     powers = read_numbers(sheet, "energy", blank=True) / read_numbers(sheet, "runtime", blank=True)
     for places in rows_by_key(row_keys(sheet, ("device",))).values():
-        known = sorted((place for place in places if powers[place] > 0), key=lambda place: float(powers[place]))
-        for end in range(1, len(known)):
-            if powers[known[end]] > POWER_GAP * powers[known[end - 1]]:
-                _refuse_scales(sheet, powers, known[:end], known[end:])
+        powered = sorted((place for place in places if powers[place] > 0), key=lambda place: float(powers[place]))
+        for end in range(1, len(powered)):
+            if powers[powered[end]] > POWER_GAP * powers[powered[end - 1]]:
+                _refuse_scales(sheet, powers, powered[:end], powered[end:])
 
 
 def _refuse_scales(
@@ -179,11 +179,11 @@ def look_up_runs(path: str | Path, application: str, settings: Mapping[str, Any]
             fail("no-column", f"`{path}` has no column `{name}`", sheet.span, hint="a record store has them")
     own = [place for place, row in enumerate(sheet.rows) if str(row["application"].value) == application]
     if not own:
-        known = {str(row["application"].value) for row in sheet.rows}
+        applications = {str(row["application"].value) for row in sheet.rows}
         fail(
             "no-record",
             f"`{path}` has no run of {application}",
-            hint=suggest_instead(application, known, "applications"),
+            hint=suggest_instead(application, applications, "applications"),
         )
     same = [
         place for place in own if has_settings(sheet.rows[place], settings) and number_in(sheet.rows[place]["energy"])

@@ -143,8 +143,8 @@ def rows_learnt_from(model: LearntModel, sheet: MeasurementSheet, split: Split) 
 
 
 def summarise_rows(rows: Sequence[Predicted]) -> ErrorSummary | None:
-    known = [row for row in rows if row.is_measured]
-    return summarise_errors([row.measured for row in known], [row.predicted for row in known])
+    measured = [row for row in rows if row.is_measured]
+    return summarise_errors([row.measured for row in measured], [row.predicted for row in measured])
 
 
 def predict_and_compare(

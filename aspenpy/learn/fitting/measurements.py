@@ -154,15 +154,15 @@ def find_input_columns(
 ) -> list[str]:
     """Columns with values of parameters of the application, the kernel or all machines."""
     formals = [formal.payload[0] for formal in application.flow(kernel).formals]
-    known = [*application.parameters, *formals]
+    names = [*application.parameters, *formals]
     theirs = [{symbol.payload[0] for symbol in machine.definitions} if machine else set() for machine in machines]
     common = set[str].intersection(*theirs)
     rest = [heading for heading in sheet.headings if heading.name not in (*measured, *PLACES)]
     for heading in rest:
         plain = heading.name.removeprefix("app:").removeprefix("machine:")
-        if plain not in known and plain not in common:
-            hint = suggest_nearest(heading.name, [*known, *common, *PLACES, RUNTIME, *application.resources, "bytes"])
-            listed = "the parameters are " + ", ".join(known[:12])
+        if plain not in names and plain not in common:
+            hint = suggest_nearest(heading.name, [*names, *common, *PLACES, RUNTIME, *application.resources, "bytes"])
+            listed = "the parameters are " + ", ".join(names[:12])
             if heading.name in METRICS:
                 listed = hint_other_metrics(heading, sheet)
             message = f"column `{heading.name}` is neither a parameter of the models nor something measured"
@@ -202,7 +202,7 @@ def unit_size(heading: Heading) -> Fraction:
 
 def load_machines(sheet: MeasurementSheet, otherwise: Machine | None, load: Load) -> list[Machine | None]:
     """Machine of each row; each machine is loaded once."""
-    known: dict[str, Machine] = {}
+    loaded: dict[str, Machine] = {}
     machines = []
     for row in sheet.rows:
         cell = row.get("machine")
@@ -212,9 +212,9 @@ def load_machines(sheet: MeasurementSheet, otherwise: Machine | None, load: Load
             machines.append(cell.value)
         else:
             name = str(cell.value)
-            if name not in known:
-                known[name] = load_at_cell(name, cell, load)
-            machines.append(known[name])
+            if name not in loaded:
+                loaded[name] = load_at_cell(name, cell, load)
+            machines.append(loaded[name])
     return machines
 
 

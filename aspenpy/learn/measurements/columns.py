@@ -194,13 +194,13 @@ def read_numbers(sheet: MeasurementSheet, name: str, *, blank: bool = False) -> 
     return values * size
 
 
-def unit_size(heading: Heading, known: KnownColumn | None) -> float:
+def unit_size(heading: Heading, column: KnownColumn | None) -> float:
     """Size of a column's unit in base units."""
     unit = plain_unit(heading.unit)
     if unit is None:
         return 1.0
-    if known is not None and not known.text and parse_unit(unit).dimension != known.dimension:
-        wanted, found = map(describe_dimension, (known.dimension, parse_unit(unit).dimension))
+    if column is not None and not column.text and parse_unit(unit).dimension != column.dimension:
+        wanted, found = map(describe_dimension, (column.dimension, parse_unit(unit).dimension))
         message = f"`{heading.name}` is in {wanted}, and `{unit}` is {found}"
         fail("wrong-unit", message, heading.span)
     return float(parse_unit(unit).size)

@@ -153,8 +153,8 @@ class RecordStore:
     def name_model(self, model: str, rows: Sequence[int]) -> None:
         """Names the model that was fitted with some runs, by their numbers from 1 on in the order of addition."""
         with self._open_for_writing() as connection:
-            known = [item[0] for item in connection.execute("select id from runs order by id")]
-            named = [(model, known[row - 1]) for row in rows]
+            runs = [item[0] for item in connection.execute("select id from runs order by id")]
+            named = [(model, runs[row - 1]) for row in rows]
             connection.executemany("update runs set model = ? where id = ?", named)
 
     def find(self, **what: str) -> tuple[RunRecord, ...]:

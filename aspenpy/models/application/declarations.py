@@ -188,8 +188,8 @@ class Declarations(Model):
         if name in self.kernels:
             return self, self.kernels[name]
         in_reach = {**self.imports, **local}
-        known = [*self.kernels, *(f"{model.name}.{kernel}" for model in in_reach.values() for kernel in model.kernels)]
-        written = [within + other for other in known]
+        names = [*self.kernels, *(f"{model.name}.{kernel}" for model in in_reach.values() for kernel in model.kernels)]
+        written = [within + other for other in names]
         hint = suggest_instead(within + name, written, "kernels")
         fail("unknown-kernel", f"unknown kernel `{within}{name}`", span, hint=hint)
 

@@ -284,8 +284,8 @@ class KernelBuilder:
             with self._gather_mistakes():
                 whole = write_out_cut(self._requirement(requirement, scope.lower), checked)
                 requirements += divide_by_mixture(whole, self.mixtures, scope.lower)
-        known: dict[str | None, flow.Schedule] = {"static": "static", "dynamic": "dynamic"}
-        schedule = known.get(node.schedule)
+        schedules: dict[str | None, flow.Schedule] = {"static": "static", "dynamic": "dynamic"}
+        schedule = schedules.get(node.schedule)
         sizes = self._lower_part_sizes(node, scope)
         return flow.Block(node.label, checked, tuple(requirements), node.span, width, sizes, schedule)
 
@@ -342,8 +342,8 @@ class KernelBuilder:
                 yield lower(argument)
 
     def _is_data(self, name: str) -> bool:
-        known = declarations_by_name(nodes.Data, self.model.node.declarations)
-        return name in self.arrays or name in self.local_data or name in known
+        declared = declarations_by_name(nodes.Data, self.model.node.declarations)
+        return name in self.arrays or name in self.local_data or name in declared
 
     def _array(self, name: str) -> str:
         """The full name of a data structure: an argument, one of the kernel's own, or a global one."""

@@ -82,10 +82,10 @@ def array_arguments(entry: flow.Kernel) -> ArrayArguments:
     order = callees_first(entry)
     arrays: ArrayArguments = {kernel.name: {} for kernel in order}
     for kernel in reversed(order):
-        known = arrays[kernel.name]
+        own = arrays[kernel.name]
         for call in calls_in(kernel.body):
             for formal, actual in call.arrays:
-                arrays[call.kernel.name].setdefault(formal, {}).update(known.get(actual, {actual: None}))
+                arrays[call.kernel.name].setdefault(formal, {}).update(own.get(actual, {actual: None}))
     return arrays
 
 

@@ -146,8 +146,8 @@ def _check_component(
 ) -> None:
     properties = [item for item in node.items if isinstance(item, nodes.Property)]
     values = {item.name: item.value for item in properties}
-    known = {item.name: PROPERTY_DIMENSIONS[item.name] for item in properties if item.name in PROPERTY_DIMENSIONS}
-    names = Inference({**parameters, **values}, known, found)
+    dimensions = {item.name: PROPERTY_DIMENSIONS[item.name] for item in properties if item.name in PROPERTY_DIMENSIONS}
+    names = Inference({**parameters, **values}, dimensions, found)
     for item in node.items:
         if isinstance(item, nodes.Part):
             names.check(item.quantity, DIMENSIONLESS, "a quantity")

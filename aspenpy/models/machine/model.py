@@ -85,8 +85,8 @@ class Component(Record):
 
     def value(self, name: str) -> Expr | None:
         """The symbol of a property; None where there is no such property, or nothing in its brackets."""
-        known = self.properties.get(name)
-        return None if known is None or known.value is None else known.symbol
+        stated = self.properties.get(name)
+        return None if stated is None or stated.value is None else stated.symbol
 
 
 class Place(Record):
@@ -356,10 +356,10 @@ def _scale_bandwidth(memory: Component, shares: list[Expr]) -> Component:
 
 def word_of_property(component: Component, name: str) -> str | None:
     """The word of a property as it is written; None where there is no such property, or nothing in its brackets."""
-    known = component.properties.get(name)
-    if known is None or known.value is None:
+    stated = component.properties.get(name)
+    if stated is None or stated.value is None:
         return None
-    return str(known.value.payload[0]) if known.value.kind == "symbol" else str(known.value)
+    return str(stated.value.payload[0]) if stated.value.kind == "symbol" else str(stated.value)
 
 
 def one_of(component: Component, name: str, words: Collection[str], default: str) -> str:

@@ -15,7 +15,7 @@ MOST_ITEMS = 200_000  # that all variants of a machine have together: each may h
 def write_out_variants(node: nodes.Machine) -> nodes.Machine:
     """The machine without `like`. A machine that another is like is no longer there. Raises AspenError."""
     components = {component.name: component for component in node.components}  # of two with one name the later holds
-    known: dict[str, nodes.Component] = {}
+    written_out: dict[str, nodes.Component] = {}
     written: list[nodes.Component] = []
     errors: list[Diagnostic] = []
     left = MOST_ITEMS
@@ -24,7 +24,7 @@ def write_out_variants(node: nodes.Machine) -> nodes.Machine:
             if component.base is None:
                 _refuse_replacements(component)
             else:
-                component = _write_out(component, components, known)
+                component = _write_out(component, components, written_out)
                 left -= len(component.items)
                 if left < 0:
                     fail("too-large", f"the variants have more than {MOST_ITEMS:,} items together", component.name_span)
@@ -43,11 +43,13 @@ def bases_of(node: nodes.Machine) -> dict[str, str]:
 
 
 def _write_out(
-    variant: nodes.Component, components: Mapping[str, nodes.Component], known: dict[str, nodes.Component]
+    variant: nodes.Component, components: Mapping[str, nodes.Component], written_out: dict[str, nodes.Component]
 ) -> nodes.Component:
-    """A variant with what it takes over; the chain is read from its end. `known` are those written out before."""
+    """A variant with what it takes over; the chain is read from its end. `written_out` are those written out before."""
     chain = [variant]
-    while chain[-1].base is not None and not (chain[-1].name in known and components[chain[-1].name] is chain[-1]):
+    while chain[-1].base is not None and not (
+        chain[-1].name in written_out and components[chain[-1].name] is chain[-1]
+    ):
         base = _base_of(chain[-1], components)
         names = [component.name for component in chain]
         if base.name in names:
@@ -59,11 +61,11 @@ def _write_out(
         if len(chain) > MOST_LIKE:
             fail("too-deep", f"more than {MOST_LIKE} components are like each other in a row", variant.base_span)
         chain.append(base)
-    result = known.get(chain[-1].name, chain[-1])
+    result = written_out.get(chain[-1].name, chain[-1])
     for component in reversed(chain[:-1]):
         result = component.replace(items=tuple(_merge(result, component)), base=None)
         if components[component.name] is component:
-            known[component.name] = result
+            written_out[component.name] = result
     return result
 
 

@@ -123,8 +123,8 @@ def _make_row(name: str, runtime: Sampled, energy: Sampled | None) -> list[Span]
 
 
 def _claim_cells(item: Claim) -> list[Span]:
-    known = {"runtime": "the model of runtime", "power": "the model of power"}
-    title = COMPONENTS[item.name].title if item.name in COMPONENTS else known.get(item.name, item.name)
+    labels = {"runtime": "the model of runtime", "power": "the model of power"}
+    title = COMPONENTS[item.name].title if item.name in COMPONENTS else labels.get(item.name, item.name)
     stated = item.stated
     source: dict[str, str] = {"assumed": "assumed: nobody compared it", "given": "given by the user"}
     compared = "" if stated is None else f"{stated.row}: {stated.compared_with}"

@@ -113,9 +113,9 @@ def _read_filters(arguments: Arguments) -> Wanted:
 def _read_vendor(text: str) -> str:
     """In lower case; one that nobody is by is probably misspelt."""
     vendors = {header_of(find_source("machines", name).text).vendor for name in library_names("machines")}
-    known = sorted(vendor for vendor in vendors if vendor)
-    if text.lower() not in map(str.lower, known):
-        hint = suggest_nearest(text, known) or f"there are {', '.join(known)}"
+    named = sorted(vendor for vendor in vendors if vendor)
+    if text.lower() not in map(str.lower, named):
+        hint = suggest_nearest(text, named) or f"there are {', '.join(named)}"
         raise CommandError(f"--vendor: no machine of the library is by `{text}`; {hint}")
     return text.lower()
 

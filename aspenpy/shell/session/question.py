@@ -141,10 +141,10 @@ def read_question(span: Span, state: SessionState) -> Question:
         span = Span(Source("runtime"), 0, len("runtime"))
     tree = tree_of(span, state)
     prediction = state.prediction
-    known = metrics_of(prediction)
-    used = [name for name in names_in(tree) if name in known and not is_declared(state, name)]
+    metrics = metrics_of(prediction)
+    used = [name for name in names_in(tree) if name in metrics and not is_declared(state, name)]
     expr = prediction.scope.lower(tree, {name: find_metric(name).expr(prediction) for name in used})
-    dimension = _dimension_of_answer(tree, lambda name: known[name] if name in used else None)
+    dimension = _dimension_of_answer(tree, lambda name: metrics[name] if name in used else None)
     return Question(" ".join(span.text().split()), prediction, expr, unit_symbol(dimension) if dimension else "", span)
 
 
