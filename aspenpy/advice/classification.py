@@ -235,8 +235,8 @@ class Classified(Result):
         path = self.prediction.component_of(resource, kernel)
         name = None if path is None else path.rpartition("/")[2]
         component = self.prediction.machine.components.get(name or "")
-        class_of_it = CLASS_OF_RESOURCE.get(resource)
-        return class_of_it or (CLASS_OF_TYPE.get(component.type, "I/O") if component else "latency"), name
+        by_type = CLASS_OF_TYPE.get(component.type, "I/O") if component else "latency"
+        return CLASS_OF_RESOURCE.get(resource, by_type), name
 
     # -- energy ----------------------------------------------------------------------------------
 

@@ -13,14 +13,7 @@ from typing import Unpack
 
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions
-from aspenpy.answers.ceilings import (
-    COMPUTE,
-    Ceiling,
-    cache_ceilings,
-    compute_ceilings,
-    file_ceilings,
-    memory_ceilings,
-)
+from aspenpy.answers.ceilings import COMPUTE, Ceiling, cache_ceilings, compute_ceilings, file_ceilings, memory_ceilings
 from aspenpy.answers.peaks import TENSOR, Peak, peaks
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.roofline_points import PLACED_BY, RooflinePoint, roofline_points

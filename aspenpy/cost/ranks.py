@@ -26,12 +26,7 @@ from aspenpy.cost.placement_options import (
     require_schedule,
     require_threads,
 )
-from aspenpy.cost.rank_units import (
-    describe_component,
-    find_bound_places,
-    find_hardware_threads,
-    suggest_more_places,
-)
+from aspenpy.cost.rank_units import describe_component, find_bound_places, find_hardware_threads, suggest_more_places
 from aspenpy.cost.value_mistakes import BoundMistake, require_whole
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

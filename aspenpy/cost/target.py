@@ -11,20 +11,11 @@ from aspenpy.cost.assumed import add_assumed, are_missing
 from aspenpy.cost.instances import Instances, PartSizes
 from aspenpy.cost.interconnect import IN_CALLS, PROGRESS
 from aspenpy.cost.kinds_of_cores import all_cores, machine_schedule, working_kinds
-from aspenpy.cost.memory import (
-    LATENCY as TRANSFER_LATENCY,
-)
-from aspenpy.cost.memory import (
-    joining_cores,
-)
+from aspenpy.cost.memory import LATENCY as TRANSFER_LATENCY
+from aspenpy.cost.memory import joining_cores
 from aspenpy.cost.paths import INTERCONNECT, MESSAGES, Paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions, require_schedule
-from aspenpy.cost.prices import (
-    ALL_OTHERS,
-    MEMORY_RESOURCES,
-    Delay,
-    Offer,
-)
+from aspenpy.cost.prices import ALL_OTHERS, MEMORY_RESOURCES, Delay, Offer
 from aspenpy.cost.ranks import RankPlacement, place_ranks, share_of_machine
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

@@ -268,10 +268,7 @@ REQUESTS: dict[str, tuple[Handler, Any]] = {
     types.TEXT_DOCUMENT_FORMATTING: (format, None),
     types.TEXT_DOCUMENT_INLAY_HINT: (values, None),
     types.TEXT_DOCUMENT_CODE_LENS: (times, None),
-    types.TEXT_DOCUMENT_CODE_ACTION: (
-        mend,
-        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
-    ),
+    types.TEXT_DOCUMENT_CODE_ACTION: (mend, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])),
 }
 """What is answered, by the methods of the protocol, with the options that are told of them."""
 

@@ -27,10 +27,7 @@ from aspenpy.record import Record
 # -- generated C -----------------------------------------------------------------------------------
 
 
-OPTIONS = (
-    *("-std=c99", "-O3", "-march=native"),
-    *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
-)
+OPTIONS = (*("-std=c99", "-O3", "-march=native"), *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"))
 """No fused multiply-add: it would move steps of `ceil` from where the other back ends have them. The last option lets
 both branches of a condition be computed."""
 

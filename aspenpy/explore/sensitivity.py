@@ -67,12 +67,7 @@ class Box(Record):
 
 
 def boxes(
-    space: Space,
-    evaluate: Callable[[Floats], Floats],
-    *,
-    pairs: bool = True,
-    steps: int = STEPS,
-    grid: int = GRID,
+    space: Space, evaluate: Callable[[Floats], Floats], *, pairs: bool = True, steps: int = STEPS, grid: int = GRID
 ) -> list[Box]:
     """Every variable alone, at most so many `steps`, and every pair of them, `grid` values of each, by a function of
     points (see `Space.evaluator`) that is asked once."""

@@ -12,12 +12,7 @@ from aspenpy.language.dimensions import DIMENSIONLESS, Dimension, describe_dimen
 from aspenpy.language.infer import dimension_of
 from aspenpy.language.source import Span
 from aspenpy.language.statements import walk_statements
-from aspenpy.models.application.dimensions import (
-    Contradictions,
-    Inference,
-    carries_units,
-    parameters_of,
-)
+from aspenpy.models.application.dimensions import Contradictions, Inference, carries_units, parameters_of
 from aspenpy.models.application.dimensions import contradictions as application_contradictions
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.load import contradictions as machine_contradictions

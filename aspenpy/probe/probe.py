@@ -14,13 +14,7 @@ from time import monotonic
 from aspenpy.assembly.mca import GENERIC, find_simulator
 from aspenpy.engine.shared_object import find_compiler
 from aspenpy.probe.assumed import complete_numbers
-from aspenpy.probe.benchmark import (
-    Watch,
-    compile_program,
-    ignore_progress,
-    measure_by_numpy,
-    run_benchmarks,
-)
+from aspenpy.probe.benchmark import Watch, compile_program, ignore_progress, measure_by_numpy, run_benchmarks
 from aspenpy.probe.importers import import_files
 from aspenpy.probe.kernels import derive_gpu_numbers, measure_kernels
 from aspenpy.probe.measured import derive_numbers, find_cache_turn

@@ -22,18 +22,7 @@ from aspenpy.tables.drawing import (
 )
 from aspenpy.tables.numbers import count_of, format_count, format_share, seconds
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import (
-    ALL,
-    CSV,
-    DATA,
-    JSON,
-    TEXT,
-    Column,
-    Report,
-    Table,
-    make_facts,
-    make_table,
-)
+from aspenpy.tables.table import ALL, CSV, DATA, JSON, TEXT, Column, Report, Table, make_facts, make_table
 
 MOST_CALLS = 3
 """Calls that the table names for a number of ranks, the longest first."""

@@ -98,12 +98,7 @@ class _Counts(Structure):
 
 
 class _Caches(Structure):
-    _fields_ = [
-        ("levels", POINTER(_Level)),
-        ("depth", c_int64),
-        ("counts", POINTER(_Counts)),
-        ("draws", c_uint64),
-    ]
+    _fields_ = [("levels", POINTER(_Level)), ("depth", c_int64), ("counts", POINTER(_Counts)), ("draws", c_uint64)]
 
 
 class _Access(Structure):

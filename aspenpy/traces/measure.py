@@ -196,12 +196,7 @@ class _Measure:
     """The stack of a trace and the histograms that are counted."""
 
     def __init__(
-        self,
-        shift: int,
-        counted: frozenset[int] | None,
-        parts: Sequence[AddressRange],
-        rate: float | None,
-        source: str,
+        self, shift: int, counted: frozenset[int] | None, parts: Sequence[AddressRange], rate: float | None, source: str
     ) -> None:
         self.shift, self.counted, self.parts, self.rate = shift, counted, parts, rate
         self.taken = 0

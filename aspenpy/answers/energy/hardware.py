@@ -55,10 +55,7 @@ def _make_peak(prediction: Prediction, where: PowerTree, ceiling: Ceiling, offer
     assert drawing is not None, ceiling.path
     power = where.power(drawing)
     watts: list[Expr] = [expr for expr in (power.static, power.dynamic) if expr is not None]
-    needed = [
-        where.in_one_socket(offer.place),
-        graph.mul(where.in_one_socket(drawing), graph.add(*watts)),
-    ]
+    needed = [where.in_one_socket(offer.place), graph.mul(where.in_one_socket(drawing), graph.add(*watts))]
     number, drawn = (float(value) for value in prediction.scope.values(needed, prediction.seed))
     unit = "flop" if ceiling.resources == (COMPUTE,) else "B"
     return HardwarePeak(ceiling.resources, ceiling.traits, unit, ceiling.one * number, drawing.component.name, drawn)

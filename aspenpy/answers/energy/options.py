@@ -12,11 +12,7 @@ LawName = Literal["auto", "responding", "aeem", "roofline"]
 Charged = Literal["auto", "socket", "cores_used", "nodes_used", "machine"]
 NicMode = Literal["eq3.8", "single_nic", "all_nics"]
 
-CHOICES: dict[str, tuple[str, ...]] = {
-    "law": get_args(LawName),
-    "charged": get_args(Charged),
-    "nic": get_args(NicMode),
-}
+CHOICES: dict[str, tuple[str, ...]] = {"law": get_args(LawName), "charged": get_args(Charged), "nic": get_args(NicMode)}
 """What the options that choose may be."""
 
 

@@ -45,7 +45,7 @@ def counted_loops(trait: flow.Trait) -> list[StridedLoop]:
 
 
 OF_STORES = {
-    "fresh": ("nothing was written to such pages that could be loaded", "name it at the store that comes first"),
+    "fresh": ("nothing was written to such pages that could be loaded", "name it at the store that comes first")
 }
 """What adds to the pattern of a store alone: why, and what to do."""
 

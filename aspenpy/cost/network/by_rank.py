@@ -276,10 +276,7 @@ def _pairwise(r: RanksInOrder, piece: Expr, combined: int = 0) -> list[Phase]:
 def _halving_reduce_scatter(r: RanksInOrder) -> list[Phase]:
     """The largest part first, to the farthest partner."""
     steps = whole_steps(r.count)
-    return [
-        *r.fold(r.size / r.count, combined=1),
-        *r.over(Rounds(steps, r.size / 2**steps, 2, combined=1)),
-    ]
+    return [*r.fold(r.size / r.count, combined=1), *r.over(Rounds(steps, r.size / 2**steps, 2, combined=1))]
 
 
 Way = Callable[[RanksInOrder], list[Phase]]

@@ -16,19 +16,8 @@ from aspenpy.language.source import Span
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import axes_of
 from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option
-from aspenpy.shell.options import (
-    ALL_FORMATS,
-    OUTPUT,
-)
-from aspenpy.shell.output import (
-    DEFAULT_FORMAT,
-    complain_in_lines,
-    deliver,
-    emit,
-    report,
-    report_written,
-    show_source,
-)
+from aspenpy.shell.options import ALL_FORMATS, OUTPUT
+from aspenpy.shell.output import DEFAULT_FORMAT, complain_in_lines, deliver, emit, report, report_written, show_source
 from aspenpy.shell.study_options import COMPILER, FLAGS, LEVEL, LINK, OVER, RUN
 from aspenpy.sweeps.grid import axis_values
 
