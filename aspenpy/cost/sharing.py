@@ -30,8 +30,8 @@ STORE_RATES = ("attained_store_bandwidth", "core_store_bandwidth")
 
 
 class Sharing(Record):
-    """How instances of a block share the components at a place: `instances` on the fullest of them; what they take in
-    units of one volume at the attained bandwidth, `alone` where no other core ran, and in `contention` with others."""
+    """How instances of a block share the components at a place. `instances` are on the fullest of them. Times are in
+    units of one volume at the attained bandwidth: `alone` if no other core ran, and in `contention` with others."""
 
     instances: Expr
     alone: Expr
@@ -55,24 +55,24 @@ class Sharing(Record):
 
 def sharing(instances: Instances, place: Place, core: Place | None, line: Expr | None, resource: str) -> Sharing:
     """How the instances of a block share a memory or cache, in units of what one core does."""
-    even = instances.busy_at(place)
+    busy = instances.busy_at(place)
     one_core = core_bandwidth(place.component, core, line, resource)
     all_cores = bandwidth_of_all_cores(place.component, resource)
     if core is None or one_core is None or all_cores is None:
-        return Sharing(even, even)
+        return Sharing(busy, busy)
     # The formula of the head in units of volume/attained_bandwidth: T(1) is `needed`, T(c) is `cores`, n is `active`.
     # One core is no faster than all together, and c volumes take no less than one: hence the two maxima.
     one = graph.ONE
     cores = graph.div(core.count, place.count)
     if instances.placement is None and affinity(place) == "compact":
-        even = graph.apply("max", graph.apply("min", instances.count, cores), even)
-    active = graph.apply("max", one, graph.apply("min", even, cores))
+        busy = graph.apply("max", graph.apply("min", instances.count, cores), busy)
+    active = graph.apply("max", one, graph.apply("min", busy, cores))
     needed = graph.apply("max", one, graph.div(all_cores, one_core))
     turns = instances.busy_at(core)
     rise = graph.apply("max", graph.ZERO, graph.sub(_square_of(cores), _square_of(needed)))
     steps = graph.div(graph.sub(_square_of(active), one), graph.apply("max", one, graph.sub(_square_of(cores), one)))
     contention = graph.mul(turns, graph.apply("sqrt", graph.mul(rise, steps)))
-    return Sharing(even, graph.mul(turns, needed), contention)
+    return Sharing(busy, graph.mul(turns, needed), contention)
 
 
 def norm(*times: Expr) -> Expr:

@@ -76,8 +76,8 @@ def _loads_of(requirement: flow.Requirement) -> flow.Requirement:
 
 
 class Wait(Record):
-    """A load that something waits for: the share of such loads that the first cache serves, and the seconds that the
-    others add to the average load; `assumed` where a latency among them is that of a rule."""
+    """A load that something waits for. `near`: share of such loads that the first cache serves; `far`: seconds that the
+    others add to the average load; `assumed`: whether a latency among them is that of a rule."""
 
     near: Expr
     far: Expr
@@ -88,8 +88,8 @@ class Wait(Record):
         return self.replace(near=graph.sub(self.near, 1))
 
     def lengthen(self, trait: flow.Trait, near: Expr, amount: Expr, core: Component) -> Expr:
-        """The time of so many requirements that is `near` where the first cache serves all loads. A branch that was
-        guessed right waits for none of its own."""
+        """The time of an `amount` of links or branches, which is `near` where the first cache serves all loads. A branch
+        that was guessed right does not wait."""
         if trait.name == LOAD:
             return graph.add(graph.mul(self.near, near), graph.mul(amount, self.far))
         latency, clock = core.value("load_latency"), core.value("clock")
@@ -106,39 +106,58 @@ def _argument(trait: flow.Trait) -> Expr:
 
 def independent_chains(requirement: flow.Requirement) -> Expr:
     """How many chains of a requirement run side by side."""
-    said = (_argument(trait) for trait in requirement.traits if trait.name == SIDE_BY_SIDE)
-    return graph.apply("max", 1, next(said, graph.ONE))
+    stated = (_argument(trait) for trait in requirement.traits if trait.name == SIDE_BY_SIDE)
+    return graph.apply("max", 1, next(stated, graph.ONE))
 
 
 def wait_for_load(
     traffic: RequirementTraffic | None, memory: Place | None, core: Place, page: Expr, chains: Expr
 ) -> Wait:
-    """Seconds of a load of some accesses, in each of so many chains side by side, of which as many loads are under way
-    as a core has misses `outstanding`, and does page walks; all wait for memory on a machine without caches. A line
-    that a prefetcher fetches ahead is in the first cache."""
-    stated = core.component.value
-    crowd = graph.apply("max", 1, graph.div(chains, stated("outstanding") or chains))
-    beyond = () if traffic is None else traffic.levels[1:]
-    parts = [*(use.level.place.component for use in beyond), core.component if memory is None else memory.component]
-    assumed = [stated(name) for name in (*ASSUMED[: len(beyond)], ASSUMED[-1])]
-    latencies = [
-        (None if part is core.component else part.value("latency")) or rule or _refuse_latency(part)
-        for part, rule in zip(parts, assumed, strict=True)
-    ]
-    by_rule = any(part is core.component or part.value("latency") is None for part in parts)
+    """How long one load waits for its data, on average over the loads of a requirement.
+
+    In each core `chains` of loads run side by side, and as many loads are under way as it has misses `outstanding`.
+    Pages have `page` bytes; walks to their tables come on top. A line that a prefetcher fetches ahead is in the first
+    cache. Without `traffic`, on a machine that has no caches, all loads wait for memory.
+    """
+    latencies, by_rule = _latencies_beyond_first_cache(traffic, memory, core)
+    turns = graph.apply("max", 1, graph.div(chains, core.component.value("outstanding") or chains))
     if traffic is None:
-        return Wait(graph.ZERO, graph.mul(latencies[0], crowd), by_rule)
+        return Wait(graph.ZERO, graph.mul(latencies[0], turns), by_rule)
     accesses = graph.apply("max", traffic.access.accesses, LEAST)
     unforeseen = graph.div(traffic.access.unforeseen(page), accesses)
     missed = [graph.mul(use.misses, unforeseen) for use in traffic.levels]
     served = [*(graph.sub(*pair) for pair in pairwise(missed)), missed[-1]]
     far = graph.add(*(graph.mul(share, latency) for share, latency in zip(served, latencies, strict=True)))
-    walk, walkers = stated("tlb_latency"), stated("tlb_walks") or graph.ONE  # the latency is that of walkers at work
-    if walk is not None:
-        walk = graph.add(walk, walk_beyond_second_cache(traffic, core, memory, page))
-    walks = graph.ZERO if walk is None else graph.div(graph.mul(traffic.walks, walk), accesses)
-    walking = graph.mul(walks, graph.apply("max", walkers, chains))
-    return Wait(graph.sub(1, missed[0]), graph.add(graph.mul(far, crowd), walking), by_rule)
+    walks = _seconds_of_walks(traffic, core, memory, page, accesses)
+    # The latency of a walk is that with all walkers at work, so that fewer chains than walkers wait as long.
+    walking = graph.mul(walks, graph.apply("max", core.component.value("tlb_walks") or graph.ONE, chains))
+    return Wait(graph.sub(1, missed[0]), graph.add(graph.mul(far, turns), walking), by_rule)
+
+
+def _latencies_beyond_first_cache(
+    traffic: RequirementTraffic | None, memory: Place | None, core: Place
+) -> tuple[list[Expr], bool]:
+    """Latencies (s) of the levels behind the first cache, outwards, and whether a rule for cores stands in for one that
+    the machine does not state."""
+    outer = () if traffic is None else traffic.levels[1:]
+    parts = [*(use.level.place.component for use in outer), core.component if memory is None else memory.component]
+    stated = [None if part is core.component else part.value("latency") for part in parts]
+    rules = [core.component.value(name) for name in (*ASSUMED[: len(outer)], ASSUMED[-1])]
+    latencies = [
+        latency or rule or _refuse_latency(part) for latency, rule, part in zip(stated, rules, parts, strict=True)
+    ]
+    return latencies, None in stated
+
+
+def _seconds_of_walks(
+    traffic: RequirementTraffic, core: Place, memory: Place | None, page: Expr, accesses: Expr
+) -> Expr:
+    """Seconds of page walks in each of some accesses, one walk after the other; 0 on a core that states none."""
+    walk = core.component.value("tlb_latency")
+    if walk is None:
+        return graph.ZERO
+    walk = graph.add(walk, walk_beyond_second_cache(traffic, core, memory, page))
+    return graph.div(graph.mul(traffic.walks, walk), accesses)
 
 
 def mean_wait(waits: Sequence[tuple[RequirementTraffic | None, Wait]]) -> Wait:

@@ -51,8 +51,10 @@ def combine_directions(*directions: int | None) -> int | None:
     """The direction of something that moves with each of its parts."""
     if None in directions:
         return None
-    moving_to = {direction for direction in directions if direction != FLAT}
-    return None if len(moving_to) > 1 else moving_to.pop() if moving_to else FLAT
+    moving = {direction for direction in directions if direction != FLAT}
+    if len(moving) > 1:
+        return None
+    return moving.pop() if moving else FLAT
 
 
 def turn_direction(direction: int | None) -> int | None:
@@ -153,14 +155,12 @@ def _divide_ranges(top: DirectedInterval, bottom: DirectedInterval) -> DirectedI
 
 
 def _square_range(part: DirectedInterval) -> DirectedInterval:
-    ends = multiply_ends(part.low, part.low), multiply_ends(part.high, part.high)
+    low, high = multiply_ends(part.low, part.low), multiply_ends(part.high, part.high)
     if part.low >= 0:
-        return DirectedInterval(*ends, part.direction)
-    return (
-        DirectedInterval(ends[1], ends[0], turn_direction(part.direction))
-        if part.high <= 0
-        else DirectedInterval(0, max(ends))
-    )
+        return DirectedInterval(low, high, part.direction)
+    if part.high <= 0:
+        return DirectedInterval(high, low, turn_direction(part.direction))
+    return DirectedInterval(0, max(low, high))
 
 
 def _raise_range(base: DirectedInterval, exponent: DirectedInterval) -> DirectedInterval:
@@ -178,19 +178,16 @@ def _raise_to_constant(base: DirectedInterval, exponent: Real) -> DirectedInterv
     """Monotonic on one side of 0, odd powers on both sides; negative powers and fractions have no value everywhere."""
     if (exponent < 0 and base.low <= 0 <= base.high) or (base.low < 0 and exponent != int(exponent)):
         return ANYWHERE
-    ends = _raise_end(base.low, exponent), _raise_end(base.high, exponent)
+    low, high = _raise_end(base.low, exponent), _raise_end(base.high, exponent)
     if base.low < 0 < base.high and exponent % 2 == 0:
-        return DirectedInterval(0, max(ends))
-    rising = (exponent > 0) == (base.low >= 0 or exponent % 2 == 1)
-    return (
-        DirectedInterval(*ends, base.direction)
-        if rising
-        else DirectedInterval(ends[1], ends[0], turn_direction(base.direction))
-    )
+        return DirectedInterval(0, max(low, high))
+    if (exponent > 0) == (base.low >= 0 or exponent % 2 == 1):
+        return DirectedInterval(low, high, base.direction)
+    return DirectedInterval(high, low, turn_direction(base.direction))
 
 
 def _take_root(part: DirectedInterval) -> DirectedInterval:
-    """Root of a range, for any degree."""
+    """The root of a range: whatever its degree, at most the larger of 1 and the operand."""
     return DirectedInterval(0, max(1, part.high), part.direction) if part.low >= 0 else ANYWHERE
 
 

@@ -48,10 +48,12 @@ class Among(Record):
 
     @property
     def top(self) -> int:
+        """The outermost level, which joins all ranks."""
         return len(self.levels) - 1
 
     @property
     def outwards(self) -> range:
+        """All levels, the innermost first."""
         return range(len(self.levels))
 
     def below(self, height: int) -> Expr:
@@ -63,20 +65,20 @@ class Among(Record):
         return graph.mul(graph.ONE, *(level.ends for level in self.levels[:height]))
 
     def one(self, height: int, collective: str, size: Expr) -> Phase:
-        """A phase in which one rank of each end takes part."""
+        """A phase of `size` bytes in which one rank of each end takes part."""
         return self._phase(height, collective, size, size, self.levels[height].one)
 
     def every(self, height: int, collective: str, size: Expr, rest: Expr | None = None) -> Phase:
-        """A phase in which every rank takes part, with another size in the emptiest containers."""
+        """A phase of `size` bytes in which every rank takes part; of `rest` bytes in the emptiest containers."""
         return self._phase(height, collective, size, size if rest is None else rest, self.levels[height].all)
 
     def together(self, height: int, collective: str, whole: Expr) -> Phase:
-        """One whose ends have a part each of what all of a container have."""
+        """A phase in which every rank takes part, with an equal part of the `whole` data of a container."""
         level, below = self.levels[height], self.parts(height)
         return self.every(height, collective, whole / (below * level.ends), whole / (below * level.fewest))
 
     def root(self, height: int, collective: str, whole: Expr) -> Phase:
-        """As `together`, in the container of the root, which is a fullest one."""
+        """The phase of `together` in the container of the root, which is one of the fullest."""
         ends = self.levels[height].ends
         return self.every(height, collective, whole / (self.parts(height) * ends)).replace(fewest=ends)
 
@@ -99,7 +101,7 @@ def _scheme(name: str, *phases: Phase | Iterable[Phase]) -> Scheme:
 
 
 def _by_leaders(a: Among, collective: str) -> Scheme:
-    """One of each container speaks for all in it, who are told when it is done."""
+    """One rank of each container takes part for all in it, and tells them when it is done."""
     return _scheme(
         "leader",
         (a.one(level, "reduce", a.size) for level in a.inside),
@@ -235,7 +237,7 @@ NAMED: dict[str, Callable[[Among, int], Expr]] = {
     "reduce_scatter": lambda a, height: a.size / a.parts(height),
     "alltoall": lambda a, height: a.size * a.count / a.levels[height].ends,
 }
-"""What a phase of each level is of, where one algorithm does them all; the whole size in other collectives."""
+"""Bytes of a phase on each level where one algorithm does them all; the whole size in other collectives."""
 
 
 def _whole(among: Among, height: int) -> Expr:
@@ -243,7 +245,8 @@ def _whole(among: Among, height: int) -> Expr:
 
 
 def _in_pieces(collective: str, ways: list[Scheme]) -> list[Scheme]:
-    """The way of a collective in pieces that are on all paths at once; of an alltoall what each sends by itself."""
+    """The scheme of a collective whose data move in pieces on all paths at once, as a list of one: its `split`, and for
+    an alltoall `flat`, in which each rank sends its own data."""
     directly = collective == "alltoall"
     both_ways = collective == "allreduce"
     return [

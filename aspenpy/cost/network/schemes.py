@@ -68,8 +68,10 @@ class LinkTimes(Record):
 
     def message(self, size: Expr) -> Expr:
         """Seconds of one message."""
-        none = graph.ZERO
-        return self.time(Cost(graph.ONE, size, none, graph.ONE, size, graph.ONE, size))
+        one, none = graph.ONE, graph.ZERO
+        return self.time(
+            Cost(one, size, combined=none, messages=one, traffic=size, most_messages=one, most_traffic=size)
+        )
 
 
 class SizeRange(Record):
@@ -87,7 +89,8 @@ def best_time(collective: str, ranks: Size, size: Size, alpha: Size, beta: Size,
 def fastest_time(
     collective: str, ranks: Size, size: Size, seconds: Callable[[Cost], Expr], *, all_pairs: bool = False
 ) -> Expr:
-    """The least of what algorithms take, by the seconds of a cost; with those that send to all at once, or without."""
+    """Seconds of the fastest algorithm, by a function that prices a cost. `all_pairs`: whether algorithms in which a
+    rank sends to all others at once may be chosen."""
     p = check_ranks(ranks)
     fastest: Expr | None = None
     for algorithm in sorted(candidate_algorithms(collective, all_pairs=all_pairs), key=lambda each: each.power_of_two):
@@ -99,7 +102,7 @@ def fastest_time(
 
 
 def best_algorithm(collective: str, ranks: int, size: Number, alpha: Number, beta: Number, gamma: Number = 0) -> str:
-    """The name of that algorithm; of equally fast ones the first of the table."""
+    """The name of the fastest algorithm; of equally fast ones the first of the table."""
     return [
         fastest.algorithm for fastest in ranges_of_sizes(collective, ranks, alpha, beta, gamma) if fastest.start <= size
     ][-1]
@@ -127,7 +130,7 @@ def ranges_of_sizes(collective: str, ranks: int, alpha: Number, beta: Number, ga
 
 
 def _line(algorithm: Algorithm, ranks: int, alpha: Number, beta: Number, gamma: Number) -> tuple[Fraction, Fraction]:
-    """Seconds for no byte, and for each byte."""
+    """Seconds of an algorithm for no byte, and for each further byte."""
     times = [
         algorithm.cost(graph.number(ranks), graph.number(size)).time(Fraction(alpha), Fraction(beta), Fraction(gamma))
         for size in (0, 1)
@@ -206,7 +209,7 @@ class Phase(Record):
         return candidate_algorithms(self.collective, all_pairs=self.link.all_pairs)
 
     def fastest(self, values: Values) -> str | None:
-        """The algorithm among the most ends, by the values of expressions; None where nobody has to be told."""
+        """The name of the fastest algorithm among the most ends, by the values of expressions; None for one end."""
         if values(self.ranks) <= 1:
             return None
         times = {
@@ -221,8 +224,8 @@ class Phase(Record):
 
 
 class Round(Phase):
-    """An algorithm among all ranks in each round of which every path is gone by one message of each end, such as a
-    ring: a round takes as long as the slowest path that is used."""
+    """An algorithm among all ranks that uses all paths in every round, such as a ring: each end sends one message over
+    each path, and the round takes as long as the slowest of them."""
 
     levels: tuple[PathLevel, ...] = ()
 
@@ -249,7 +252,7 @@ class Round(Phase):
 
 
 class Scheme(Record):
-    """A way to do a collective: phases in their order, and the condition under which there is such a way."""
+    """A way to do a collective: its phases, one after the other. It `applies` under a condition on the ranks."""
 
     name: str
     phases: tuple[Phase, ...]
@@ -269,12 +272,12 @@ class Scheme(Record):
 
     def describe(self, values: Values) -> str:
         """`split: pairwise in nvlink4, recursive doubling across slingshot_11, ring in nvlink4`."""
-        told = [(phase, name) for phase in self.phases if (name := phase.fastest(values)) is not None]
-        heights = {phase.height for phase, _ in told}
+        named = [(phase, name) for phase in self.phases if (name := phase.fastest(values)) is not None]
+        heights = {phase.height for phase, _ in named}
         words = [
             f"{name.replace('_', ' ')} {'across' if len(heights) > 1 and phase.height == max(heights) else 'in'} "
             f"{phase.path}"
-            for phase, name in told
+            for phase, name in named
         ]
         return f"{self.name}: {', '.join(words)}" if len(words) > 1 else "".join(words) or self.name
 
@@ -301,7 +304,7 @@ class Pipeline(Scheme):
         heights = sorted({phase.height for phase in self.phases})
         paths = {phase.height: phase.path for phase in self.phases}
         whole = [self._seconds(height) for height in heights]
-        # what twice the bytes take more is what they move for: the rest are rounds
+        # A phase takes rounds + bytes/bandwidth: twice the bytes take longer by the second term alone.
         moving = [self._seconds(height, 2) - time for height, time in zip(heights, whole, strict=True)]
         rounds = [time - moved for time, moved in zip(whole, moving, strict=True)]
         most = _extreme("max", moving)
@@ -343,10 +346,11 @@ def time_by_path(ways: Sequence[Scheme]) -> dict[str, Expr]:
 
 
 def _extreme(which: str, times: Sequence[Expr]) -> Expr:
+    """The `max` or `min` of times, of which there is at least one."""
     return graph.apply(which, *times) if len(times) > 1 else times[0]
 
 
 def best_scheme(ways: Sequence[Scheme], values: Values) -> Scheme:
-    """The fastest of them by the values of expressions; of equally fast ones the first."""
+    """The fastest scheme by the values of expressions; of equally fast ones the first."""
     possible = [each for each in ways if values(graph.if_else(each.applies, 1, 0))]
     return min(possible, key=lambda each: values(each.time))

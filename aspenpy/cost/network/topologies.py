@@ -89,7 +89,8 @@ def fat_tree(arity: Size, levels: Size, taper: Size = 1) -> Topology:
 
 
 class Family(Record):
-    """`make` takes the `parameters`, and the `optional` ones that are given; `source` says where the laws are from."""
+    """Topologies of one name. `make` takes the `parameters`, and those `optional` ones that are given; `source` is the
+    publication of the laws."""
 
     make: Callable[..., Topology]
     parameters: tuple[str, ...]
@@ -122,12 +123,11 @@ def topology(kind: str, **parameters: Any) -> Topology:
         hint = suggest_nearest(kind, TOPOLOGIES) or f"there are {', '.join(TOPOLOGIES)}"
         raise NetworkError(f"unknown topology `{kind}`", "topology", hint)
     family = TOPOLOGIES[kind]
-    known = (*family.parameters, *family.optional)
+    declared = (*family.parameters, *family.optional)
     for name in parameters:
-        if name not in known:
-            raise NetworkError(
-                f"a {kind} has no `{name}`", name, suggest_nearest(name, known) or f"it has {', '.join(known)}"
-            )
+        if name not in declared:
+            hint = suggest_nearest(name, declared) or f"it has {', '.join(declared)}"
+            raise NetworkError(f"a {kind} has no `{name}`", name, hint)
     for name in family.parameters:
         if name not in parameters:
             raise NetworkError(f"a {kind} needs `{name}`", name, f"it is made from {', '.join(family.parameters)}")
