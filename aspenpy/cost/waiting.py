@@ -88,7 +88,7 @@ class Wait(Record):
         return self.replace(near=graph.sub(self.near, 1))
 
     def lengthen(self, trait: flow.Trait, near: Expr, amount: Expr, core: Component) -> Expr:
-        """The time of an `amount` of links or branches, which is `near` where the first cache serves all loads. A branch
+        """The time of an `amount` of links or branches; `near` is that where the first cache serves all loads. A branch
         that was guessed right does not wait."""
         if trait.name == LOAD:
             return graph.add(graph.mul(self.near, near), graph.mul(amount, self.far))

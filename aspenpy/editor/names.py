@@ -135,6 +135,7 @@ class NameReader:
         self.item: list[int] = []  # declarations whose scope ends with the item
 
     def read(self) -> NameIndex:
+        """The names of the text, and the files that it names."""
         for index, word in enumerate(self.words):
             if word.kind == "KEYWORD":
                 self._keyword(word)

@@ -128,6 +128,7 @@ def references(
 def highlight(
     workspace: Workspace, document: OpenDocument, project: Project, name: Name, params: types.DocumentHighlightParams
 ) -> list[types.DocumentHighlight] | None:
+    """Places of the file where the name under the cursor means the same."""
     target = project.declaration(document.path, name)
     if target is None:
         return None
@@ -154,6 +155,7 @@ def prepare_rename(
 def rename(
     workspace: Workspace, document: OpenDocument, project: Project, name: Name, params: types.RenameParams
 ) -> types.WorkspaceEdit | None:
+    """The changes, in all files of the project, that give a declaration another name."""
     try:
         places = project.places_to_rename(document.path, name, params.new_name)
     except AspenError as error:
@@ -230,6 +232,7 @@ def times(workspace: Workspace, document: OpenDocument, params: types.CodeLensPa
 
 @_of_document
 def mend(workspace: Workspace, document: OpenDocument, params: types.CodeActionParams) -> list[types.CodeAction] | None:
+    """Quick fixes of what is wrong in a range."""
     start, end = (document.text.offset(at.line, at.character) for at in (params.range.start, params.range.end))
     actions = []
     for remark in document.all_remarks:

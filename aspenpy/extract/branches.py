@@ -89,6 +89,8 @@ class Branches(WalkTask):
         return known
 
     def walk_branch(self, node: r.Branch) -> None:
+        """Counts both sides of an `if` under its guards, or by a share that is left open; only one side where that is
+        certain, or where the other ends the program."""
         guards, complete, negated = self.conditions.read_guards(node.condition)
         if node.span in self.names.counted:
             guards, complete, negated = (), False, False
@@ -189,6 +191,7 @@ class Branches(WalkTask):
         return v.subtract(ONE, share) if is_opposite else share
 
     def walk_switch(self, node: r.Switch) -> None:
+        """Counts the cases of a `switch`, each taken as often as the others until a run says how often."""
         self.evaluator.evaluate(node.subject)
         before = self.scope
         failing = [is_failure(case, self.facts.never_return) for case in node.cases]

@@ -79,6 +79,7 @@ class Loops(WalkTask):
             self.active.exits[-1].on_data = True
 
     def walk(self, node: r.LoopStatement) -> None:
+        """Counts a loop: what each pass does, as a function of its counter, and how many passes it makes."""
         if node.start is not None:
             self.walk_statement(node.start)
         inside = [part for part in (node.condition, node.step, node.body) if part is not None]

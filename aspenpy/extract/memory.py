@@ -34,6 +34,7 @@ class Memory(WalkTask):
         self.places = places
 
     def load(self, node: r.Expression) -> Known:
+        """The value of an expression that names a variable or a place in memory, and the access that loads it."""
         if isinstance(node, r.Variable) and node.name == "this":
             return self.frame.this
         there = self.places.locate(node)
@@ -154,6 +155,7 @@ class Memory(WalkTask):
         return False
 
     def add_access(self, kind: Literal["load", "store"], there: AssignmentTarget, span: Span | None) -> MemoryAccess:
+        """Adds a load or store of a place in memory to what the function does."""
         assert there.place is not None
         offset = there.place.offset
         size = there.type.size or 8
@@ -171,6 +173,7 @@ class Memory(WalkTask):
         return access
 
     def store(self, there: AssignmentTarget | None, value: Known, span: Span | None) -> None:
+        """Stores a value; what may lie at the same place, or anywhere if it is unknown, is forgotten."""
         if there is None:
             self.forget()
             return

@@ -215,6 +215,7 @@ class Naming:
         self.patterned: set[str] = set()  # names of counters in patterns
 
     def finish_kernel(self, name: str, lines: list[str]) -> KernelText:
+        """The text of a kernel around its lines: what is known about it, its arguments and its local data."""
         formals = tuple(formal for _, formal in sorted(self.formals.items()))
         arguments = ", ".join(f"{formal.kind} {formal.name}" for formal in formals)
         head = f"kernel {name}({arguments}) {{" if formals else f"kernel {name} {{"

@@ -67,6 +67,7 @@ class KernelWriter:
         self.used: set[Expr] = set()
 
     def function(self) -> str:
+        """The C function of the kernel."""
         restored = self._bind_computed()
         self._write_flow(self.kernel.body)
         for line in restored:

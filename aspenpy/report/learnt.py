@@ -352,6 +352,7 @@ def draw_validation(found: PredictionErrors, residuals: Any = None, traces: Trac
 
 
 def draw_against(axes: Any, found: PredictionErrors, unit: str) -> None:
+    """Draws predictions over measurements, in one colour for each group of rows."""
     values = [value for row in found.rows if row.is_measured for value in (row.measured, row.predicted) if value > 0]
     ends = [min(values), max(values)]
     axes.plot(ends, ends, color=PALE, linewidth=1)

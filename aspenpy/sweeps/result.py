@@ -65,6 +65,7 @@ class SweepSummary(Result):
         self._values: dict[str, Floats] = {}
 
     def add(self, stretch: Stretch) -> None:
+        """Takes a stretch of points into the counts, the extremes, and the reasons of points without values."""
         self.points += stretch.values.shape[1]
         if stretch.reasons is not None:
             for reason, count in enumerate(numpy.bincount(stretch.reasons, minlength=1).tolist()):

@@ -134,6 +134,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def write_html(document: Document) -> str:
+    """The document as a page that needs no other file and runs no script."""
     sections = [block for block in document.blocks if isinstance(block, Section) and block.level == 1]
     contents = "".join(f'<a href="#{escape(it.anchor)}">{escape(it.title)}</a> ' for it in sections)
     return "\n".join(

@@ -100,6 +100,7 @@ class _Chooser:
     # -- the search ------------------------------------------------------------------------------
 
     def best(self) -> Placement:
+        """The fastest placement: of all of them where routes can be followed, else improved kernel by kernel."""
         routes = self._fastest_routes()
         if routes is None:
             sockets, seconds = self._improve_all()

@@ -85,6 +85,7 @@ def select_stepwise(moments: Moments, direction: str, criterion: str) -> tuple[l
 
 
 def find_entering_counter(moments: Moments, chosen: Sequence[int], criterion: str) -> SelectionStep | None:
+    """The counter that lowers the criterion most, as a step of the selection; None where none does."""
     others = [index for index in range(len(moments.cross)) if index not in chosen]
     if not others or moments.rows <= len(chosen) + 2:
         return None

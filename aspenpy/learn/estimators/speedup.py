@@ -332,6 +332,7 @@ def read_powers(
 
 
 def measured_surface(held: Mapping[str, Any]) -> tuple[Spot, ...]:
+    """Times and energies at all clocks and counts of processors that were measured."""
     clocks = sorted({clock for clock, _ in held["sequential"]})
     counts = [1, *sorted({int(count) for count, _ in held["overheads"]})]
     return compute_spots(

@@ -198,6 +198,7 @@ def label_columns(sheet: MeasurementSheet) -> list[str]:
 
 
 def split_rows(sheet: MeasurementSheet, split: Split) -> tuple[list[int], list[int]]:
+    """Numbers of the rows to learn from and to test with. Raises AspenError where they overlap or one is empty."""
     everything = list(range(len(sheet.rows)))
     test = [] if split.test is None else select_rows(sheet, split.test, "--test")
     tested = {*test}
@@ -248,6 +249,9 @@ def leave_out_groups(
 LEVEL = 0.05
 """An assumption does not hold where the p of its test is lower."""
 
+UNCORRELATED = (1.5, 2.5)
+"""Durbin-Watson statistics at which neighbouring rows count as independent: 2 is no correlation, 0 and 4 are full."""
+
 HIGHEST_INFLATION = 10.0
 """A counter with a larger VIF follows from the others."""
 
@@ -287,6 +291,7 @@ GROWING = {
 
 
 def check_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scale: str) -> list[Assumption]:
+    """Tests of what least squares assume: linearity, equal variance, normal and independent errors."""
     import numpy as np
     from scipy.stats import jarque_bera
     from statsmodels.stats.diagnostic import het_breuschpagan
@@ -306,11 +311,9 @@ def check_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scal
     text = "intervals are as wide as they say" if p >= LEVEL else "intervals are only approximate"
     found.append(Assumption("normality", "Jarque-Bera", statistic, p, p >= LEVEL, text))
     ratio = float(durbin_watson(left))
-    text = "rows are independent" if 1.5 <= ratio <= 2.5 else "neighbouring rows have errors alike: p are too small"
-    found.append(
-        Assumption("no autocorrelation", "Durbin-Watson", ratio, p=None, holds=1.5 <= ratio <= 2.5, meaning=text)
-    )
-    return found
+    alone = UNCORRELATED[0] <= ratio <= UNCORRELATED[1]
+    text = "rows are independent" if alone else "neighbouring rows have errors alike: p are too small"
+    return [*found, Assumption("no autocorrelation", "Durbin-Watson", ratio, p=None, holds=alone, meaning=text)]
 
 
 def linearity_p(design: NDArray[np.float64], left: NDArray[np.float64]) -> float:

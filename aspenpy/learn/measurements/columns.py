@@ -306,6 +306,8 @@ def evaluate_formula(text: str, sheet: MeasurementSheet) -> NDArray[np.float64]:
 
 
 def lower_formula(text: str, sheet: MeasurementSheet) -> Expr:
+    """A predictor such as `cycles/instructions` as an expression of columns. Raises AspenError for unknown names."""
+
     def resolve(node: nodes.Name) -> Expr:
         try:
             return graph.symbol(sheet.heading(node.name).name, "column")

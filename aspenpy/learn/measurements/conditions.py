@@ -122,6 +122,7 @@ class _Builder:
         self.source, self.sheet = source, sheet
 
     def build(self, tree: Tree[Token], depth: int = 0) -> Holds:
+        """The function that says of a row whether the condition of a syntax tree holds."""
         kind = str(tree.data)
         parts: list[Any] = tree.children
         if kind in ("any", "all"):

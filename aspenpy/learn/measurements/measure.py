@@ -100,6 +100,7 @@ class CounterSources(Record):
 
 
 def run_once(command: Sequence[str], counters: CounterSources) -> MeasuredRun:
+    """Runs a command and measures its time, events and energies. Raises AspenError where it fails."""
     with count_events(command, counters) as (line, events):
         before = {name: read_microjoules(path) for name, path in counters.energies}
         began = perf_counter()

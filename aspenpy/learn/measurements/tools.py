@@ -105,6 +105,7 @@ def read_perf_json(source: Source) -> MeasurementSheet:
 
 
 def add_event(row: Row, event: str, unit: str, cell: Cell) -> None:
+    """Adds a count to a row; units of a socket that count the same event are added up."""
     name = re.sub(r":[ukhpGHS]+$", "", OF_UNIT.sub(r"\1", event))
     header = f"{name} [{UNITS.get(unit, unit)}]" if unit else name
     counted = not str(cell.value).startswith("<not")

@@ -141,6 +141,7 @@ class KernelBuilder:
         self.mixtures = declarations_by_name(nodes.Mixture, (*model.node.declarations, *node.declarations))
 
     def build(self, root: Declarations) -> flow.Kernel:
+        """The control flow of the kernel, with its names resolved."""
         self.origins = root.origins
         formals = {
             formal.name: graph.symbol(formal.name, self.full_name)
