@@ -16,8 +16,8 @@ from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
 from aspenpy.extract.tree_calls import CallReader, construct_in_place
 from aspenpy.extract.tree_expressions import FUNCTIONS, is_static
 from aspenpy.extract.tree_methods import USES, find_template, is_virtual, write_uses
+from aspenpy.extract.tree_state import UnitState
 from aspenpy.extract.tree_types import INT, REFERENCES, children_of
-from aspenpy.extract.unit_state import UnitState
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 

@@ -12,8 +12,8 @@ from aspenpy.extract.front_end import load_libclang
 from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions
 from aspenpy.extract.tree_methods import find_template, has_virtual_methods, is_virtual, list_overridden
 from aspenpy.extract.tree_standard import translate_call
+from aspenpy.extract.tree_state import UnitState
 from aspenpy.extract.tree_types import INT, LAMBDA, THIS, VOID, children_of
-from aspenpy.extract.unit_state import UnitState
 from aspenpy.language.source import Span
 
 _OWNED_ARRAY = re.compile(r"std::(?:unique_ptr|shared_ptr)<.*\[\]")

@@ -11,8 +11,8 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import evaluate_constant, load_libclang
+from aspenpy.extract.tree_state import UnitState
 from aspenpy.extract.tree_types import INT, NULL, THIS, VOID, Types, children_of, pointer_to, size_of
-from aspenpy.extract.unit_state import UnitState
 from aspenpy.language.source import Span
 
 BINARY = dict(enumerate("* / % + - << >> <=> < > <= >= == != & ^ | && || = * / % + - << >> & ^ | ,".split(), start=3))

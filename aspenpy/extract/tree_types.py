@@ -8,7 +8,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import evaluate_constant
-from aspenpy.extract.unit_state import UnitState
+from aspenpy.extract.tree_state import UnitState
 
 _INTEGERS = frozenset({
     *"BOOL CHAR_U UCHAR CHAR16 CHAR32 USHORT UINT ULONG ULONGLONG UINT128 CHAR_S SCHAR WCHAR SHORT INT".split(),
