@@ -33,24 +33,25 @@ from aspenpy.record import Record
 
 
 class PartSizes(Record):
-    """Sizes of the parts of a rank's work, of its counter 0, 1, ...: rows of a triangle. Sums of them are exact; of the
-    blocks of threads those are compared that are the largest where sizes rise, fall or are convex, and the middle
-    one."""
+    """Parts of a rank's work that are not equal, such as the rows of a triangle: the `size` of a part is a function of
+    its number, the `counter` from 0 on. Sums of sizes are exact. The largest block of a thread is taken from those that
+    are the largest where sizes rise, fall or are convex, and the middle one."""
 
     counter: Expr
     size: Expr
 
     def sum_to(self, end: Expr) -> Expr:
-        """All parts before the one of that number."""
+        """The size of all parts before the one with number `end`."""
         return graph.summation(self.counter, end, self.size)
 
     def largest(self, parts: Expr) -> Expr:
-        """The first part or the last."""
+        """The size of the first part or the last, whichever is larger."""
         ends = [graph.ZERO, graph.apply("max", 0, graph.sub(parts, 1))]
         return graph.apply("max", *(graph.substitute([self.size], {self.counter: end})[0] for end in ends))
 
     def largest_chunk(self, parts: Expr, threads: Expr, low: Expr, high: Expr) -> Expr:
-        """The largest of the blocks of the threads from `low` up to `high`."""
+        """The largest of the blocks of the threads from `low` up to `high`. Each has `each` parts, the first `more` of
+        them one more, as OpenMP's static schedule has it."""
         each = graph.apply("floor", graph.div(parts, threads))
         more = graph.sub(parts, graph.mul(each, threads))
         last = graph.sub(high, 1)
@@ -66,11 +67,12 @@ class PartSizes(Record):
 
 
 class Instances(Record):
-    """The instances of a block on a machine: `count` of them, of which each keeps `spread` cores busy where it is a
-    rank with a `placement`, of `cores`, in so many `parts`; `placed` is their count, refused where the machine has no
-    places for so many. Parts of unequal `sizes` are functions of a counter. Those that are no ranks are spread over a
-    `share_of_machine`. `threads` of the busiest core work together; several kinds of cores share parts by a
-    `schedule`."""
+    """The instances of a block on a machine, `count` of them: ranks if they have a `placement`.
+
+    A rank has `cores`, of which it keeps `spread` busy, and `parts` of work, of unequal `sizes` or of one; `placed` is
+    the number of ranks, which fails where the machine has no places for so many. `threads` of the busiest core work
+    together; several kinds of cores share parts by a `schedule`. Instances that are no ranks use a `share_of_machine`.
+    """
 
     count: Expr
     spread: Expr = graph.ONE
@@ -85,11 +87,11 @@ class Instances(Record):
 
     @property
     def together(self) -> Expr:
-        """Cores that they keep busy, if there are so many."""
+        """Cores that all instances keep busy, if there are so many."""
         return graph.mul(self.count, self.spread)
 
     def share(self, amount: Expr) -> Expr:
-        """The part of an amount that one core does which an instance keeps busy."""
+        """The part of an instance's amount that one of its busy cores does."""
         return amount if self.spread is graph.ONE else graph.div(amount, self.spread)
 
     @property

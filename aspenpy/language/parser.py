@@ -89,7 +89,11 @@ def _parse(
 
 
 def _recognise_stream(stream: TokenStream, builder: Builder, start: str) -> Any:
-    """Parses a whole stream into the builder's value."""
+    """Parses a whole stream into the builder's value.
+
+    An action of 0 and more shifts the token, and is the next state; one below is the rule with the number `~action`,
+    by which the values of its symbols are reduced to one.
+    """
     language = tables()
     actions = language.actions
     steps = [(rule.symbol, rule.length, _maker_of_rule(rule, builder)) for rule in language.rules]
@@ -114,7 +118,8 @@ def _recognise_stream(stream: TokenStream, builder: Builder, start: str) -> Any:
     return values[0]
 
 
-_STUCK = -(10**9)  # no action: the token cannot stand there
+_STUCK = -(10**9)
+"""Stands for no action: the token cannot stand there. Below 0, so that the loop has one test for it and for rules."""
 
 
 def _maker_of_rule(rule: Rule, builder: Builder) -> Callable[[list[Any]], Any] | None:

@@ -46,11 +46,13 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Keyword(Record):
-    """A keyword. `begins` is what it is the first word of, "" for a word within something else, which `continues` what
-    it is a further part of; `encloses` says, by opening bracket, what stands in the brackets behind it, for messages
-    (`{name}` is the name behind the word); `holds` is what its braces hold, and `members` what the names among them
-    are. `names` is the colour of the name behind it, `declares` what that is where it is new; it is `used_as`
-    something else where models name it again. The `example` of a declaration is as short as can be."""
+    """What is known of a keyword.
+
+    `begins`: the kind of thing whose first word it is; "" for a word within a thing, which `continues` that kind.
+    `encloses`: what stands in the brackets behind it, by opening bracket, in messages, with the `{name}` before them.
+    `holds`: what its braces hold; `members`: what the names in them are. `names`: the colour of the name behind it;
+    `declares`: what that name is; `used_as`: what it is where models use it, if something else. `example`: the shortest
+    declaration."""
 
     begins: str = ""
     encloses: Mapping[str, str] = _NOTHING

@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run_guarded(arguments: list[str]) -> int:
-    """Whatever ends a command early is said, and becomes its exit status."""
+    """Runs a command; reports what ends it early, and returns its exit status."""
     try:
         return run(arguments)
     except AspenError as error:
@@ -91,18 +91,18 @@ def _run_guarded(arguments: list[str]) -> int:
 
 
 def has_no_value(error: Exception) -> bool:
-    """Whether an expression had no value, and nobody said where in a model it is. Where one was evaluated, what says so
-    has been imported."""
+    """Whether an error says that an expression has no value, without its place in a model. The classes of such errors
+    are imported only where expressions are evaluated."""
     failures = sys.modules.get("aspenpy.expr.failures")
     return failures is not None and isinstance(error, failures.EvaluationError | failures.DomainError)
 
 
 OUT_OF_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
-"""How the loader of libraries and the system say it, in exceptions of other kinds."""
+"""Words for missing memory in other exceptions than MemoryError, of the system and of the loader of libraries."""
 
 
 def out_of_memory(error: BaseException | None) -> bool:
-    """Whether that is what an exception, or one that it was raised for, is about."""
+    """Whether missing memory is the cause of an exception, or of one that it was raised for."""
     while error is not None:
         if isinstance(error, MemoryError) or any(words in str(error).lower() for words in OUT_OF_MEMORY):
             return True
