@@ -331,7 +331,7 @@ def _profiles(values: Floats, target: Floats) -> Floats:
 
 
 def _single_clusters(count: int) -> Clusters:
-    """Where there are too few counters for two clusters of two: each is one."""
+    """Clusters of one counter each, for too few counters to make two of two."""
     return Clusters(numpy.eye(count), numpy.eye(count), 0.0, partition=1.0, xie_beni=0.0)
 
 

@@ -216,7 +216,7 @@ class DesignSpace(Result):
 
     @cached_property
     def boxes(self) -> tuple[Box, ...]:
-        """Each component alone and each pair: rows of values are runtime and, where there is power, energy."""
+        """Boxes of each component and each pair; rows of values are runtime and, where there is power, energy."""
         return tuple(boxes(self.space, self._evaluate, steps=self.levels, grid=self.levels))
 
     @cached_property

@@ -39,7 +39,7 @@ class MeasuredSamples(Record):
 
 
 def samples_of(sheet: MeasurementSheet, metric: str, target: StoppingRule) -> MeasuredSamples:
-    """How well the means of a metric are known, a configuration after the other."""
+    """Samples of a metric with the certainty of their means, one per configuration."""
     values = read_numbers(sheet, metric)
     parts = rows_by_key(row_keys(sheet, CONFIGURATION)).values()
     halves, more = list[float](), 0

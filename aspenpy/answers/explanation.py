@@ -101,7 +101,7 @@ class TimeOf(Total):
 
 
 def by_requirement(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
-    """Each requirement's amount and time apart."""
+    """Amounts and times, one total for each requirement."""
     totals: Totals = {}
     for cost in tree.blocks[block].requirements:
         totals[AskedBy(cost)] = graph.mul(block.parallelism, cost.requirement.amount)

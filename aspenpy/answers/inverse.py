@@ -211,7 +211,7 @@ class RootSearch:
             self.leaps.append(Leap(before, values[0], behind, values[1]))
 
     def _merge_solutions(self) -> list[Solution]:
-        """In order, those that touch made one."""
+        """The solutions in order, with neighbours that touch merged."""
         merged: list[Solution] = []
         for solution in sorted(self.solutions, key=lambda solution: solution.low):
             gap = 1 if self.whole else Fraction(1, 10**10) * max(magnitude_of_end(solution.low), 1)

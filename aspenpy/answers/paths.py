@@ -101,7 +101,7 @@ class Visit(Record):
 
 
 def visits_of_blocks(entry: flow.Kernel) -> Iterator[Visit]:
-    """Every block of a run on every call path, in the order written."""
+    """Visits of each block on each call path, in the order written."""
     waiting = [(entry.body, opening_scene(entry))]
     met = 0
     while waiting:

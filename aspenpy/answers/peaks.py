@@ -149,7 +149,7 @@ def _expression_of_setting(machine: Machine, name: str, setting: Setting) -> Exp
 
 
 def _combine_traits(offer: Offer) -> Iterator[tuple[str, ...]]:
-    """In the order of the resource's traits; those that take an argument are left out."""
+    """Combinations of traits, in the resource's order; traits that take an argument are left out."""
     names = [trait.name for trait in offer.resource.traits.values() if trait.argument is None]
     precisions: list[str | None] = [name for name in names if name in EXCLUSIVE]
     if len(precisions) < len(EXCLUSIVE):

@@ -117,7 +117,7 @@ class Profile(Result):
 
     @cached_property
     def arcs(self) -> tuple[Arc, ...]:
-        """Which kernel spends how much in which, callers and their calls in the order written."""
+        """Time that kernels spend in each other, callers and their calls in the order written."""
         tree = self.prediction.tree
         values = self._values(_Arcs(tree))
         merged: dict[tuple[str, str, tuple[str, ...]], tuple[float, float]] = {}
@@ -204,7 +204,7 @@ def profile(app: Application | Case, machine: Machine | None = None, **options: 
 
 
 class Count(Total):
-    """How often a call, or a path of calls, is taken."""
+    """Number of times that a call, or a path of calls, is taken."""
 
     where: Any
 
@@ -275,7 +275,7 @@ class _Paths(TimedLeaf):
 
 
 class Timer:
-    """How long parts of kernels take on a machine."""
+    """Prices parts of kernels on a machine."""
 
     def __init__(self, tree: CostTree) -> None:
         self._totaller = Totaller(TimedLeaf(tree))

@@ -36,7 +36,7 @@ Values = Mapping[Any, float]
 
 
 class Asked(Total):
-    """How much of a resource a kernel asks for."""
+    """Total amount of a resource that a kernel requires."""
 
     kernel: str | None
     resource: str
@@ -201,7 +201,7 @@ def _points_at_levels(
 
 
 class _Asker(NamedTuple):
-    """Who asks: the instances of a block, whose amounts count for a kernel, or for all kernels together."""
+    """The instances of a block, whose amounts count for a kernel, or for all kernels together."""
 
     kernel: str | None
     parallelism: Expr

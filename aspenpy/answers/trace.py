@@ -96,7 +96,7 @@ class Trace(Result):
 
     @property
     def shown_blocks(self) -> int:
-        """How many executions of blocks are among the steps."""
+        """Number of executions of blocks among the steps."""
         return sum(1 for step in self.steps if step.kind == "block")
 
     def _number_of_blocks(self) -> Value:

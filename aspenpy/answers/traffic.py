@@ -147,7 +147,7 @@ class Traffic(Result):
 
     @cached_property
     def uses(self) -> tuple[Use, ...]:
-        """By kernel and requirement in the order written, at each level."""
+        """One row per kernel, requirement and level, in the order written."""
         values = self._values
         all_uses = []
         for kernel, block, traffic in self._list_patterned():
@@ -180,7 +180,7 @@ class Traffic(Result):
 
     @cached_property
     def totals(self) -> tuple[LevelTotal, ...]:
-        """By level, the nearest to the core first."""
+        """Totals by level, the nearest to the core first."""
         level_totals = []
         for level in self.levels:
             here = [use for use in self.uses if use.level == level.name]

@@ -155,7 +155,7 @@ class CostTree:
 
     @property
     def rank_placement(self) -> RankPlacement | None:
-        """Where ranks live, where blocks say that ranks share their work out."""
+        """The placement of ranks; None where no block is executed by ranks."""
         shared = any(cost.block.width is not None for cost in self.blocks.values())
         return self.residence.where.ranks if shared else None
 

@@ -157,7 +157,7 @@ def _count_sent(block: flow.Block, kernel: flow.Kernel) -> Totals:
 
 
 def _seconds(tree: CostTree) -> Callable[[flow.Flow, flow.Kernel], Expr]:
-    """How long a part of a kernel takes on a machine. A block may lack some of its requirements."""
+    """Seconds of a part of a kernel on a machine. A block may lack some of its requirements."""
     timer = Timer(tree)
     hierarchy = Hierarchy(tree.machine, tree.socket, tree.application, tree.entry, definitions=tree.definitions)
 

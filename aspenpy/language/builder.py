@@ -45,12 +45,12 @@ class ExpressionBuilder:
     # -- places ----------------------------------------------------------------------------------
 
     def _span(self, first: Any, last: Any) -> Span:
-        """From the beginning of one token, piece or node to the end of another."""
+        """The span from the beginning of one token, piece or node to the end of another."""
         start = first.start if isinstance(first, _PLACED) else first.span[1]
         return Span(self.source, start, last.end if isinstance(last, _PLACED) else last.span[2])
 
     def _span_of_all(self, children: Children) -> Span:
-        """From the first symbol of a rule to the last one that is there."""
+        """The span from the first symbol of a rule to the last one that is there."""
         for last in reversed(children):
             if last is not None:
                 return self._span(children[0], last)

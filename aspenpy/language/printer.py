@@ -177,7 +177,7 @@ def _write_machine(node: nodes.Machine) -> str:
 
 
 def _write_block(items: Iterable[Any]) -> str:
-    """On one line; the formatter opens it if it is long."""
+    """The text of a block on one line; the formatter opens it if it is long."""
     return f"{{ {' '.join(_text(item) for item in items)} }}"
 
 

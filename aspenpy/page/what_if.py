@@ -123,7 +123,7 @@ class WhatIf:
 
     @cached_property
     def machines(self) -> list[MachinePage]:
-        """In the order of the cases."""
+        """The machines in the order of the cases."""
         return [
             machine_page(PageExpressions(prediction, self.inputs_on(number)))
             for number, prediction in enumerate(self.predictions)

@@ -99,7 +99,7 @@ def run_benchmarks(
 
 
 def run_pass(target: Path, part: Part, host: HostTopology, seconds: float | None = None) -> dict[str, float]:
-    """By name what a pass measures. Raises AspenError where the program fails."""
+    """The quantities that one pass measures, by name. Raises AspenError where the program fails."""
     found = find_caches(host)
     arguments = (part, *found.sizes, found.way, MOST_BYTES, seconds or SECONDS[part], *host.processors)
     command = [str(target), *map(str, arguments)]

@@ -256,7 +256,7 @@ def _round_cycles(number: Number, source: str) -> Number:
 
 
 def _derive_lookahead(found: Quantities, clock: Quantity) -> dict[str, Number]:
-    """How far a core looks ahead, and how many lines it has under way."""
+    """Instructions that a core looks ahead, and its outstanding misses."""
     sums, add = found["segments_latency"], found["add_dp_latency"]
     across, whole = found["load_across"], found["load_simd"]
     memory = found["memory_latency"]

@@ -146,7 +146,7 @@ def _ignored_trait_in_words(trait: str) -> str:
 
 
 def _facts_of_spread(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, str]]:
-    """Over how many cores each instance is spread; the formula is the same for all."""
+    """Facts on how many cores each instance uses; the formula is the same for all."""
     if step.spread is None:
         return []
     cores = value(step.spread)
@@ -176,7 +176,7 @@ def _facts_of_instance(step: ExplainedRequirement, value: Valuer) -> list[tuple[
 
 
 def _facts_of_all_instances(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, str]]:
-    """How long one instance takes, and all."""
+    """Facts on the time of one instance and of all."""
     if step.exchanges:
         alone = value(step.serial)
         return [("all of them take", _describe_differing(step.serial) if alone is None else seconds(alone))]

@@ -90,7 +90,7 @@ def _end_of_interval(item: Any, index: int) -> float | None:
 
 
 def facts_of(fit: Fit) -> Table:
-    """How well the model fits the measurements."""
+    """Facts on how well the model fits the measurements."""
     largest = signed_percent(fit.worst.error)
     where = "" if largest == signed_percent(0) else f" in row {fit.worst.measurement.row}"
     rows = (
@@ -103,7 +103,7 @@ def facts_of(fit: Fit) -> Table:
 
 
 def _measurement_tables(fit: Fit) -> tuple[Table, ...]:
-    """For people only the worst of many; for programs all."""
+    """Tables of measurements: the worst of many for the text, all for JSON and CSV."""
     title, shown = "measurements", fit.residuals
     if len(shown) > MOST_SHOWN:
         shown = tuple(sorted(shown, key=lambda item: -abs(item.error))[:MOST_SHOWN])

@@ -136,7 +136,7 @@ def _type_of(machine: Machine, place: Place) -> str:
 
 
 def _numbers(machine: Machine, place: Place) -> tuple[Any, Any, Any]:
-    """How many there are, and the watts that one of them consumes."""
+    """Number of a component, and the watts that one consumes."""
     watts = [place.component.power.get(kind) for kind in ("static", "dynamic")]
     static, dynamic = (None if expr is None else value_of(expr, machine.definitions) for expr in watts)
     return value_of(place.count, machine.definitions), static, dynamic
@@ -179,7 +179,7 @@ def _rate_of_all(peak: Peak) -> Amount | None:
 
 
 def _describe_component(peak: Peak, found: Sequence[Peak]) -> str:
-    """Its name; the way to it where that stands in several places."""
+    """The name of a component; its path where it stands in several places."""
     name = peak.path[-1]
     return name if len({other.path for other in found if other.path[-1] == name}) == 1 else "/".join(peak.path)
 

@@ -25,7 +25,7 @@ BINDINGS = (
 
 
 class Words:
-    """How the quantities and variables of one space are read."""
+    """Wording of the quantities and variables of one space."""
 
     def __init__(self, space: Space) -> None:
         self.space = space

@@ -108,7 +108,7 @@ def _complete_models_and_files(prefix: str, **_: Any) -> list[str]:
 
 
 def _complete_advice(prefix: str, **more: Any) -> list[str]:
-    """Its steps, and applications."""
+    """Steps of `advise`, and applications."""
     return [*(step for step in STEPS if step.startswith(prefix)), *_complete_from_library("apps")(prefix)]
 
 

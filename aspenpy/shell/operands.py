@@ -45,7 +45,7 @@ def case_of_arguments(arguments: Arguments, kernel: str | None = None) -> Case:
 
 
 def placement_arguments(arguments: Arguments) -> dict[str, Any]:
-    """Where a command line lets ranks live, by the names that `Case` has for it."""
+    """Placement of ranks on a command line, by the names that `Case` has for it."""
     return {name: getattr(arguments, name, None) for name in PlacementOptions._fields}
 
 

@@ -146,7 +146,7 @@ def complain(line: str) -> None:
 
 
 def complain_in_lines(text: str) -> None:
-    """Where standard error cannot be written either, the exit status has to say it all."""
+    """Writes lines to standard error; where that fails, the exit status is all that a user gets."""
     with contextlib.suppress(CommandError, ClosedPipe):
         _write(sys.stderr, text + "\n")
 

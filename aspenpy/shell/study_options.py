@@ -71,7 +71,7 @@ LEARNT = option("--model", "FILE", "a model that `aspenpy empirical` has learnt 
 
 
 def runs(least: int, most: int, former: tuple[str, str] = ("", "")) -> tuple[Option, Option]:
-    """How often something is run at least and at most."""
+    """The least and the largest number of runs."""
     return (
         option("--least-runs", "N", "runs at least").adapt(
             f" (default: {least})", type=positive, default=least, former=former[0]

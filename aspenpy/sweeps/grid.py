@@ -33,7 +33,7 @@ Declared = Callable[[str], tuple[float, float] | None]  # the range that the mod
 
 
 def count_values(axis: Axis) -> int:
-    """How many values it has, at most."""
+    """Number of values of an axis, at most."""
     return len(axis.items) or axis.count or POINTS
 
 

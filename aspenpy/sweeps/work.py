@@ -204,7 +204,7 @@ class Stretch(NamedTuple):
 
 
 class StretchPlan:
-    """How a study is cut into stretches, which are numbered."""
+    """The division of a study into numbered stretches."""
 
     def __init__(self, cases: int, grid: Sequence[int], block: int, stretch: int) -> None:
         self.cases = cases
@@ -219,7 +219,7 @@ class StretchPlan:
         return case, range(number * self._each, min((number + 1) * self._each, self.blocks.count))
 
     def size(self, stretch: int) -> int:
-        """How many points it has."""
+        """Number of points of the stretch."""
         _, blocks = self.place(stretch)
         behind = self.blocks[blocks.stop][0] if blocks.stop < self.blocks.count else prod(self.blocks.shape)
         return behind - self.blocks[blocks.start][0]

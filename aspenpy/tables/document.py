@@ -231,7 +231,7 @@ def _write_markdown_span(span: Span) -> str:
 
 
 def _write_markdown_code(text: str) -> str:
-    """In more backticks than the text has in a row."""
+    """The text between more backticks than it has in a row."""
     line = " ".join(text.split()).replace("|", "\\|")
     longest = max(map(len, re.findall("`+", line)), default=0)
     fence = "`" * (longest + 1)

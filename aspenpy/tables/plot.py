@@ -92,14 +92,14 @@ def curve_lines(plot: Plot, across: int, low: float, high: float, log: bool) -> 
 
 
 def _walk_dots(places: Sequence[tuple[int, int] | None]) -> Iterator[tuple[int, int]]:
-    """Where there are dots, from the upper left; neighbouring points are joined."""
+    """Positions of dots, from the upper left; neighbouring points are joined."""
     for before, place in pairwise([None, *places]):
         if place is not None:
             yield from _walk_line(before or place, place)
 
 
 def _position_between(value: float, low: float, high: float, log: bool) -> float:
-    """How far along the way from one end to the other; in the middle where these are one."""
+    """Position between two ends, from 0 to 1; 0.5 where they are equal."""
     if low == high:
         return 0.5
     return math.log(value / low) / math.log(high / low) if log else (value - low) / (high - low)

@@ -93,7 +93,7 @@ def _render_grid(part: Grid, columns: int) -> Text:
 
 
 def _render_plot(part: Plot, columns: int) -> Text:
-    """Its axes dim, the curve in colour."""
+    """Draws a plot with dim axes and a coloured curve."""
     head, *lines = plot_lines(part, columns)
     drawn = Text("\n".join([head, *lines]), no_wrap=True)
     drawn.highlight_regex(r"[\u2801-\u28ff]+", "cyan")

@@ -126,7 +126,7 @@ class ReuseDistances(Result):
         write_whole(path, self.to_csv(bins))
 
     def to_json(self) -> dict[str, Any]:
-        """For programs: the histogram as it is, and one for each range."""
+        """The histogram, and one for each range, as JSON."""
         return {
             "source": self.source,
             "name": self.name,

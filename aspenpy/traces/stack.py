@@ -57,7 +57,7 @@ def count_earlier_and_greater(values: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def _count_in_own_block(digit: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """How many earlier elements of the same block have a greater digit."""
+    """Number of earlier elements of the same block with a greater digit, for each element."""
     blocks = digit.reshape(-1, WIDTH)
     counts = np.empty_like(blocks)
     for start in range(0, len(blocks), COLUMNS):
@@ -106,7 +106,7 @@ class LruStack:
 
     @property
     def chunk(self) -> int:
-        """How many references the next call of `distances` should have: enough to pay for renewing the order."""
+        """Number of references that the next call of `distances` should have: enough to pay for renewing the order."""
         return min(max(LEAST_CHUNK, len(self)), MOST_CHUNK)
 
     def distances(self, lines: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -180,7 +180,7 @@ def _kernel_expressions(kernel: flow.Kernel) -> list[Expr]:
 
 
 def _all_expressions(application: Application, kernels: list[flow.Kernel]) -> list[Expr]:
-    """Every expression that the application evaluates somewhere."""
+    """The expressions that the application evaluates anywhere."""
     sizes = [data.size for data in application.data.values()]
     values = [parameter.value for parameter in application.parameters.values()]
     bounds = [bound for item in application.parameters.values() for bound in (item.low, item.high) if bound is not None]

@@ -57,7 +57,7 @@ def check_file(
     settings: Mapping[str, Setting] | None = None,
     part_allowed: bool = False,
 ) -> list[Diagnostic]:
-    """Every diagnostic of one file."""
+    """The diagnostics of one file."""
     try:
         source = reader.read(path)
         return check_source(source, machine, reader, socket=socket, settings=settings, part_allowed=part_allowed)

@@ -54,7 +54,7 @@ class EnergyLaw(Protocol):
 
     @property
     def terms(self) -> Mapping[Key, EnergyTerm]:
-        """By key."""
+        """The terms by key."""
         ...
 
     def amounts(self, cost: BlockCost) -> Totals:

@@ -47,7 +47,7 @@ class EnergyTotals:
 
     @property
     def terms(self) -> dict[Key, EnergyTerm]:
-        """By key; those of conversion hold what is lost for each joule."""
+        """The terms by key; those of conversion hold the joules lost for each joule."""
         return dict(self.law.terms)
 
     @cached_property

@@ -312,7 +312,7 @@ class Journey:
                 fail("unsettled-data", message, node.span, hint=hint)
 
     def _parallel(self, node: flow.Parallel, scene: DataNames, state: State) -> Found:
-        """Each branch finds the data where the one written before it leaves them."""
+        """Follows the branches of a `par` in the order written: each finds data where the one before leaves them."""
         branches = []
         for branch in node.branches:
             totals, state = self.walk(branch, scene, state)

@@ -32,11 +32,11 @@ class AccessSurroundings(Record):
 
     @property
     def first_alone(self) -> AccessSurroundings:
-        """As if nothing else had touched the data structure before."""
+        """The reuse as if nothing else had touched the data structure before."""
         return self.replace(before=(), ahead=None, drawn=graph.ZERO)
 
     def last(self, access: Access, level: Level) -> Sequence[Last]:
-        """How the data structure was touched last, before the block began."""
+        """The last touch of the data structure before the block began."""
         cold = access.cold or access.fresh or access.streaming
         return (COLD,) if cold else self.memory(access.requirement, level.line, access.warm, self.stored)
 

@@ -122,7 +122,7 @@ def time_ahead(steps: Sequence[Expr], walk: AccessNest) -> Expr:
 
 
 def in_the_same_loops(accesses: Sequence[Access]) -> list[Access]:
-    """Every nest of the block brought to the loops of the block."""
+    """The nests of the block, each written over the loops of the block."""
     _same_depth(accesses)
     patterns = [access.pattern for access in accesses]
     affine = [pattern for pattern in patterns if isinstance(pattern, Affine)]
@@ -207,7 +207,7 @@ def _pad_loops(access: Access, depth: int) -> Access:
 
 
 def _whole(steps: Expr) -> Expr:
-    """How many places a stream reaches in some loops: one at least."""
+    """Number of positions that a stream reaches in some loops, at least 1."""
     places = as_term(steps)
     if places.coefficient.denominator == 1 and all(exponent > 0 for _, exponent in places.powers):
         return places.expression()

@@ -244,7 +244,7 @@ def sum_in_bands(body: Expr, counter: Expr, bounds: Bounds) -> Expr:
 
 
 def at_middles(bodies: Sequence[Expr], counter: Expr, bounds: Bounds, bands: int) -> list[list[Expr]]:
-    """Each body at the middles of equal parts of a counter's values."""
+    """The bodies at the middles of equal parts of a counter's values."""
     middle, trips = (bounds.low + bounds.high) / 2, bounds.trips
     values = list[list[Expr]]()
     for band in range(bands):

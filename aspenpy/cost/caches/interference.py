@@ -210,7 +210,7 @@ def _hits_in_windows(
     level: Level,
     part: Expr,
 ) -> tuple[Expr, Expr]:
-    """As `hits`, with all of some nests in every window."""
+    """Hits and touched bytes where all of some nests are in every window; see `hits`."""
     structures = [[own, *_different(siblings, (own,), between)]]
     structures += [found for nests in others if (found := _different(nests, (), between))]
     depth = max(len(nest.loops) for nests in structures for nest in nests)

@@ -40,7 +40,7 @@ class AccessNest(Record):
 
     @property
     def address(self) -> Expr:
-        """Where it is, by the counters of the loops."""
+        """The address of the access as a function of the loops' counters, in bytes."""
         counted = zip(self.loops, COUNTERS, strict=False)
         return graph.add(*(loop.stride * counter for loop, counter in counted if loop.moves))
 
@@ -51,7 +51,7 @@ class AccessNest(Record):
 
     @property
     def outermost(self) -> int:
-        """How many loops there are up to the outermost that moves the access."""
+        """Number of loops up to the outermost that moves the access."""
         return max((depth for depth, loop in enumerate(self.loops, 1) if loop.moves), default=0)
 
     def moving(self, depth: int) -> tuple[StridedLoop, ...]:

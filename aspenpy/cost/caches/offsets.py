@@ -186,7 +186,7 @@ class Walks:
         )
 
     def time(self, behind: ContiguousWords, ahead: ContiguousWords) -> Expr:
-        """How much later the one behind comes to a place."""
+        """The delay after which the walk behind reaches a position of the one ahead."""
         steps = [theirs - mine for mine, theirs in zip(behind.steps, ahead.steps, strict=True)]
         return time_ahead(steps, self.walk)
 

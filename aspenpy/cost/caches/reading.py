@@ -192,7 +192,7 @@ class _Request(Record):
 
     @property
     def times(self) -> Expr:
-        """How often the same data are swept."""
+        """Number of sweeps over the same data."""
         if self.reuse is None:
             return graph.ONE
         (times, *rest) = self.reuse.arguments or (None,)

@@ -56,7 +56,7 @@ def _covers(own: AccessNest, other: AccessNest, depth: int, beside: bool) -> boo
     first, last = (others.ends_of(theirs, depth, sign) for sign in (-1, 1))
 
     def within(shift: int) -> bool:
-        """In this pass of the loop around (0), or in the one before (-1)."""
+        """Whether the other covers this in the same pass of the loop around (0), or in the one before (-1)."""
         now = {COUNTERS[depth]: COUNTERS[depth] + shift}
         for around in range(depth, len(own.loops)):
             counter, low, high = graph.substitute(others.ends[around], now)

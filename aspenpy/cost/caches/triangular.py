@@ -38,7 +38,7 @@ def trips_depend(loops: tuple[StridedLoop, ...]) -> bool:
 
 @lru_cache(maxsize=1024)
 def count_accesses(loops: tuple[StridedLoop, ...]) -> Expr:
-    """How often all loops together come to the access."""
+    """Number of times that the access is made in all loops."""
     return _total(graph.ONE, IterationDomain.of(loops), COUNTERS[: len(loops)])
 
 

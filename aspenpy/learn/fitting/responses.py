@@ -203,7 +203,7 @@ def formula_key(item: Measurement) -> tuple[Any, ...]:
 
 
 def describe_place(item: Measurement) -> str:
-    """Where a measurement stands, in words."""
+    """The place of a measurement in its file, in words."""
     return f"the measurement at {item.span}" if item.span is not None else f"row {item.row} of the measurements"
 
 
@@ -297,7 +297,7 @@ class Errors:
         return any(row.curve.has_steps for row in self.rows)
 
     def __call__(self, values: Sequence[float]) -> list[float]:
-        """In the order of the measurements. Raises AspenError where a model has no value."""
+        """The errors in the order of the measurements. Raises AspenError where a model has no value."""
         errors = [self._relative_error(row, values) for row in self.rows]
         if self.watch is not None:
             self.watch(root_mean_square(errors))

@@ -52,7 +52,7 @@ class Runtime(Total):
 
 
 class ResourceTotal(Total):
-    """How much of a resource is asked for, in its unit."""
+    """Total amount of a resource, in its unit."""
 
     resource: str
 
@@ -64,7 +64,7 @@ class Busy(Total):
 
 
 class Calls(Total):
-    """How often a kernel is called."""
+    """Number of calls of a kernel."""
 
     kernel: str
 
@@ -258,7 +258,7 @@ def sum_terms(terms: Iterable[Expr]) -> Expr:
 
 
 def scale_totals(factor: Expr, part: Totals) -> Totals:
-    """Each quantity times a factor."""
+    """The totals with each quantity multiplied by a factor."""
     return {key: factor * worth for key, worth in part.items()}
 
 

@@ -50,7 +50,7 @@ from aspenpy.tables.table import CSV, Paragraph, Part, Report, Table, Title
 
 
 def show_in_text(part: Part) -> Part:
-    """For people alone: in JSON each step has its own object."""
+    """The parts that only the text shows: JSON has an object for each step."""
     return part.replace(key="") if isinstance(part, Table) else part
 
 

@@ -269,7 +269,7 @@ def _run_trace(arguments: Arguments) -> int:
 
 
 def _report_plan(arguments: Arguments) -> Report:
-    """Which configurations to measure."""
+    """Reports which configurations to measure."""
     if arguments.data is None and not arguments.train:
         return report_plan(PUBLISHED_PLAN) if arguments.kind == "cos" else report_throttling_plan()
     if arguments.kind == "cos-throttling":

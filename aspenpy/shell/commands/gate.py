@@ -157,7 +157,7 @@ def run_diff(arguments: Arguments) -> int:
 
 
 def _two_machines(first: str, second: str) -> tuple[Machine, Machine] | None:
-    """Both as machines; None where the first is none."""
+    """Two machines by name; None where the first name is not that of a machine."""
     if is_program(first):
         return None
     try:

@@ -41,7 +41,7 @@ def lines(prompt: Callable[[], str], completions: Completions) -> Iterator[str]:
 
 
 def _history_file() -> str | None:
-    """Where lines are kept for the next time; None where nothing can be."""
+    """The file of lines for the next session; None where there cannot be one."""
     state = Path(user_folder("XDG_STATE_HOME", ".local/state")) / "aspenpy"
     try:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -139,7 +139,7 @@ def _host_machine() -> Machine:
 
 
 def _compile_options(arguments: Arguments) -> CompileOptions:
-    """As the program was compiled, which is said."""
+    """Options with which the program was compiled; reports them."""
     if arguments.level is not None:
         return CompileOptions((f"-O{arguments.level[1:]}",), "--as") if arguments.level != "source" else NO_OPTIONS
     try:
@@ -153,7 +153,7 @@ def _compile_options(arguments: Arguments) -> CompileOptions:
 
 
 def _find_recipe(found: CompileOptions, machine: Machine) -> Recipe | None:
-    """How the program is compiled, where the machine takes cycles of compiled loops and they can be had."""
+    """The recipe by which the program is compiled; None unless the machine takes cycles of compiled loops."""
     takes = any(MODEL in component.properties for component in machine.components.values())
     if not takes or find_simulator() is None or shutil.which("gcc") is None or found is NO_OPTIONS:
         return None

@@ -281,12 +281,12 @@ def explain(session: Conversation, rest: Span) -> Answer:
 
 
 def profile(session: Conversation, rest: Span) -> Answer:
-    """Where the time goes, kernel by kernel; with `calls` who calls whom, too."""
+    """Shows the time by kernel; with `calls` also who calls whom."""
     if rest.text() not in ("", "calls"):
         refuse_line("`calls` or nothing", rest, "profile [calls]")
     return Answer(Profile(session.prediction).report(calls=bool(rest.text())).page)
 
 
 def count(session: Conversation, rest: Span) -> Answer:
-    """How much the kernel asks for, in all and by kernel."""
+    """Shows the amounts of resources, in all and by kernel."""
     return Answer(Counts(session.state).report(resource=rest.text() or None).page)

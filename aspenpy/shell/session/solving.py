@@ -175,7 +175,7 @@ def answer_equation(rest: Span, state: SessionState) -> Page:
 
 
 def _read_search_range(span: Span, state: SessionState) -> Range:
-    """Where to look: the range that was typed, or that the parameter declares, or the widest."""
+    """The range to search: the one typed, else the one that the parameter declares, else the widest."""
     try:
         return read_interval(span, state)
     except AspenError as error:
