@@ -327,7 +327,7 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
     if path is not None:
         loop, done = path
         code.priced += [True] * max(1, sum(1 for _ in _innermost([item], ())))
-        return _insert(item, done, {id(item)} if _is_in_vectors(loop) else set(), False)
+        return _insert(item, done, {id(item)} if _is_in_vectors(loop) else set(), is_wide=False)
     matches = match_loops([item], code, name)
     if matches is None:
         is_deep = any(isinstance(inner, Nest) for inner in walk_items(item.body))

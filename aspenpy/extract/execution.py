@@ -117,6 +117,7 @@ class Compiled:
         pointers: Sequence[Span],
         touched: Sequence[locality.Spans],
         tested: Sequence[Span],
+        *,
         folder: str,
     ) -> None:
         self.build, self.programs, self.folder = build, programs, folder
@@ -353,7 +354,7 @@ def prepare_program(
 ) -> Iterator[Compiled]:
     """A program in a folder that is removed afterwards. Raises AspenError."""
     with TemporaryDirectory(prefix="aspenpy-") as folder:
-        yield PROGRAMS[build.counts](build, programs, recorded, pointers, touched, tested, folder)
+        yield PROGRAMS[build.counts](build, programs, recorded, pointers, touched, tested, folder=folder)
 
 
 PROGRAMS: dict[Tool, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}

@@ -381,7 +381,7 @@ class _Extractor:
         if not any(rate for _, rate in rates):
             return None
         meaning = Meaning(f"branches guessed wrongly each time at `{span.text()[:60]}`")
-        value = self.names.add_hole("wrong_guesses", meaning, ONE, span, 0)
+        value = self.names.add_hole("wrong_guesses", meaning, ONE, span, low=0)
         symbol = next(iter(symbols(value)))
         self.names.holes[symbol] = self.names.holes[symbol].replace(fit=fit_measured(rates))
         return value

@@ -376,7 +376,7 @@ class Body(Naming):
         def measure(of: Callable[[Locality], float], wanted: str, meaning: str, is_share: bool = False) -> Value:
             fit = fit_measured([(sizes, of(locality)) for sizes, locality in runs])
             stands_for = Meaning(f"{meaning} of `{name}`", is_share=is_share)
-            value = self.names.add_hole(f"{name}_{wanted}", stands_for, ONE, request.spans[0], 0)
+            value = self.names.add_hole(f"{name}_{wanted}", stands_for, ONE, request.spans[0], low=0)
             symbol = next(iter(v.symbols(value)))
             self.names.holes[symbol] = self.names.holes[symbol].replace(fit=fit)
             return value
@@ -390,7 +390,8 @@ class Body(Naming):
         if max(found.jumps for _, found in runs) >= LITTLE:
             words, share = request.words, ONE
             if min(found.jumps for _, found in runs) < SCATTERED:
-                share = measure(lambda found: found.jumps, "jumps", "the part of the accesses that jump,", True)
+                meaning = "the part of the accesses that jump,"
+                share = measure(lambda found: found.jumps, "jumps", meaning, is_share=True)
                 words = v.multiply(words, share)
             left = v.subtract(left, words)
             scattered[request.array] = share
@@ -403,7 +404,8 @@ class Body(Naming):
                     each = f"gather(max({request.size}, {self.write_formula(distance)}))"
                     lines.append(write(v.scale(words, Fraction(1, PARTS)), each))
         if max(found.far for _, found in runs) >= LITTLE and left.terms:
-            share = measure(lambda found: found.far, "far", "the part of the accesses that come back late,", True)
+            meaning = "the part of the accesses that come back late,"
+            share = measure(lambda found: found.far, "far", meaning, is_share=True)
             words = v.multiply(request.words, share)
             left = v.subtract(left, words)
             window = measure(lambda found: found.window, "window", "bytes between two touches of those,")

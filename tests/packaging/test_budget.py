@@ -8,14 +8,14 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4260,
-    "answers": 11930,
+    "answers": 11960,
     "assembly": 850,
     "cost": 14090,
     "editor": 2750,
     "engine": 2310,
     "explore": 4290,
     "expr": 6180,
-    "extract": 13450,
+    "extract": 13610,
     "generate": 850,
     "language": 4900,
     "learn": 7010,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 102_100
+MOST_IN_ALL = 102_450
 
 
 def room_of(file: Path) -> str:
