@@ -214,7 +214,7 @@ def draw_scaling(scaling: Scaling) -> Any:
     return figure
 
 
-class Line(NamedTuple):
+class NamedCurve(NamedTuple):
     """A curve with its name, its style, and its points as ranks and seconds."""
 
     name: str
@@ -222,17 +222,17 @@ class Line(NamedTuple):
     points: Sequence[tuple[float, float]]
 
 
-def _lines_of_times(scaling: Scaling) -> list[Line]:
+def _lines_of_times(scaling: Scaling) -> list[NamedCurve]:
     """The time, that with full efficiency, the part of communication, and the longest calls."""
     points = scaling.points
-    lines = [Line("time", STYLES[0], [(point.ranks, point.time) for point in points])]
+    lines = [NamedCurve("time", STYLES[0], [(point.ranks, point.time) for point in points])]
     if scaling.mode == "strong":
         ideal = [(point.ranks, points[0].time * points[0].ranks / point.ranks) for point in points]
-        lines.append(Line("with full efficiency", {"color": GREY, "linestyle": ":", "linewidth": 1}, ideal))
+        lines.append(NamedCurve("with full efficiency", {"color": GREY, "linestyle": ":", "linewidth": 1}, ideal))
     communication = [(point.ranks, point.communication) for point in points if point.communication > 0]
     if communication:
-        lines.append(Line("of it, communication", STYLES[1], communication))
+        lines.append(NamedCurve("of it, communication", STYLES[1], communication))
     for name, style in zip(scaling.calls, STYLES[2:], strict=False):
         spent = [(point.ranks, dict(point.calls)[name]) for point in points if name in dict(point.calls)]
-        lines.append(Line(name, style | {"linewidth": 1.2}, spent))
+        lines.append(NamedCurve(name, style | {"linewidth": 1.2}, spent))
     return [line for line in lines if line.points]

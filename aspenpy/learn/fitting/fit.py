@@ -296,7 +296,7 @@ def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Seque
             fail("not-fitted", f"`{name}:whole`: `{name}` is not one of the fitted parameters", hint=hint)
 
 
-class Solution(NamedTuple):
+class FitSolution(NamedTuple):
     """The values at which the errors' squares add up to least, and how well they are determined."""
 
     errors: Errors
@@ -304,12 +304,12 @@ class Solution(NamedTuple):
     certainty: Certainty
 
 
-def solve_axes(responses: Responses, axes: Sequence[FitAxis], request: FitRequest) -> Solution:
+def solve_axes(responses: Responses, axes: Sequence[FitAxis], request: FitRequest) -> FitSolution:
     """Searches the best values on the axes, all at once."""
     errors = responses.errors(axes)
     errors.watch = request.watch
     values = find_best_fit(errors).values
-    return Solution(errors, values, judge_certainty(errors, values, request.confidence))
+    return FitSolution(errors, values, judge_certainty(errors, values, request.confidence))
 
 
 def check_name(given: str, responses: Responses) -> str:
@@ -341,7 +341,7 @@ def check_name(given: str, responses: Responses) -> str:
 # -- what was found --------------------------------------------------------------------------------
 
 
-def make_fit(responses: Responses, solution: Solution, confidence: float, refused: Sequence[Refusal]) -> Fit:
+def make_fit(responses: Responses, solution: FitSolution, confidence: float, refused: Sequence[Refusal]) -> Fit:
     """The fit of a solution: its parameters with their intervals, and the error of each measurement."""
     errors, values, certainty = solution
     left = errors(values)
