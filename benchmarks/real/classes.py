@@ -105,6 +105,22 @@ LATER = (
 )
 """Written when the others had been looked at."""
 
+FRESH = (
+    Kernel("segment_sums", of_bytes(24), levels=IN_CACHES),
+    Kernel("float_bins", of_bytes(4), levels=IN_CACHES),
+    Kernel("merge_ints", of_bytes(8), levels=IN_CACHES),
+    Kernel("complex_stage", of_bytes(24), levels=IN_CACHES),
+    Kernel("upper_case", of_bytes(2), levels=IN_CACHES),
+    Kernel("int8_axpy", of_bytes(5), levels=IN_CACHES),
+    Kernel("clenshaw", vectors(2), levels=IN_CACHES),
+    Kernel("drift", of_bytes(64), levels=IN_CACHES),
+    Kernel("laplace9", grids(2, 2), levels=IN_CACHES),
+    Kernel("solve_near", of_bytes(64), levels=IN_CACHES),
+    Kernel("chunks", of_bytes(256), levels=IN_CACHES),
+    Kernel("rank_one", of_bytes(1028, 4), levels=IN_CACHES),
+)
+"""Written behind those, and looked at themselves."""
+
 
 def is_held_back(name: str) -> bool:
     return bool(hashlib.sha256(name.encode()).digest()[0] & 1)
@@ -113,7 +129,8 @@ def is_held_back(name: str) -> bool:
 def all_cases(part: str) -> list[Case]:
     """Kernels of one of the three parts, at each of their levels."""
     found = find_caches(read_topology())
-    kernels = LATER if part == "later" else [k for k in KERNELS if is_held_back(k.name) is (part == "held_back")]
+    halves = [kernel for kernel in KERNELS if is_held_back(kernel.name) is (part == "held_back")]
+    kernels = {"later": LATER, "fresh": FRESH}.get(part, halves)
     return [
         Case(kernel, level, kernel.size(bytes_of(level, found)), 1) for kernel in kernels for level in kernel.levels
     ]
@@ -132,6 +149,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--held-back", action="store_const", dest="part", const="held_back", help="the half left out")
     parser.add_argument("--later", action="store_const", dest="part", const="later", help="those written afterwards")
+    parser.add_argument("--fresh", action="store_const", dest="part", const="fresh", help="those after them")
     parser.add_argument("--rounds", type=int, default=20, help="over all kernels (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.01, help="of a kernel in a round (default: %(default)s)")
     parser.add_argument("--keep", action="store_true", help="compare with what was measured last")

@@ -5,3 +5,5 @@ KERNEL(particles_soa) KERNEL(box9) KERNEL(box27) KERNEL(sgemv_rows) KERNEL(sgemv
 KERNEL(jacobi) KERNEL(cg) KERNEL(solve_random) KERNEL(solve_band) KERNEL(list_sum) KERNEL(heap_search) KERNEL(wide_tree)
 KERNEL(prefix_floats) KERNEL(byte_counts) KERNEL(compact) KERNEL(radix4) KERNEL(count_letter) KERNEL(differences)
 KERNEL(horner_floats) KERNEL(energies) KERNEL(box25) KERNEL(solve_rows) KERNEL(eight_lists) KERNEL(key_tree)
+KERNEL(segment_sums) KERNEL(float_bins) KERNEL(merge_ints) KERNEL(complex_stage) KERNEL(upper_case) KERNEL(int8_axpy)
+KERNEL(clenshaw) KERNEL(drift) KERNEL(laplace9) KERNEL(solve_near) KERNEL(chunks) KERNEL(rank_one)
