@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -9,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.cost.caches.level import Variation, levels_of
+from aspenpy.cost.caches.patterns import Affine, Offsets, Stencil
 from aspenpy.cost.caches.traffic import RequirementTraffic
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.memory import Hierarchy
@@ -23,15 +25,15 @@ QUANTITIES = ("accesses", "misses", "fetched", "written_back", "victims", "warm"
 """Of a requirement at a level: words or lines that reach it, those not found; bytes of lines fetched, of dirty lines
 written back, of clean ones given to a level that takes victims, and of those found as earlier blocks left them."""
 
-UNSURE = "unsure"
-"""Misses of touches of which only some are thought to find their line."""
+IN_DOUBT = ("unsure", "missed_anywhere", "found_anywhere")
+"""Misses of touches of which only some are thought to find their line; those more and fewer if lines lay anywhere."""
 
 MOVING = ("fetched", "written_back", "victims")
 """Quantities in bytes."""
 
 
 class Moved(Total):
-    """Total of one of the `QUANTITIES` (or of the `UNSURE` misses) that a requirement causes at a level."""
+    """Total of one of the `QUANTITIES` (or of those `IN_DOUBT`) that a requirement causes at a level."""
 
     quantity: str
     kernel: str
@@ -52,8 +54,8 @@ class ByLevel(Leaf):
                 lines = (
                     graph.mul(count, use.level.unit) for count in (use.fetched, use.written_back, use.victims, use.warm)
                 )
-                worth = (use.accesses, use.misses, *lines, use.unsure)
-                for name, amount in zip((*QUANTITIES, UNSURE), worth, strict=True):
+                worth = (use.accesses, use.misses, *lines, use.unsure, use.missed_anywhere, use.found_anywhere)
+                for name, amount in zip((*QUANTITIES, *IN_DOUBT), worth, strict=True):
                     key = Moved(name, kernel.name, traffic.access.requirement, use.level.name)
                     totals[key] = graph.mul(block.parallelism, amount)
         return totals
@@ -65,33 +67,71 @@ MARGIN = Fraction(1, 10)
 
 class Limits(Record):
     """The shares of all misses at a level from which a block is in doubt: of those that a larger cache spares, that a
-    smaller one adds, and that are of sets that are nearly full."""
+    smaller one adds, that are of sets that are nearly full, and that would be misses, or found, if lines lay
+    anywhere."""
 
     larger: float
     smaller: float
     unsure: float
+    missed: float = math.inf
+    found: float = math.inf
 
 
-LIMITS: Mapping[int, Limits] = {
-    8: Limits(larger=0.2, smaller=2, unsure=0.1),
-    5: Limits(larger=0.2, smaller=3, unsure=0.06),
-    2: Limits(larger=0.06, smaller=3, unsure=0.15),
-    1: Limits(larger=0.08, smaller=3, unsure=0.12),
+LIMITS: Mapping[str, Mapping[int, Limits]] = {
+    "walks": {
+        8: Limits(0.05, 0.5, 0.08, 0.3, 0.035),
+        5: Limits(0.1, 0.6, 0.08, 0.45, 0.07),
+        2: Limits(0.065, 3, 0.13),
+        1: Limits(0.2, 3, 0.09),
+    },
+    "runs": {
+        8: Limits(0.05, 0.3, 0.04, found=0.05),
+        5: Limits(0.06, 1, 0.04, found=0.08),
+        2: Limits(0.055, 2, 0.04, found=0.07),
+        1: Limits(0.06, 3, 0.05, found=0.05),
+    },
+    "meetings": {
+        8: Limits(0.18, 1.5, 0.15),
+        5: Limits(0.12, 1, 0.2),
+        2: Limits(0.16, 3, 0.17),
+        1: Limits(0.09, 3, 0.11),
+    },
+    "nests": {8: Limits(0.2, 2, 0.2), 5: Limits(0.15, 2, 0.2), 2: Limits(0.12, 3, 0.35), 1: Limits(0.2, 3, 0.4)},
 }
-"""By the fewest ways for which they are, chosen by 4,900 random programs (docs/caches.md): counts are off where a
-little more room would spare misses, and seldom where a little less would add some. A way is a large part of few."""
+"""By what a count is an approximation of, the least certain first, and by the fewest ways for which they are, chosen by
+5,000 random programs (docs/caches.md). Walks at offsets and what the run left are estimated by distances; nests that
+meet in a structure, or have corners, by parts of it; other nests set by set, which is exact but for where it drifts. A
+way is a large part of few."""
 
 
-def limits_of(ways: float) -> Limits:
+def approximation_of(costs: Iterable[RequirementTraffic]) -> str:
+    """The least certain of the `LIMITS` that some requirements are counted by."""
+    walks: dict[str | None, set[object]] = {}
+    follows = False
+    for cost in costs:
+        pattern = cost.access.pattern
+        if isinstance(pattern, Stencil | Offsets):
+            return "walks"
+        follows = follows or any(use.follows for use in cost.levels)
+        if isinstance(pattern, Affine):
+            found = walks.setdefault(cost.access.requirement.target, set())
+            found |= {pattern.nest.loops, *(["corners"] if pattern.nest.is_triangular else [])}
+    if follows:
+        return "runs"
+    return "meetings" if any(len(found) > 1 for name, found in walks.items() if name is not None) else "nests"
+
+
+def limits_of(approximation: str, ways: float) -> Limits:
     """The limits in sets of so many ways."""
-    return next((limits for fewest, limits in LIMITS.items() if ways >= fewest), LIMITS[1])
+    by_ways = LIMITS[approximation]
+    return next((limits for fewest, limits in by_ways.items() if ways >= fewest), by_ways[1])
 
 
 BY_PLACE, OF_ALL = 0.85, 0.2
 """The shares of a block's misses, and of all of its level, from which it matters where arrays begin."""
 
-UNSURE_BY = 1.5
-"""How many times the misses that are unsure may be more, or fewer."""
+UNSURE_BY = 2
+"""How many times the misses that are unsure may be more, or fewer, and those that two laws differ by."""
 
 FEW = 1e-3
 """The share of its accesses below which a change at a level is told to nobody."""
@@ -109,9 +149,9 @@ VARIATIONS: Mapping[str, Variation] = {
 
 class MissSpread(Record):
     """The misses of some accesses at a level, or bytes of what they ask for: as the machine states its caches, and as
-    they might be, also with a way `less` or `more` in all sets. So many of them are `unsure`, of sets nearly full.
-    They are `near_edge` or `in_full_sets` where that puts their block in doubt, and `by_place` where it matters where
-    its arrays begin."""
+    they might be, also with a way `less` or `more` in all sets. So many of them are `unsure`, of sets nearly full;
+    so many more would be `missed`, or fewer, `found`, if lines lay anywhere. They are `near_edge`, `in_full_sets` or
+    `by_law` where that puts their block in doubt, and `by_place` where it matters where its arrays begin."""
 
     accesses: float
     misses: float
@@ -121,13 +161,15 @@ class MissSpread(Record):
     less: float
     more: float
     unsure: float = 0.0
+    missed: float = 0.0
+    found: float = 0.0
     near_edge: bool = False
     by_place: bool = False
     in_full_sets: bool = False
+    by_law: bool = False
 
-    def judge(self, total: float, ways: float) -> MissSpread:
+    def judge(self, total: float, limits: Limits) -> MissSpread:
         """The spread with flags for what is doubtful in a block whose level misses `total` times in all."""
-        limits = limits_of(ways)
 
         def differs(other: float, limit: float) -> bool:
             return abs(other - self.misses) > max(limit, FEW * self.accesses)
@@ -136,15 +178,22 @@ class MissSpread(Record):
             near_edge=differs(self.larger, limits.larger * total) or differs(self.smaller, limits.smaller * total),
             by_place=differs(self.apart, max(BY_PLACE * self.misses, OF_ALL * total)),
             in_full_sets=differs(self.misses + self.unsure, limits.unsure * total),
+            by_law=differs(self.misses + self.missed, limits.missed * total)
+            or differs(self.misses - self.found, limits.found * total),
         )
 
     def like(self, block: MissSpread) -> MissSpread:
         """A part of the spread of a block, with the flags of the block."""
-        return self.replace(near_edge=block.near_edge, by_place=block.by_place, in_full_sets=block.in_full_sets)
+        return self.replace(
+            near_edge=block.near_edge,
+            by_place=block.by_place,
+            in_full_sets=block.in_full_sets,
+            by_law=block.by_law,
+        )
 
     @property
     def is_doubtful(self) -> bool:
-        return self.near_edge or self.by_place or self.in_full_sets
+        return self.near_edge or self.by_place or self.in_full_sets or self.by_law
 
     @property
     def low(self) -> float:
@@ -159,8 +208,8 @@ class MissSpread(Record):
         """The misses that may as well be; the others where nothing turns."""
         if not self.is_doubtful:
             return (self.misses,)
-        unsure = UNSURE_BY * self.unsure
-        full = max(0.0, self.misses - unsure), max(self.misses, min(self.accesses, self.misses + unsure))
+        fewer, more = (UNSURE_BY * max(self.unsure, other) for other in (self.found, self.missed))
+        full = max(0.0, self.misses - fewer), max(self.misses, min(self.accesses, self.misses + more))
         return (*full, self.less, self.more, *((self.apart,) if self.by_place else ()))
 
 
@@ -223,10 +272,10 @@ class Edges:
         """The misses of all accesses of a block at a level, and whether they are in doubt."""
         key = kernel, id(block), level
         if key not in self._blocks:
-            costs = self.prediction.tree.blocks[block].requirements
-            needs = [cost.traffic.access.requirement for cost in costs if cost.traffic is not None]
-            spread = self._of_requirements(kernel, needs, level)
-            self._blocks[key] = spread.judge(max(FEW_MISSES, self._totals[level]), self._ways[level])
+            costs = self._traffic_of(block)
+            spread = self._of_requirements(kernel, [cost.access.requirement for cost in costs], level)
+            limits = limits_of(approximation_of(costs), self._ways[level])
+            self._blocks[key] = spread.judge(max(FEW_MISSES, self._totals[level]), limits)
         return self._blocks[key]
 
     def spread(self, kernel: str, block: flow.Block, need: flow.Requirement, level: str) -> MissSpread:
@@ -237,7 +286,12 @@ class Edges:
         """The bytes between the last level and memory, of so many that are asked for."""
         last = [*self._ways][-1]
         spread = self._sum_spread([key for key in self.stated if key.level == last and key.quantity in MOVING], asked)
-        return spread.judge(spread.misses, self._ways[last])
+        costs = (cost for block in self.prediction.tree.blocks for cost in self._traffic_of(block))
+        return spread.judge(spread.misses, limits_of(approximation_of(costs), self._ways[last]))
+
+    def _traffic_of(self, block: flow.Block) -> list[RequirementTraffic]:
+        costs = self.prediction.tree.blocks[block].requirements
+        return [cost.traffic for cost in costs if cost.traffic is not None]
 
     def _of_requirements(self, kernel: str, needs: Iterable[flow.Requirement], level: str) -> MissSpread:
         asked = list(needs)
@@ -253,11 +307,14 @@ class Edges:
         smaller, larger, apart = (
             total + variation.share(ways) * (whole[name] - total) for name, variation in VARIATIONS.items()
         )
-        keys_unsure = (
-            Moved(UNSURE, key.kernel, key.requirement, key.level) for key in keys if key.quantity == "misses"
+        misses = [key for key in keys if key.quantity == "misses"]
+        unsure, missed, found = (
+            sum(self.stated.get(Moved(name, key.kernel, key.requirement, key.level), 0.0) for key in misses)
+            for name in IN_DOUBT
         )
-        unsure = sum(self.stated.get(key, 0.0) for key in keys_unsure)
-        return MissSpread(asked, total, smaller, larger, apart, whole["smaller"], whole["larger"], unsure)
+        return MissSpread(
+            asked, total, smaller, larger, apart, whole["smaller"], whole["larger"], unsure, missed, found
+        )
 
 
 def describe_edges(prediction: Evaluation, edges: Edges) -> list[Diagnostic]:
@@ -274,10 +331,13 @@ def describe_edges(prediction: Evaluation, edges: Edges) -> list[Diagnostic]:
                 if spread.near_edge:
                     message = f"{here}, near an edge of the cache: {_describe_sizes(spread)}"
                     notes.append(Diagnostic("near-an-edge", message, span, severity="note"))
+                low, high = format_expected(spread.low), format_expected(spread.high)
                 if spread.in_full_sets and not spread.near_edge:
-                    low, high = format_expected(spread.low), format_expected(spread.high)
                     message = f"{here}, many in sets that are nearly full: {low} to {high}"
                     notes.append(Diagnostic("nearly-full-sets", message, span, severity="note"))
+                if spread.by_law and not (spread.in_full_sets or spread.near_edge):
+                    message = f"{here}, another number if its lines lay anywhere in the cache: {low} to {high}"
+                    notes.append(Diagnostic("laws-differ", message, span, severity="note"))
                 if spread.by_place:
                     apart = f"{format_expected(spread.apart)} times where they lie apart"
                     message = f"{here} if its arrays lie one behind the other on pages, {apart}"

@@ -32,13 +32,16 @@ from aspenpy.traces.hierarchy import (
 
 class LaidOutAccess(Record):
     """An access in numbers, and the bytes from the first that it touches to the end of the last; of a stencil also
-    those from the begin of the grid to its first point, `rim`. Data that are `warm` were touched before."""
+    those from the begin of the grid to its first point, `rim`. Of the extent so much is `filled` with words, and from
+    one run of them to the next are `gap` bytes. Data that are `warm` were touched before."""
 
     played: PlayedAccess
     requirement: flow.Requirement
     name: str | None
     is_placed: bool
     extent: int
+    filled: int
+    gap: int
     rim: int = 0
     warm: bool = False
 
@@ -156,8 +159,9 @@ def part_of(
         played = PlayedAccess(
             DRAWN, *common, 0, word, 1 << 62, (), (), count=count, places=table, seed=SEED + 2 * drawn[draw]
         )
+        size, name = table * word, requirement.target
         return LaidOutAccess(
-            played, requirement, requirement.target, is_placed=False, extent=table * word, warm=access.warm
+            played, requirement, name, is_placed=False, extent=size, filled=size, gap=size, warm=access.warm
         )
     assert isinstance(pattern, Affine | Stencil | Offsets)
     rows = _rows_of_loops(pattern, values)
@@ -174,8 +178,9 @@ def part_of(
     )
     place = round(values[3])
     moving = next((stride for stride, row in zip(strides, rows, strict=True) if stride and not _is_once(row)), word)
-    extent = word + sum(abs(stride) * (_longest(row, high) - 1) for stride, row in zip(strides, rows, strict=True))
-    extent += max(offsets) - min(offsets)
+    loops = sorted((abs(stride), _longest(row, high)) for stride, row in zip(strides, rows, strict=True))
+    extent = word + sum(stride * (longest - 1) for stride, longest in loops) + max(offsets) - min(offsets)
+    filled, gap = _filled(word, loops) if len(offsets) == 1 else (extent, extent)
     kind, count = (IN_STEP, count) if follows else (PACED, count // len(offsets))
     # In step, 1 means outside of a loop; a loop of one pass that the block has moves nothing either way.
     own = tuple(1 if _is_once(row) else 2 for row in rows) if follows else trips
@@ -183,8 +188,22 @@ def part_of(
     if len(rows) > MOST_LOOPS:
         fail("too-deep", f"a simulation follows {MOST_LOOPS} nested loops at most", requirement.span)
     return LaidOutAccess(
-        played, requirement, requirement.target, pattern.nest.place is not None, extent, rim, access.warm
+        played, requirement, requirement.target, pattern.nest.place is not None, extent, filled, gap, rim, access.warm
     )
+
+
+def _filled(word: int, loops: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Bytes of all words that loops touch, the shortest stride first, and from one run of them to the next."""
+    run, filled, gap = word, word, 0
+    for stride, trips in loops:
+        if trips == 1 or not stride:
+            continue
+        if filled == run and stride <= run:
+            run = filled = run + stride * (trips - 1)
+        else:
+            gap = gap or stride
+            filled *= trips
+    return filled, gap or run
 
 
 def centre_on_stencils(parts: Sequence[LaidOutAccess]) -> tuple[LaidOutAccess, ...]:

@@ -221,9 +221,7 @@ class Simulation:
             size = self._size(name, scene) if around and name is not None else None
             base = part.played.base
             if not part.is_placed:
-                base += self._place(name or part.requirement, max(part.extent, 1)) + _part_begin(
-                    part.extent, size, around
-                )
+                base += self._place(name or part.requirement, max(part.extent, 1)) + _part_begin(part, size, around)
             seed = (part.played.seed * (2 * self._executions + 1)) % (1 << 64) or SEED
             accesses.append(part.played.replace(base=base, seed=seed))
         self._hierarchy(plan.shapes).play(plan.block.replace(accesses=tuple(accesses)))
@@ -309,12 +307,19 @@ _LEFT_OUT = {
 }
 
 
-def _part_begin(extent: int, size: int | None, around: Sequence[tuple[int, int]]) -> int:
+def _part_begin(part: LaidOutAccess, size: int | None, around: Sequence[tuple[int, int]]) -> int:
     """Bytes behind the begin of a structure at which a block's part of it lies: a loop whose passes have room for a
-    part each goes on by one with each pass, and its parts together are that of the loop around."""
-    begin = 0
+    part each goes on by one with each pass, and its parts together are that of the loop around. Words that are apart
+    go on into the gaps between them where that fills at least half of the structure (docs/caches.md)."""
+    begin, extent, filled = 0, part.extent, part.filled
     for passes, number in around:
-        if size is not None and passes > 1 and passes * extent <= size:
+        if size is None or passes <= 1:
+            continue
+        if filled == extent and passes * extent <= size:
             begin += number * extent
-            extent *= passes
+            extent = filled = passes * extent
+        elif filled < extent and passes * filled <= size <= 2 * passes * filled:
+            beside, gap = divmod(number, max(1, part.gap // part.played.word))
+            begin += beside * extent + gap * part.played.word
+            extent = filled = passes * filled
     return begin

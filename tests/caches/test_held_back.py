@@ -16,7 +16,7 @@ from tests.caches.test_offsets import offsets_program, stencil_program
 from tests.thorough import THOROUGH, some
 from tests.tiny import application, machine
 
-SEEDS = range(60_000, 62_500)
+SEEDS = range(200_000, 202_500)
 FEW = 60
 MOST_REFERENCES = 60_000
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import TypedDict
 
 from aspenpy.cost.caches import hits
 from aspenpy.cost.caches.access import Access
@@ -15,7 +16,7 @@ from aspenpy.cost.caches.known import KnownTouches
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Scattered, Stencil
-from aspenpy.cost.caches.policies import Touches, at_least_none
+from aspenpy.cost.caches.policies import POLICIES, Touches, at_least_none
 from aspenpy.cost.caches.siblings import Cover, find_cover
 from aspenpy.cost.caches.warm import COLD, Memory
 from aspenpy.expr import graph
@@ -142,7 +143,9 @@ class LevelUse(Record):
     find their line; lines `fetched` from the next level and `written_back` to it, in units of the level. Where that is
     a victim cache, or exclusive, it takes clean lines, too: `victims`. A share of what would be fetched is `evaded`.
     Units found there that were touched by the run before the block, and not by the block, are `warm`. Of the misses so
-    many are `unsure`: those of touches of which only some are thought to find their line."""
+    many are `unsure`: those of touches of which only some are thought to find their line. Where that is estimated, of
+    walks at offsets and of what the run left, `missed_anywhere` would miss and `found_anywhere` would be found if lines
+    lay anywhere. Whether the run left some of what the block touches: `follows`."""
 
     level: Level
     accesses: Expr
@@ -153,6 +156,9 @@ class LevelUse(Record):
     evaded: Expr = graph.ZERO
     warm: Expr = graph.ZERO
     unsure: Expr = graph.ZERO
+    missed_anywhere: Expr = graph.ZERO
+    found_anywhere: Expr = graph.ZERO
+    follows: bool = False
 
 
 class RequirementTraffic(Record):
@@ -244,7 +250,7 @@ def _group_traffic(
     asking = leader.replace(accesses=_most(group)) if leader.is_scattered else leader
     check = product(member.check for member in group)
     fetching = [level.by_misses for level in levels]
-    found = [touches.of(asking, around, level) for level in fetching]
+    found = first_found = [touches.of(asking, around, level) for level in fetching]
     misses = [missed * check for missed in _misses(asking, found)]
     warm, unsure = _found_warm(found), [graph.ZERO] * len(found)
     if not leader.is_scattered:  # of which some hit by nature
@@ -260,8 +266,8 @@ def _group_traffic(
     full = leader.stored_in_full(levels[-1].unit) if all(member.writes for member in group) else None
     uses = _uses(leader, misses, lines if stored else None, levels, full)
     uses = tuple(
-        use.replace(warm=use.level.brought * kept, unsure=part)
-        for use, kept, part in zip(uses, warm, unsure, strict=True)
+        use.replace(warm=use.level.brought * kept, unsure=part, **_if_lines_lay_anywhere(asking, parts, level))
+        for use, kept, part, parts, level in zip(uses, warm, unsure, first_found, fetching, strict=True)
     )
     first = RequirementTraffic(leader, uses, walks)
     none = [graph.ZERO] * len(levels)
@@ -344,6 +350,30 @@ def _unsure_misses(parts: Sequence[Touches]) -> Expr:
     certain = (graph.ZERO, graph.ONE)
     doubtful = [part for part in parts if part.hits not in certain]
     return graph.add(graph.ZERO, *(part.count * graph.apply("min", part.hits, 1 - part.hits) for part in doubtful))
+
+
+class Anywhere(TypedDict):
+    """The fields of a use about lines that lie anywhere."""
+
+    missed_anywhere: Expr
+    found_anywhere: Expr
+    follows: bool
+
+
+def _if_lines_lay_anywhere(access: Access, parts: Sequence[Touches], level: Level) -> Anywhere:
+    """How many more and fewer misses there would be if the lines between two touches lay anywhere (Hill and Smith, IEEE
+    Transactions on Computers 38(12), 1989), of touches whose sets are estimated: walks at offsets, and what the run or
+    another access has left. Both laws hold for the least recently used line alone."""
+    walks = isinstance(access.pattern, Stencil | Offsets)
+    estimated = [part for part in parts if (walks or part.warm or part.known) and not (part.near or part.first)]
+    if access.is_scattered or POLICIES[level.policy].law is not POLICIES["lru"].law:
+        estimated = []
+    apart = [(part.count, part.hits - level.holds(part.distance)) for part in estimated]
+    return Anywhere(
+        missed_anywhere=graph.add(graph.ZERO, *(count * at_least_none(share) for count, share in apart)),
+        found_anywhere=graph.add(graph.ZERO, *(count * at_least_none(-share) for count, share in apart)),
+        follows=any(part.warm for part in parts),
+    )
 
 
 def _estimates_touches(access: Access) -> bool:

@@ -7,3 +7,5 @@ KERNEL(prefix_floats) KERNEL(byte_counts) KERNEL(compact) KERNEL(radix4) KERNEL(
 KERNEL(horner_floats) KERNEL(energies) KERNEL(box25) KERNEL(solve_rows) KERNEL(eight_lists) KERNEL(key_tree)
 KERNEL(segment_sums) KERNEL(float_bins) KERNEL(merge_ints) KERNEL(complex_stage) KERNEL(upper_case) KERNEL(int8_axpy)
 KERNEL(clenshaw) KERNEL(drift) KERNEL(laplace9) KERNEL(solve_near) KERNEL(chunks) KERNEL(rank_one)
+KERNEL(begins) KERNEL(colours) KERNEL(halves) KERNEL(pairs) KERNEL(alike) KERNEL(int8_rows) KERNEL(rational) KERNEL(kick)
+KERNEL(interest) KERNEL(trie) KERNEL(newton) KERNEL(power_method)
