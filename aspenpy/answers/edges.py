@@ -79,19 +79,19 @@ class Limits(Record):
 
 LIMITS: Mapping[str, Mapping[int, Limits]] = {
     "walks": {
-        8: Limits(0.05, 0.5, 0.08, 0.3, 0.035),
+        8: Limits(0.05, 0.155, 0.08, 0.3, 0.035),
         5: Limits(0.1, 0.6, 0.08, 0.45, 0.07),
-        2: Limits(0.065, 3, 0.13),
+        2: Limits(0.045, 3, 0.08),
         1: Limits(0.2, 3, 0.09),
     },
     "runs": {
-        8: Limits(0.05, 0.3, 0.04, found=0.05),
+        8: Limits(0.05, 0.14, 0.04, found=0.035),
         5: Limits(0.06, 1, 0.04, found=0.08),
-        2: Limits(0.055, 2, 0.04, found=0.07),
+        2: Limits(0.055, 2, 0.035, found=0.06),
         1: Limits(0.06, 3, 0.05, found=0.05),
     },
     "meetings": {
-        8: Limits(0.18, 1.5, 0.15),
+        8: Limits(0.18, 0.5, 0.13, found=0.1),
         5: Limits(0.12, 1, 0.2),
         2: Limits(0.16, 3, 0.17),
         1: Limits(0.09, 3, 0.11),
@@ -99,7 +99,7 @@ LIMITS: Mapping[str, Mapping[int, Limits]] = {
     "nests": {8: Limits(0.2, 2, 0.2), 5: Limits(0.15, 2, 0.2), 2: Limits(0.12, 3, 0.35), 1: Limits(0.2, 3, 0.4)},
 }
 """By what a count is an approximation of, the least certain first, and by the fewest ways for which they are, chosen by
-5,000 random programs (docs/caches.md). Walks at offsets and what the run left are estimated by distances; nests that
+5,500 random programs (docs/caches.md). Walks at offsets and what the run left are estimated by distances; nests that
 meet in a structure, or have corners, by parts of it; other nests set by set, which is exact but for where it drifts. A
 way is a large part of few."""
 

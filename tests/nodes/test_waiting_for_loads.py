@@ -56,6 +56,7 @@ FIRST, SECOND, MEMORY = 5 * CYCLE, 7.0, 100.0
         "chain [1e6] from list as load, random, warm",
         "chain [1e6] from list as load  loads [1e6] of size [8] from list as random, warm",
         "loads [1e6] of size [8] from list as random, warm  chain [1e6] from list as load",
+        "stores [1e6] of size [8] to list as random, warm  chain [1e6] from list as load, random, warm",
     ],
 )
 def test_a_link_takes_the_latency_of_the_level_that_holds_it(body: str, size: str, expected: float) -> None:

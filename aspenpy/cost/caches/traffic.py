@@ -116,11 +116,11 @@ def _goes_along(pattern: Pattern, other: Pattern) -> bool:
 
 
 def _put_leader_first(members: list[Access]) -> tuple[Access, ...]:
-    """With the one in front that touches the lines most often."""
+    """With the one in front that touches the lines most often; what is drawn is loaded before it is stored to."""
 
-    def place(access: Access) -> tuple[bool, int]:
+    def place(access: Access) -> tuple[bool, int, bool]:
         repeats = 0 if access.nest is None else sum(loop.repeats for loop in access.nest.loops)
-        return not isinstance(access.pattern, Stencil | Offsets), -repeats
+        return not isinstance(access.pattern, Stencil | Offsets), -repeats, access.is_scattered and access.writes
 
     return tuple(sorted(members, key=place))
 
@@ -372,7 +372,7 @@ def _if_lines_lay_anywhere(access: Access, parts: Sequence[Touches], level: Leve
     return Anywhere(
         missed_anywhere=graph.add(graph.ZERO, *(count * at_least_none(share) for count, share in apart)),
         found_anywhere=graph.add(graph.ZERO, *(count * at_least_none(-share) for count, share in apart)),
-        follows=any(part.warm for part in parts),
+        follows=not access.is_scattered and any(part.warm for part in parts),
     )
 
 
