@@ -336,7 +336,7 @@ def describe_edges(prediction: Evaluation, edges: Edges) -> list[Diagnostic]:
                     message = f"{here}, many in sets that are nearly full: {low} to {high}"
                     notes.append(Diagnostic("nearly-full-sets", message, span, severity="note"))
                 if spread.by_law and not (spread.in_full_sets or spread.near_edge):
-                    message = f"{here}, another number if its lines lay anywhere in the cache: {low} to {high}"
+                    message = f"{here}, {low} to {high} if its lines lay anywhere in the cache"
                     notes.append(Diagnostic("laws-differ", message, span, severity="note"))
                 if spread.by_place:
                     apart = f"{format_expected(spread.apart)} times where they lie apart"

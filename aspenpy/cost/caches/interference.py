@@ -227,8 +227,9 @@ def _hits_in_windows(
             place = begin if known is None else known
             window += [*_walk(nest, between, tuple(outside), part), graph.apply("floor", place)]
     drawn, variance = _lines_drawn(own, tables, between, part, level)
+    sets = level.whole_sets
     share = share_beside_draws(
-        lambda room: graph.apply("share_kept", room, level.line, level.whole_sets, *window), drawn, variance, level
+        lambda room: graph.apply("share_kept", room, level.line, sets, *window), drawn, variance, level
     )
     lines = (_lines_of(nests, between, level) for nests in structures)
     return share, part * graph.add(*lines) + drawn
@@ -342,8 +343,10 @@ def _walk(nest: AccessNest, between: ReuseWindow, outside: tuple[int, ...], part
 
 def _lines_of(nests: Sequence[AccessNest], between: ReuseWindow, level: Level) -> Expr:
     """The lines of one data structure in the window: no more than it has."""
+    if len(nests) == 1:
+        return lines_between(nests[0], between, level.line)
     lines = graph.add(*(lines_between(nest, between, level.line) for nest in nests))
-    return graph.apply("min", lines, footprint(nests, level)) if len(nests) > 1 else lines
+    return graph.apply("min", lines, footprint(nests, level))
 
 
 def share_kept_in_sets(in_set: Expr, level: Level) -> Expr:

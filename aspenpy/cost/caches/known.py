@@ -11,10 +11,13 @@ from aspenpy.cost.caches.around import AccessSurroundings
 from aspenpy.cost.caches.hits import touches
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import AccessNest
-from aspenpy.cost.caches.policies import Touches
+from aspenpy.cost.caches.patterns import Offsets, Stencil
+from aspenpy.cost.caches.policies import POLICIES, Touches, at_least_none
 from aspenpy.cost.caches.warm import Last
 from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
+from aspenpy.record import Record
 
 
 class KnownTouches:
@@ -23,6 +26,7 @@ class KnownTouches:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, list[Touches]] = {}
+        self._apart: dict[int, LinesAnywhere] = {}
 
     def of(self, access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
         key = _describe(access, around, level)
@@ -30,6 +34,38 @@ class KnownTouches:
             _charge(access, around)
             self._known[key] = _touches_of_one(access, around, level)
         return self._known[key]
+
+    def anywhere(self, access: Access, found: list[Touches], level: Level) -> LinesAnywhere:
+        """How many of the touches that were found for an access miss or hit if lines lie anywhere."""
+        if id(found) not in self._apart:
+            self._apart[id(found)] = _if_lines_lay_anywhere(access, found, level)
+        return self._apart[id(found)]
+
+
+class LinesAnywhere(Record):
+    """More misses (`missed`) and fewer (`found`) if lines lay anywhere, and whether the run left some of them."""
+
+    missed: Expr
+    found: Expr
+    follows: bool
+
+
+def _if_lines_lay_anywhere(access: Access, parts: Sequence[Touches], level: Level) -> LinesAnywhere:
+    """By the law of lines that lie anywhere (Hill and Smith, IEEE Transactions on Computers 38(12), 1989), of touches
+    whose sets are estimated: walks at offsets, and what the run or another access has left. Both laws hold where the
+    least recently used line goes."""
+    if access.is_scattered:
+        return LinesAnywhere(graph.ZERO, graph.ZERO, False)
+    walks = isinstance(access.pattern, Stencil | Offsets)
+    estimated = [part for part in parts if (walks or part.warm or part.known) and not (part.near or part.first)]
+    if POLICIES[level.policy].law is not POLICIES["lru"].law:
+        estimated = []
+    apart = [(part.count, part.hits - level.holds(part.distance)) for part in estimated]
+    return LinesAnywhere(
+        graph.add(graph.ZERO, *(count * at_least_none(share) for count, share in apart)),
+        graph.add(graph.ZERO, *(count * at_least_none(-share) for count, share in apart)),
+        any(part.warm for part in parts),
+    )
 
 
 OF_A_LOOK = 20_000

@@ -13,6 +13,7 @@ from aspenpy.cost.sharing import STORE_RATES, bandwidth_of_all_cores
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail, suggest_nearest
+from aspenpy.language.source import Span
 from aspenpy.models.machine.model import Component, Machine, Place, word_of_property
 from aspenpy.record import Record
 
@@ -115,12 +116,9 @@ class Level(Record):
         """The number of sets of an instance; evaluating it fails, at the `associativity`, where it is no whole
         number."""
         known = self.place.component.properties.get("associativity")
-        message = f"the cache `{self.name}` has no whole number of sets"
-        hint = "its capacity has to be a multiple of the line times the `associativity`"
-        mistake = Diagnostic("incomplete-cache", message, None if known is None else known.span, hint=hint)
-        sets = self._all_sets
-        fits = graph.compare("==", graph.apply("floor", sets), sets)
-        return _share_sets(graph.if_else(fits, sets, graph.failure(mistake)), self.ways, self.shares)
+        span = None if known is None else known.span
+        sets = _require_whole_sets(self.name, span, self.capacity, self.line, self.ways)
+        return _share_sets(sets, self.ways, self.shares)
 
     @property
     def room(self) -> Expr:
@@ -191,6 +189,16 @@ class Level(Record):
 def _sets_of_instance(capacity: Expr, line: Expr, ways: Expr, shares: Expr) -> Expr:
     """The sets of one of so many instances that share a cache: each formula of a block asks for them."""
     return _share_sets(capacity / (line * ways), ways, shares)
+
+
+@lru_cache(maxsize=256)
+def _require_whole_sets(name: str, span: Span | None, capacity: Expr, line: Expr, ways: Expr) -> Expr:
+    """The sets of a cache, which fail where they are no whole number: each window of a block asks for them."""
+    message = f"the cache `{name}` has no whole number of sets"
+    hint = "its capacity has to be a multiple of the line times the `associativity`"
+    sets = capacity / (line * ways)
+    fits = graph.compare("==", graph.apply("floor", sets), sets)
+    return graph.if_else(fits, sets, graph.failure(Diagnostic("incomplete-cache", message, span, hint=hint)))
 
 
 def _share_sets(sets: Expr, ways: Expr, shares: Expr) -> Expr:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import TypedDict
 
 from aspenpy.cost.caches import hits
 from aspenpy.cost.caches.access import Access
@@ -16,7 +15,7 @@ from aspenpy.cost.caches.known import KnownTouches
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Scattered, Stencil
-from aspenpy.cost.caches.policies import POLICIES, Touches, at_least_none
+from aspenpy.cost.caches.policies import Touches, at_least_none
 from aspenpy.cost.caches.siblings import Cover, find_cover
 from aspenpy.cost.caches.warm import COLD, Memory
 from aspenpy.expr import graph
@@ -265,9 +264,16 @@ def _group_traffic(
     walks = graph.ZERO if buffer is None else _misses(asking, [touches.of(asking, around, buffer)])[0]
     full = leader.stored_in_full(levels[-1].unit) if all(member.writes for member in group) else None
     uses = _uses(leader, misses, lines if stored else None, levels, full)
+    apart = [touches.anywhere(asking, parts, level) for parts, level in zip(first_found, fetching, strict=True)]
     uses = tuple(
-        use.replace(warm=use.level.brought * kept, unsure=part, **_if_lines_lay_anywhere(asking, parts, level))
-        for use, kept, part, parts, level in zip(uses, warm, unsure, first_found, fetching, strict=True)
+        use.replace(
+            warm=use.level.brought * kept,
+            unsure=part,
+            missed_anywhere=other.missed,
+            found_anywhere=other.found,
+            follows=other.follows,
+        )
+        for use, kept, part, other in zip(uses, warm, unsure, apart, strict=True)
     )
     first = RequirementTraffic(leader, uses, walks)
     none = [graph.ZERO] * len(levels)
@@ -350,30 +356,6 @@ def _unsure_misses(parts: Sequence[Touches]) -> Expr:
     certain = (graph.ZERO, graph.ONE)
     doubtful = [part for part in parts if part.hits not in certain]
     return graph.add(graph.ZERO, *(part.count * graph.apply("min", part.hits, 1 - part.hits) for part in doubtful))
-
-
-class Anywhere(TypedDict):
-    """The fields of a use about lines that lie anywhere."""
-
-    missed_anywhere: Expr
-    found_anywhere: Expr
-    follows: bool
-
-
-def _if_lines_lay_anywhere(access: Access, parts: Sequence[Touches], level: Level) -> Anywhere:
-    """How many more and fewer misses there would be if the lines between two touches lay anywhere (Hill and Smith, IEEE
-    Transactions on Computers 38(12), 1989), of touches whose sets are estimated: walks at offsets, and what the run or
-    another access has left. Both laws hold for the least recently used line alone."""
-    walks = isinstance(access.pattern, Stencil | Offsets)
-    estimated = [part for part in parts if (walks or part.warm or part.known) and not (part.near or part.first)]
-    if access.is_scattered or POLICIES[level.policy].law is not POLICIES["lru"].law:
-        estimated = []
-    apart = [(part.count, part.hits - level.holds(part.distance)) for part in estimated]
-    return Anywhere(
-        missed_anywhere=graph.add(graph.ZERO, *(count * at_least_none(share) for count, share in apart)),
-        found_anywhere=graph.add(graph.ZERO, *(count * at_least_none(-share) for count, share in apart)),
-        follows=not access.is_scattered and any(part.warm for part in parts),
-    )
 
 
 def _estimates_touches(access: Access) -> bool:
