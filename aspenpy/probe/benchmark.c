@@ -290,13 +290,15 @@ static void copy(void *given, int thread)
   part(m, thread);
 }
 
-/* As `load` and `store`, from any of the eight words of a line on: most long vectors lie across two lines. */
+/* As `load`, from each of the eight words of a line on in turn: most long vectors lie across two lines. */
 static void load_across(void *given, int thread)
 {
   static int word;
-  struct memory m = *(struct memory *)given;
-  m.block[thread] += 8 * (word++ % 8);
-  load(&m, thread);
+  struct memory *m = given;
+  char *begin = m->block[thread];
+  m->block[thread] += 8 * (word++ % 8);
+  load(m, thread);
+  m->block[thread] = begin;
 }
 
 static void load_words(void *given, int thread)
