@@ -8,9 +8,9 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4260,
-    "answers": 11960,
+    "answers": 12060,
     "assembly": 850,
-    "cost": 14090,
+    "cost": 14110,
     "editor": 2750,
     "engine": 2310,
     "explore": 4290,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 102_450
+MOST_IN_ALL = 102_560
 
 
 def room_of(file: Path) -> str:
