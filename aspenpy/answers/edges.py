@@ -54,7 +54,7 @@ class ByLevel(Leaf):
                 lines = (
                     graph.mul(count, use.level.unit) for count in (use.fetched, use.written_back, use.victims, use.warm)
                 )
-                worth = (use.accesses, use.misses, *lines, use.unsure, use.missed_anywhere, use.found_anywhere)
+                worth = (use.accesses, use.misses, *lines, use.unsure, use.anywhere.missed, use.anywhere.found)
                 for name, amount in zip((*QUANTITIES, *IN_DOUBT), worth, strict=True):
                     key = Moved(name, kernel.name, traffic.access.requirement, use.level.name)
                     totals[key] = graph.mul(block.parallelism, amount)
@@ -112,7 +112,7 @@ def approximation_of(costs: Iterable[RequirementTraffic]) -> str:
         pattern = cost.access.pattern
         if isinstance(pattern, Stencil | Offsets):
             return "walks"
-        follows = follows or any(use.follows for use in cost.levels)
+        follows = follows or any(use.anywhere.follows for use in cost.levels)
         if isinstance(pattern, Affine):
             found = walks.setdefault(cost.access.requirement.target, set())
             found |= {pattern.nest.loops, *(["corners"] if pattern.nest.is_triangular else [])}
@@ -312,9 +312,8 @@ class Edges:
             sum(self.stated.get(Moved(name, key.kernel, key.requirement, key.level), 0.0) for key in misses)
             for name in IN_DOUBT
         )
-        return MissSpread(
-            asked, total, smaller, larger, apart, whole["smaller"], whole["larger"], unsure, missed, found
-        )
+        sides = MissSpread(asked, total, smaller, larger, apart, whole["smaller"], whole["larger"])
+        return sides.replace(unsure=unsure, missed=missed, found=found)
 
 
 def describe_edges(prediction: Evaluation, edges: Edges) -> list[Diagnostic]:

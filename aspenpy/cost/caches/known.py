@@ -50,12 +50,16 @@ class LinesAnywhere(Record):
     follows: bool
 
 
+AS_COUNTED = LinesAnywhere(graph.ZERO, graph.ZERO, False)
+"""Of what is no estimate."""
+
+
 def _if_lines_lay_anywhere(access: Access, parts: Sequence[Touches], level: Level) -> LinesAnywhere:
     """By the law of lines that lie anywhere (Hill and Smith, IEEE Transactions on Computers 38(12), 1989), of touches
     whose sets are estimated: walks at offsets, and what the run or another access has left. Both laws hold where the
     least recently used line goes."""
     if access.is_scattered:
-        return LinesAnywhere(graph.ZERO, graph.ZERO, False)
+        return AS_COUNTED
     walks = isinstance(access.pattern, Stencil | Offsets)
     estimated = [part for part in parts if (walks or part.warm or part.known) and not (part.near or part.first)]
     if POLICIES[level.policy].law is not POLICIES["lru"].law:

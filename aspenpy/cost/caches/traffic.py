@@ -11,7 +11,7 @@ from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.around import AccessSurroundings
 from aspenpy.cost.caches.block_loops import in_the_same_loops
 from aspenpy.cost.caches.interference import DrawnTable, InterveningData
-from aspenpy.cost.caches.known import KnownTouches
+from aspenpy.cost.caches.known import AS_COUNTED, KnownTouches, LinesAnywhere
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Scattered, Stencil
@@ -142,9 +142,8 @@ class LevelUse(Record):
     find their line; lines `fetched` from the next level and `written_back` to it, in units of the level. Where that is
     a victim cache, or exclusive, it takes clean lines, too: `victims`. A share of what would be fetched is `evaded`.
     Units found there that were touched by the run before the block, and not by the block, are `warm`. Of the misses so
-    many are `unsure`: those of touches of which only some are thought to find their line. Where that is estimated, of
-    walks at offsets and of what the run left, `missed_anywhere` would miss and `found_anywhere` would be found if lines
-    lay anywhere. Whether the run left some of what the block touches: `follows`."""
+    many are `unsure`: those of touches of which only some are thought to find their line. Where that is estimated,
+    of walks at offsets and of what the run left, there would be others if lines lay `anywhere`."""
 
     level: Level
     accesses: Expr
@@ -155,9 +154,7 @@ class LevelUse(Record):
     evaded: Expr = graph.ZERO
     warm: Expr = graph.ZERO
     unsure: Expr = graph.ZERO
-    missed_anywhere: Expr = graph.ZERO
-    found_anywhere: Expr = graph.ZERO
-    follows: bool = False
+    anywhere: LinesAnywhere = AS_COUNTED
 
 
 class RequirementTraffic(Record):
@@ -266,13 +263,7 @@ def _group_traffic(
     uses = _uses(leader, misses, lines if stored else None, levels, full)
     apart = [touches.anywhere(asking, parts, level) for parts, level in zip(first_found, fetching, strict=True)]
     uses = tuple(
-        use.replace(
-            warm=use.level.brought * kept,
-            unsure=part,
-            missed_anywhere=other.missed,
-            found_anywhere=other.found,
-            follows=other.follows,
-        )
+        use.replace(warm=use.level.brought * kept, unsure=part, anywhere=other)
         for use, kept, part, other in zip(uses, warm, unsure, apart, strict=True)
     )
     first = RequirementTraffic(leader, uses, walks)
