@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aspenpy.cost.instances import FILE_RESOURCES, Instances, is_file_system, through_a_node
 from aspenpy.cost.memory import Hierarchy, coherence_costs, level_costs, page_of, translation_costs, waiting_for_memory
 from aspenpy.cost.noise import lengthen_for_slowest, lengthen_level
-from aspenpy.cost.operations import WIDE, attained_on_vectors, spread_over_lanes
+from aspenpy.cost.operations import WIDE, is_attained_product, spread_over_lanes
 from aspenpy.cost.prices import (
     BRANCHES,
     LAUNCHED,
@@ -122,7 +122,8 @@ def _groups_and_work(
 ) -> tuple[tuple[ConflictGroup, ...], Expr]:
     """The groups of resources of a block that conflict, and the seconds of its work. What memory costs a product is in
     the rate that large ones attain, which move blocks of C for each block of k, too (Goto and van de Geijn, "Anatomy of
-    high-performance matrix multiplication", TOMS 34(3), 2008, section 4): what else the block does is in contention."""
+    high-performance matrix multiplication", TOMS 34(3), 2008, section 4), and GPUs copy the next block while they
+    multiply one (NVIDIA, CUTLASS, "Efficient GEMM"): what else the block does is in contention."""
     begun = _begin_branches(costs)
     groups = (*conflict_groups(busy_by_server(costs, levels), conflicts), *begun)
     by_place: dict[tuple[str, ...], list[Expr]] = {}
@@ -133,7 +134,7 @@ def _groups_and_work(
     if not by_place:
         return groups, slowest(groups)
     others = [
-        cost for cost in costs if not (cost.place and attained_on_vectors(cost.requirement, cost.place.component))
+        cost for cost in costs if not (cost.place and is_attained_product(cost.requirement, cost.place.component))
     ]
     undisturbed = conflict_groups(busy_by_server(others, levels, lambda part: part.alone), conflicts)
     alone = slowest((*undisturbed, *begun))

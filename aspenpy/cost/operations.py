@@ -232,12 +232,10 @@ def has_product_units(requirement: flow.Requirement, component: Component, resou
     return PRODUCT in resource.traits or first_stated(component, rate_properties(requirement, PRODUCT)) is not None
 
 
-def attained_on_vectors(requirement: flow.Requirement, component: Component) -> bool:
-    """Whether a requirement is a product of matrices on vectors, at a rate that large ones in memory attain."""
-    if not any(trait.name == PRODUCT for trait in requirement.traits):
-        return False
-    units, attained = (rate_properties(requirement, PRODUCT, ending) for ending in ("rate", "attained"))
-    return first_stated(component, units) is None and first_stated(component, attained) is not None
+def is_attained_product(requirement: flow.Requirement, component: Component) -> bool:
+    """Whether a requirement is a product of matrices at a rate that large ones in memory attain."""
+    said = any(trait.name == PRODUCT for trait in requirement.traits)
+    return said and first_stated(component, rate_properties(requirement, PRODUCT, "attained")) is not None
 
 
 def narrow_format(requirement: flow.Requirement, resource: Resource) -> str | None:

@@ -83,6 +83,17 @@ def read_network(name_or_path: str | Path) -> dict[str, float]:
     return parameters_of(config, text)
 
 
+def published_networks() -> dict[str, dict[str, Any]]:
+    """The parameters of each network of the library, and as `source` where it was published."""
+    import json
+
+    found = {}
+    for name in network_names():
+        config = json.loads(read_whole_file(os.path.join(models_folder(), "networks", f"{name}.json"), name=name))
+        found[name] = {**parameters_of(config, name), "source": config["_source"]}
+    return found
+
+
 def parameters_of(config: dict[str, Any], name: str) -> dict[str, float]:
     """The parameters of a configuration that is read; `name` is what messages call it."""
     family = config.get("model_type")

@@ -166,6 +166,27 @@ def report_library(kind: Kind, listed: Sources, figures: Mapping[str, Figures] |
     return Report("", {}, (models, *nothing), array=rows_as_objects(models.select_columns("json")))
 
 
+NETWORK = ("layers", "hidden", "heads", "kv_heads", "experts", "vocabulary")
+"""What a table of networks has a column for; other formats have all parameters."""
+
+
+def report_networks(listed: Mapping[str, Mapping[str, Any]]) -> Report:
+    """A table of networks: some of the parameters that stand for each, and where it was published."""
+    others = {key for values in listed.values() for key in values} - {*NETWORK, "source"}
+    columns = [
+        Column("name", get=lambda item: item[0]),
+        *(Column(key, "count", get=_parameter(key)) for key in NETWORK),
+        *(Column(key, "count", get=_parameter(key), media=JSON) for key in sorted(others)),
+        Column("published", get=_parameter("source"), wrapped=True),
+    ]
+    table = make_table(columns, listed.items())
+    return Report("", {}, (table,), array=rows_as_objects(table.select_columns("json")))
+
+
+def _parameter(key: str) -> Callable[[tuple[str, Mapping[str, Any]]], Any]:
+    return lambda item: item[1].get(key)
+
+
 def _figure_column(name: str, unit: str, figures: Mapping[str, Figures]) -> Column:
     return Column(name, None if unit else "share", unit=unit, get=lambda item: getattr(figures[item[0]], name))
 

@@ -22,6 +22,8 @@ WEIGHTS = {  # of the reports that the files cite; in billions, as many digits a
     "qwen2_5_14b": (14.77, 0.05),
     "qwen3_32b": (32.76, 0.01),
     "qwen3_235b_a22b": (235, 0.5),
+    "qwen3_30b_a3b": (30.5, 0.05),
+    "kimi_k2": (1040, 15),  # in trillions, 1.04
     "gpt2": (0.124, 0.001),
     "gpt3_175b": (175, 0.7),
     "deepseek_v3": (671, 0.5),

@@ -16,7 +16,8 @@ from aspenpy.language.parser import parse_expression
 from aspenpy.models.library import find_source, library_names, load_machine, load_source
 from aspenpy.models.machine.texts import Header
 from aspenpy.models.machine.texts import header as header_of
-from aspenpy.report.listings import FIGURES, Wanted, report_library, sources, summary
+from aspenpy.models.networks import published_networks
+from aspenpy.report.listings import FIGURES, Wanted, report_library, report_networks, sources, summary
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.models import path_of
 from aspenpy.shell.operands import constant_or_failure
@@ -32,9 +33,9 @@ SORTS = ("name", "year", *(name for name, _ in FIGURES))
 @command(
     "list",
     "models",
-    "List the applications and machines of the library",
+    "List the applications, machines and networks of the library",
     options=(
-        choice("kind", ("apps", "machines"), "apps or machines", metavar="KIND"),
+        choice("kind", ("apps", "machines", "networks"), "apps, machines or networks", metavar="KIND"),
         choice("--kind", KINDS, "the kind of machine", dest="machine_kind"),
         option("--vendor", "NAME", "only machines by this vendor"),
         option("--year", "MIN..MAX", "only machines first delivered in these years"),
@@ -49,6 +50,7 @@ SORTS = ("name", "year", *(name for name, _ in FIGURES))
     examples=(
         ("applications", "aspenpy list apps"),
         ("machines", "aspenpy list machines"),
+        ("networks that --with takes", "aspenpy list networks"),
         ("some of them", "aspenpy list machines --kind gpu --vendor NVIDIA --year 2012..2017"),
         ("by what is in them", "aspenpy list machines --kind cpu --cores 32.. --memory '..256 GiB'"),
         (
@@ -65,6 +67,8 @@ def run_list(arguments: Arguments) -> int:
         raise CommandError(f"{options} choose among machines: aspenpy list machines")
     if arguments.since is not None and arguments.year is not None:
         raise CommandError("--since YEAR is --year YEAR.. already")
+    if arguments.kind == "networks":
+        return deliver(report_networks(published_networks()), arguments)
     found = sources(arguments.kind, _read_filters(arguments) if asked else None)
     if arguments.sort is None:
         return deliver(report_library(arguments.kind, found), arguments)
