@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from aspenpy.models.networks import network_names, read_network
 from tests.cli.conftest import ROOT, Runner
 
 
@@ -37,7 +38,7 @@ def test_a_line_of_the_table_is_no_longer_than_a_line_of_a_model(run: Runner) ->
 def test_unknown_kind(run: Runner) -> None:
     outcome = run("list", "sockets")
     assert outcome.status == 2
-    assert outcome.err.startswith("aspenpy: KIND: expected apps or machines, not `sockets`")
+    assert outcome.err.startswith("aspenpy: KIND: expected apps, machines or networks, not `sockets`")
 
 
 def test_sorted_by_what_memories_attain(run: Runner) -> None:
@@ -78,3 +79,12 @@ def test_sorts_that_are_refused(run: Runner, options: tuple[str, ...], said: str
     outcome = run("list", *options)
     assert outcome.status == 2
     assert said in outcome.err
+
+
+def test_networks_with_their_parameters_and_sources(run: Runner) -> None:
+    found = {item["name"]: item for item in json.loads(run("list", "networks", "--format", "json").out)}
+    assert sorted(found) == network_names()
+    for name, item in found.items():
+        assert {key: item[key] for key in read_network(name)} == read_network(name)
+        assert item["published"]
+    assert "llama3_405b" in run("list", "networks").out

@@ -1,4 +1,4 @@
-"""resnet50, diffusion_transformer, graph_network, recommendation: counts by hand, and published speeds."""
+"""resnet50, diffusion_step, graph_network, recommendation: counts by hand, and published speeds."""
 
 import pytest
 
@@ -57,12 +57,12 @@ def test_a_diffusion_step_has_the_operations_of_the_paper(image: int, published:
     tokens, hidden = (image // 16) ** 2, 1152
     layer = tokens * 12 * hidden**2 + 2 * tokens**2 * hidden + 6 * hidden**2
     by_hand = 28 * layer + tokens * hidden * (16 + 32) + 2 * hidden**2
-    assert count("diffusion_transformer", "flops", image=image) == 2 * by_hand
+    assert count("diffusion_step", "flops", image=image) == 2 * by_hand
     assert by_hand == pytest.approx(published, rel=0.0005)
 
 
 def test_a_diffusion_step_with_guidance_is_two() -> None:
-    one, two = (count("diffusion_transformer", "flops", guidance=passes, batch=4) for passes in (1, 2))
+    one, two = (count("diffusion_step", "flops", guidance=passes, batch=4) for passes in (1, 2))
     assert two == 2 * one
 
 
