@@ -86,11 +86,11 @@ NETWORKS = {
 MACHINES = {"H100 SXM 80GB": "h100", "A100 40GB": "a100_40gb", "GH200": "gh200"}
 
 
-def rows_held_back() -> list[tuple[dict[str, str], float]]:
+def rows_held_back(engine: str) -> list[tuple[dict[str, str], float]]:
     """Rows of TensorRT-LLM that nothing was fitted to, by a hash of what was run, with the seconds of a batch."""
     found = []
     for row in csv.DictReader(TABLE.read_text().splitlines()):
-        if "All_results" not in row["source"] or not row["conditions"].startswith("TensorRT-LLM"):
+        if "All_results" not in row["source"] or not row["conditions"].startswith(engine):
             continue
         words = ("model", "system", "devices", "batch", "sequence")
         text = "|".join([*(row[word] for word in words), row["conditions"].split(";")[0]])
@@ -100,12 +100,13 @@ def rows_held_back() -> list[tuple[dict[str, str], float]]:
     return found
 
 
-def predict(row: dict[str, str]) -> aspenpy.Prediction:
+def predict(row: dict[str, str], **engine: float) -> aspenpy.Prediction:
     names = ("layers", "hidden", "heads", "kv_heads", "feed_forward", "vocabulary")
     prompt, answer = map(int, re.findall(r"\d+", row["sequence"]))
     machine = MACHINES[row["system"].split(" (")[0]]
     values = dict(zip(names, NETWORKS[row["model"].split("/")[-1]], strict=True))
     values |= {"batch": int(row["batch"]), "prompt": prompt, "answer": answer, "ranks": int(row["devices"])}
+    values |= engine
     if machine != "gh200":
         values[f"{machine}_boards"] = int(row["devices"])
     socket = "nvidia_gh200" if machine == "gh200" else None
@@ -113,19 +114,29 @@ def predict(row: dict[str, str]) -> aspenpy.Prediction:
     return aspenpy.predict(app, aspenpy.load_machine(machine), socket=socket, set=values)
 
 
-@pytest.mark.skipif(not TABLE.exists(), reason="the measured data is not beside the checkout (see ASPENPY_SHARED)")
-def test_latencies_of_batches_held_back() -> None:
-    """LLM-Inference-Bench (Argonne): dense networks of 7 to 72 billion weights in half precision on 1 to 4 devices,
-    batches of 1 to 64. One row is left out that answers faster than its weights can be read; rows beyond the memory,
-    for which the engine takes turns, are warned of."""
+def factors_held_back(name: str, **engine: float) -> list[float]:
+    """One row is left out that answers faster than its weights can be read; rows beyond the memory, for which the
+    engine takes turns, are warned of."""
     factors = []
-    for row, seconds in rows_held_back():
-        if row["model"].split("/")[-1] not in NETWORKS:
+    for row, seconds in rows_held_back(name):
+        if row["model"].split("/")[-1] not in NETWORKS or row["system"].split(" (")[0] not in MACHINES:
             continue
-        found = predict(row)
+        found = predict(row, **engine)
         if "exceeds-memory" not in {item.code for item in found.diagnostics} and found.runtime < 10 * seconds:
             factors.append(math.exp(abs(math.log(found.runtime / seconds))))
+    return factors
+
+
+@pytest.mark.skipif(not TABLE.exists(), reason="the measured data is not beside the checkout (see ASPENPY_SHARED)")
+@pytest.mark.parametrize(
+    ("name", "engine", "worst"),
+    [("TensorRT-LLM", {}, 2.2), ("vLLM", {"planned": 185, "planned_a_sequence": 37}, 1.6)],
+)
+def test_latencies_of_batches_held_back(name: str, engine: dict[str, float], worst: float) -> None:
+    """LLM-Inference-Bench (Argonne): dense networks of 7 to 72 billion weights in half precision on 1 to 4 devices,
+    batches of 1 to 64."""
+    factors = factors_held_back(name, **engine)
     assert len(factors) > 60
-    assert median(factors) < 1.10
+    assert median(factors) < 1.09
     assert sum(factor < 1.40 for factor in factors) >= 0.93 * len(factors)
-    assert max(factors) < 2.2
+    assert max(factors) < worst
