@@ -177,12 +177,19 @@ def cluster(board: str) -> aspenpy.Machine:
     return machine
 
 
+def rows_of(source: str) -> list[dict[str, str]]:
+    rows = csv.DictReader(TABLE.read_text().splitlines())
+    return [row for row in rows if row["quantity"] == "throughput_per_device" and source in row["source"]]
+
+
 def rows_held_back(source: str) -> list[dict[str, str]]:
     """Rows that no number was chosen by, by a hash of what was run."""
     words = ("model", "system", "devices", "parallelism", "batch", "sequence", "precision")
-    rows = csv.DictReader(TABLE.read_text().splitlines())
-    rows_of = [row for row in rows if row["quantity"] == "throughput_per_device" and source in row["source"]]
-    return [row for row in rows_of if int(sha256("|".join(row[word] for word in words).encode()).hexdigest(), 16) % 2]
+    return [
+        row
+        for row in rows_of(source)
+        if int(sha256("|".join(row[word] for word in words).encode()).hexdigest(), 16) % 2
+    ]
 
 
 def number(text: str, word: str, default: int = 1) -> int:
@@ -190,13 +197,17 @@ def number(text: str, word: str, default: int = 1) -> int:
     return int(found[1]) if found else default
 
 
-def factor(board: str, row: dict[str, str], **values: float | str) -> float:
+def rate(board: str, row: dict[str, str], **values: float | str) -> float:
+    """Tokens a second and device."""
     ranks, batch, sequence = int(row["devices"]), number(row["batch"], "global"), int(row["sequence"])
     values |= {"ranks": ranks, "batch": batch, "sequence": sequence, "micro_batch": number(row["batch"], "micro")}
     values[f"{board}_cluster_nodes"] = max(1, ranks // BOARDS.get(board, (8,))[0])
     app = aspenpy.load_application("transformer_training")
-    rate = batch * sequence / aspenpy.predict(app, cluster(board), set=values).runtime / ranks
-    return math.exp(abs(math.log(rate / float(row["value"]))))
+    return batch * sequence / aspenpy.predict(app, cluster(board), set=values).runtime / ranks
+
+
+def factor(predicted: float, row: dict[str, str]) -> float:
+    return math.exp(abs(math.log(predicted / float(row["value"]))))
 
 
 def factor_of_mpt(row: dict[str, str]) -> float:
@@ -204,13 +215,14 @@ def factor_of_mpt(row: dict[str, str]) -> float:
     values = {"layers": layers, "hidden": hidden, "heads": heads, "kv_heads": heads, "matrices": 2, "unfused": 2}
     values |= {"feed_forward": 4 * hidden, "vocabulary": 50368}
     text = row["parallelism"]
-    return factor(
+    predicted = rate(
         "a100_80gb" if "80GB" in row["system"] else "a100_40gb",
         row,
         **values,
         sharding="weights" if "ZeRO-3" in text else "gradients" if "ZeRO-2" in text else "none_sharded",
         recomputation="full" if "recomputation=full" in text else "none",
     )
+    return factor(predicted, row)
 
 
 needs_data = pytest.mark.skipif(
@@ -232,11 +244,11 @@ def test_throughput_on_a100_held_back() -> None:
     assert max(long) < 1.45
 
 
-def factors_of(names: str) -> list[float]:
-    """Of NVIDIA's pre-training by Megatron Bridge on DGX H100, DGX B200, GB200 and GB300, in half precision or eight
-    bits, with the layout that each row states. A run of one layout may stand there for several releases."""
+def rates(rows: list[dict[str, str]], names: str) -> list[tuple[float, dict[str, str]]]:
+    """Predicted rates of NVIDIA's pre-training by Megatron Bridge on DGX H100, DGX B200, GB200 and GB300, in half
+    precision or eight bits, with the layout that each row states; a layout may stand there for several releases."""
     found = []
-    for row in rows_held_back("Megatron-Bridge"):
+    for row in rows:
         board = row["system"].removeprefix("DGX-").lower()
         known = board in BOARDS and row["precision"] not in ("", "NVFP4") and row["model"] in PUBLISHED
         if not known or not re.search(names, row["model"]) or re.search("LoRA|SFT|Fine", row["conditions"]):
@@ -245,8 +257,12 @@ def factors_of(names: str) -> list[float]:
         spread = {name: number(text, word) for name, word in PARALLEL.items()}
         sharding = "weights" if number(text, "FSDP", 0) > 1 else "optimiser"
         spread |= {"sharding": sharding, "format": "fp8" if "FP8" in row["precision"] else "fp16"}
-        found.append(factor(board, row, **aspenpy.read_network(PUBLISHED[row["model"]]), **spread))
+        found.append((rate(board, row, **aspenpy.read_network(PUBLISHED[row["model"]]), **spread), row))
     return found
+
+
+def factors_of(names: str) -> list[float]:
+    return [factor(*item) for item in rates(rows_held_back("Megatron-Bridge"), names)]
 
 
 PARALLEL = {
@@ -271,6 +287,22 @@ def test_throughput_of_experts_held_back() -> None:
     assert len(factors) > 30
     assert median(factors) < 1.15
     assert sum(factor < 1.50 for factor in factors) > 0.85 * len(factors)
+
+
+@needs_data
+def test_the_faster_of_two_published_layouts() -> None:
+    """Of a network on a machine in one release of the software, two layouts in eight bits: what the one that the model
+    takes for the faster one costs more than the faster one."""
+    alternatives: dict[tuple[str, ...], list[tuple[float, float, str]]] = {}
+    for predicted, row in rates(rows_of("Megatron-Bridge"), "LLAMA"):
+        key = (row["model"], row["system"], row["devices"], row["batch"][:7], row["conditions"])
+        layout = row["parallelism"] + row["batch"]
+        alternatives.setdefault(key, []).append((predicted, float(row["value"]), layout))
+    pairs = [found for found in alternatives.values() if len({layout for *_, layout in found}) > 1]
+    losses = [max(measured for _, measured, _ in found) / max(found)[1] for found in pairs]
+    assert len(losses) > 12
+    assert sum(loss <= 1.05 for loss in losses) >= 0.7 * len(losses)
+    assert max(losses) < 1.15
 
 
 def test_tokens_are_put_in_the_order_of_experts() -> None:
