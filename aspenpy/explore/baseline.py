@@ -24,8 +24,8 @@ _POSITION = re.compile(r"^\s*// (\S+:\d+):")
 
 
 class Origin(Record):
-    """What a snapshot is taken of: an application, or a program of which a model is made, and machines. Each is a name
-    of the library, or a file as seen from the folder of the baseline; `set` gives values of parameters."""
+    """The subject of a snapshot: an application, or a program of which a model is made, and machines. Each is a name of
+    the library, or a file as seen from the folder of the baseline; `set` gives values of parameters."""
 
     model: str
     machines: tuple[str, ...]

@@ -46,7 +46,7 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Keyword(Record):
-    """What is known of a keyword.
+    """Facts of a keyword of the language.
 
     `begins`: the kind of thing whose first word it is; "" for a word within a thing, which `continues` that kind.
     `encloses`: what stands in the brackets behind it, by opening bracket, in messages, with the `{name}` before them.
