@@ -164,6 +164,38 @@ def test_ranks_that_share_a_core_even_out() -> None:
     assert aspenpy.predict(model, machine).runtime == pytest.approx(drawn, rel=0.004)
 
 
+CACHED = (
+    NODES.format(noise="").replace("[1] unit", "[1] unit memory far").replace("[base] }", "[base] cache near }")
+    + """
+cache near {
+  property capacity [4096] property associativity [4] property cacheline [64] property bandwidth [1000]
+}
+memory far { resource loads(x) [x/1e6] resource stores(x) [x/1e6] }
+"""
+)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 16, 1000])
+def test_a_cache_waits_for_what_varies_most(ranks: int) -> None:
+    """Accesses that a cache answers take as long as those of the slowest rank, and of two that vary as those that vary
+    more."""
+
+    def seconds(kernel: str) -> float:
+        model = application(f"execute [ranks] {{ {kernel} }}", "param ranks = 1 data X [2000] data Y [2000]")
+        return aspenpy.predict(model, read_machine(CACHED), set={"ranks": ranks}).runtime
+
+    swept = "[{}] of size [8] {} as stream, reuse(10)"
+    plain = seconds("loads " + swept.format(20_000, "from X"))
+    assert plain == pytest.approx(160)  # 160,000 bytes at 1,000 a second
+    slower = largest_normal(ranks)
+    once = seconds("loads " + swept.format(20_000, "from X") + ", varies(0.1)")
+    assert once == pytest.approx(160 * (1 + 0.1 * slower), rel=0.002)
+    loads = "loads " + swept.format(10_000, "from X") + ", varies(0.1) "
+    stores = " stores " + swept.format(10_000, "to Y") + ", varies(0.2) "
+    for kernel in (loads + stores, stores + loads):
+        assert seconds(kernel) == pytest.approx(160 * (1 + 0.2 * slower), rel=0.002)
+
+
 def step_with_collective(ranks: int, events: float, length: float) -> float:
     """Seconds of steps of one second, at whose end all ranks wait for each other, less one."""
     random = np.random.default_rng(6)
