@@ -276,14 +276,6 @@ class PowerAwareSpeedup(LearntModel):
         (equation 10), and energies where its power was measured."""
         return tuple((" ".join(key) or "the application", measured_surface(held)) for key, held in self.state["codes"])
 
-    def workload(self, key: Sequence[str] = (), processors: int = 1) -> PowerAware:
-        """The workload of a code (by what it is called in the columns that tell codes apart), with the overhead on a
-        number of processors, for surfaces of speedup."""
-        codes = {tuple(name): held for name, held in self.state["codes"]}
-        held = codes[tuple(key)] if key else next(iter(codes.values()))
-        work = ParallelWork(PERFECT, held["on"] / held["lowest"], held["off"])
-        return PowerAware(held["lowest"], (work,), 0.0, dict(map(tuple, held["overheads"])).get(processors, 0.0))
-
 
 def is_same_clock(one: float, other: float) -> bool:
     return abs(one - other) <= SAME_CLOCK * other
