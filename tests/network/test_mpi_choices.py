@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import aspenpy
-from aspenpy.cost.network.by_rank import BY_RANK, library_choice, scheme_by_rank
+from aspenpy.cost.network.by_rank import BY_RANK, _rounds_inside, library_choice, scheme_by_rank
 from aspenpy.cost.network.levels import Among
 from aspenpy.cost.network.mpi_choices import LIBRARIES, algorithm_rows
 from aspenpy.cost.network.schemes import LinkTimes, PathLevel
@@ -276,3 +276,15 @@ def test_an_unknown_library_is_refused_where_it_stands() -> None:
     with pytest.raises(aspenpy.AspenError, match="unknown mpi `openmpi`") as caught:
         assert predict("execute [64] { messages [8] as allreduce }", "property mpi [openmpi]").runtime
     assert "open_mpi" in (caught.value.diagnostics[0].hint or "")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 6, 8, 12, 56, 63, 64, 96, 128])
+def test_distances_whose_pairs_stay_inside(size: int) -> None:
+    """Ranks talk to those whose numbers differ in one bit: as long as none of the pairs leaves its node, all of them
+    counted; a number of ranks that is known later is the same."""
+    expected = 0
+    while all(rank // size == (rank ^ 1 << expected) // size for rank in range(8 * size)):
+        expected += 1
+    later = graph.symbol("later")
+    assert evaluate(_rounds_inside(later), {later: size}) == expected
+    assert evaluate(_rounds_inside(graph.number(size))) == expected
