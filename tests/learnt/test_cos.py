@@ -7,8 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from aspenpy.learn.estimators.cos import Cos, CosThrottling, predict_stages
+from aspenpy.language.source import Source
+from aspenpy.learn.estimators.cos import Cos, CosThrottling, predict_stages, stall_times
 from aspenpy.learn.estimators.cos_trace import THROTTLING_PLANS, cos_trace, sum_stages, training_plan
+from aspenpy.learn.measurements.columns import recognise_columns
+from aspenpy.learn.measurements.read import read_measurements
 from aspenpy.report.learnt import describe_stages, draw
 
 CASES = {
@@ -133,3 +136,19 @@ def test_throttling(form: str) -> None:
     assert (beta, start) == pytest.approx((1e-9, 0), rel=1e-6, abs=1e-9)
     assert alpha * 0.04 + constant == pytest.approx(28, abs=0.01)
     assert model.predict(data) == pytest.approx([row["runtime"] for row in data], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "expected"),
+    [
+        ("stall_time [s],stall_cycles,cycles", ["0.5,9e9,9.5e9", "0.25,1,8"], [0.5, 0.25]),
+        ("stall_cycles,cycles", ["1e9,8e9", "3e9,4e9"], [2 / 8, 3 * 3 / 4]),  # their part of the runtime
+        ("stall_cycles", ["1e9", "3e9"], [0.5, 3]),  # at 2 and at 1 GHz
+        ("energy [J]", ["1", "2"], [0, 0]),
+    ],
+)
+def test_stalls_are_seconds_however_they_were_measured(columns: str, rows: list[str], expected: list[float]) -> None:
+    runs = zip(("2,2", "3,1"), rows, strict=True)
+    text = "\n".join([f"runtime [s],core_frequency [GHz],{columns}", *(f"{run},{row}" for run, row in runs), ""])
+    sheet = recognise_columns(read_measurements(Source(text, "runs.csv")))
+    assert stall_times(sheet) == pytest.approx(np.array(expected))
