@@ -21,6 +21,12 @@ CYCLES = "cycles"
 WAITING = "waiting"
 """The class of the items that stand for loads for which the next pass of a loop waits; their precision is the array."""
 
+WRONG = "mispredicted"
+"""The class of the items that stand for branches guessed wrongly; their precision is the array whose loads decide."""
+
+NO_WORK = frozenset({"integer", CYCLES, WAITING, WRONG})
+"""Classes that are no operations of floating point."""
+
 
 class Array(Record):
     """Memory that a program names: an array, what a pointer points at, a structure. `extents` are those of its

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from aspenpy.extract.costs import Alternative, Arithmetic, Item, MemoryAccess, Nest, rewrite_inside
+from aspenpy.extract.costs import WRONG, Alternative, Arithmetic, Item, MemoryAccess, Nest, rewrite_inside
 from aspenpy.extract.line_counts import ExecutionCount
 from aspenpy.extract.values import Value
 from aspenpy.language.source import Span
@@ -19,9 +19,6 @@ from aspenpy.record import Record
 
 OUTCOME = "aspenpy_outcome"
 """The function that a counted program calls with a number and whether a condition holds, which it returns."""
-
-WRONG = "mispredicted"
-"""The class of the items that stand for branches guessed wrongly; their precision is the array whose loads decide."""
 
 SELDOM = 2e-5
 """Wrong guesses at a condition, over all outcomes of a run, up to which they are left out: at some 20 cycles each they

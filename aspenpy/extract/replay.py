@@ -17,7 +17,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
-    CYCLES,
+    NO_WORK,
     Alternative,
     Arithmetic,
     FunctionCosts,
@@ -138,7 +138,7 @@ class SymbolValues:
 
 def count_operations(item: Arithmetic) -> float:
     """Operations of arithmetic; a call counts as several, integers and cycles as none."""
-    weight = CALL_ASSUMED if called_function(item.name) else item.name not in ("integer", CYCLES)
+    weight = CALL_ASSUMED if called_function(item.name) else item.name not in NO_WORK
     return float(weight * item.amount)
 
 

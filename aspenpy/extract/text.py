@@ -17,7 +17,9 @@ from aspenpy.extract import values as v
 from aspenpy.extract.blocks import COUNTED, BlockAmounts, BlockSummary, OperationCount, has_calls, nesting_depth
 from aspenpy.extract.costs import (
     CYCLES,
+    NO_WORK,
     WAITING,
+    WRONG,
     Alternative,
     Array,
     FunctionCosts,
@@ -34,7 +36,6 @@ from aspenpy.extract.count import NoClosedForm
 from aspenpy.extract.fit import fit_measured
 from aspenpy.extract.locality import LINE, LITTLE, PARTS, SCATTERED, Locality, find_locality
 from aspenpy.extract.naming import Formal, KernelText, ModelBindings, Naming, count_words, source_line, write_comments
-from aspenpy.extract.outcomes import WRONG
 from aspenpy.extract.patterns import Request, group_requests
 from aspenpy.extract.pragmas import parallel_directive, parse_directives
 from aspenpy.extract.triangles import CounterRange, Trips
@@ -273,7 +274,7 @@ class Body(Naming):
             amounts = BlockSummary(self.counter, self.names.varying, True).sum_amounts(nest.body)
         finally:
             self.counter.around.pop()
-        done = [each.amount for each in amounts.operations if each.name != "integer"]
+        done = [each.amount for each in amounts.operations if each.name not in NO_WORK]
         return v.add(*(done or [access.words for access in amounts.accesses]))
 
     def _find_parallel_parts(self, nest: Nest) -> tuple[Value, ...]:
