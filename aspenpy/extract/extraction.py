@@ -22,6 +22,8 @@ from aspenpy.extract.compiled import CompiledLoops, add_cycles, read_code
 from aspenpy.extract.costs import FunctionCosts, Hole, Invocation, Meaning
 from aspenpy.extract.effects import find_effects, find_exposed_members, find_references, resolve_pointers, walk_records
 from aspenpy.extract.fit import fit_measured
+from aspenpy.extract.fortran import read_fortran
+from aspenpy.extract.fortran_text import FortranText
 from aspenpy.extract.front_end import ParsedUnit, SourceText
 from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, CountedRun, Influence
 from aspenpy.extract.linking import link_programs, separate_statics
@@ -424,7 +426,12 @@ def _read_units(units: tuple[TranslationUnit, ...]) -> tuple[list[r.Program], li
     macros: dict[str, r.Macro] = {}
     found, diagnostics = [], list[Diagnostic]()
     for unit in units:
-        program, said = read_program(ParsedUnit(unit.path, unit.flags, texts), macros)
+        if not unit.is_fortran:
+            program, said = read_program(ParsedUnit(unit.path, unit.flags, texts), macros)
+            found.append(program)
+            diagnostics += said
+    if fortran := [FortranText(unit.path, unit.flags) for unit in units if unit.is_fortran]:
+        program, said = read_fortran(fortran, macros)  # together: they use each other's modules
         found.append(program)
         diagnostics += said
     return separate_statics(found), diagnostics

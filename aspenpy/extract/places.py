@@ -133,6 +133,8 @@ class Places(WalkTask):
                 pointer, shape, of = there.place, there.shape[1:], there.type.of or node.type
             path = there.path
         at = self.evaluator.evaluate_integer(index)
+        if node.first is not None:  # compilers add it to the address of the array
+            at = v.subtract(at, self.evaluator.integer_without_costs(node.first))
         name = source_name(base)
         if not isinstance(pointer, PointerTarget):
             key = f"?{root_variable(base)}.{name}"  # one for each name in the source

@@ -1,4 +1,4 @@
-"""The records of a C or C++ program: what the front end hands on, and all that the rest of this room knows of it.
+"""The records of a program of C, C++ or Fortran: what the front end hands on, and all that the rest of this room knows of it.
 
 Parentheses and implicit conversions between types of one kind are gone, macros are resolved. Every node has the span
 that it was written at; nodes are compared without it.
@@ -15,6 +15,12 @@ from aspenpy.record import Record
 CPP = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".hpp", ".hh", ".hxx", ".H"})
 C = frozenset({".c", ".h"})
 """How the names of files of C++ and of C end."""
+
+FREE_FORM = frozenset({".f90", ".f95", ".f03", ".f08", ".F90", ".F95", ".F03", ".F08"})
+FIXED_FORM = frozenset({".f", ".for", ".ftn", ".f77", ".F", ".FOR", ".FTN", ".F77"})
+PREPROCESSED = frozenset({".F90", ".F95", ".F03", ".F08", ".F", ".FOR", ".FTN", ".F77"})
+FORTRAN = FREE_FORM | FIXED_FORM
+"""How the names of files of Fortran end: in free and in fixed form, and of those that the preprocessor sees first."""
 
 # -- types -----------------------------------------------------------------------------------------
 
@@ -59,12 +65,13 @@ class Variable(Record):
 
 
 class Element(Record):
-    """`base[index]`; `*p` is `p[0]`."""
+    """`base[index]`; `*p` is `p[0]`. The first element has the index `first`, 0 where none is given."""
 
     base: Expression
     index: Expression
     type: Type
     span: Span | None = None
+    first: Expression | None = None
 
 
 class Field(Record):

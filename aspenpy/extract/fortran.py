@@ -1,0 +1,395 @@
+"""Programs of Fortran as records: modules, procedures and the main program of all files, linked by name.
+
+External procedures have the keys of the C functions that gfortran makes of them (`solve` is `solve_`, that of `bind(c)` its own
+name), so that programs of both languages link.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from aspenpy.extract import records as r
+from aspenpy.extract.fortran_declarations import DeclarationReader, external, type_name
+from aspenpy.extract.fortran_expressions import FortranExpressions, convert, list_arguments, split_keyword
+from aspenpy.extract.fortran_scopes import (
+    INDEX,
+    OTHER,
+    VOID,
+    Bounds,
+    Entity,
+    Generic,
+    Scope,
+    Signature,
+    View,
+    array_type,
+    integer,
+)
+from aspenpy.extract.fortran_statements import FortranStatements
+from aspenpy.extract.fortran_text import FortranText
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.source import Span
+
+PROCEDURES = ("Subroutine_Subprogram", "Function_Subprogram")
+
+
+class ProgramUnit:
+    """A procedure, a module or the main program: its tree, and what names mean in it, found when first asked for."""
+
+    def __init__(self, program: FortranProgram, text: FortranText, node: Any, host: ProgramUnit | None) -> None:
+        self.program, self.text, self.node, self.host = program, text, node, host
+        self.head = node.children[0]
+        self.kind = type_name(node)
+        self.name = _unit_name(self.head, self.kind)
+        self.prefix = f"module {self.name}" if self.kind == "Module" else f"{host.prefix}::{self.name}" if host else self.name
+        self.inner = [ProgramUnit(program, text, child, self) for part in node.children if type_name(part) in ("Module_Subprogram_Part", "Internal_Subprogram_Part") for child in part.children if type_name(child) in PROCEDURES]  # fmt: skip
+        self.formals = [str(item).lower() for item in list_arguments(self.head.children[2])] if self.kind in PROCEDURES else []  # fmt: skip
+        self._scope: Scope | None = None
+        self._signature: Signature | None = None
+        self.declarations: DeclarationReader | None = None
+        self.expressions: FortranExpressions | None = None
+
+    @property
+    def key(self) -> str:
+        if self.kind not in PROCEDURES:
+            return "c:@F@main"
+        name = _bound_c_name(self.head, self.name)
+        if name is not None:
+            return f"c:@F@{name}"
+        return f"c:@F@{self.name}_" if self.host is None else f"fortran {self.prefix}"
+
+    @property
+    def scope(self) -> Scope:
+        if self._scope is None:
+            self._scope = Scope(self.name, self.host.scope if self.host else None)
+            self._declare(self._scope)
+        return self._scope
+
+    def _declare(self, scope: Scope) -> None:
+        for unit in self.inner:
+            scope.names[unit.name] = Signature(unit.key, unit.name)
+        self.expressions = FortranExpressions(self.text, scope, self.prefix, self.program.diagnostics)
+        is_static = self.kind in ("Module", "Main_Program")
+        formals = self.formals
+        self.declarations = DeclarationReader(
+            self.expressions, scope, self.prefix, self.program.find_module, self.program.macros,
+            formals=formals, is_static=is_static, lower_bounded=self.program.lower_bounded,
+        )  # fmt: skip
+        specification = next((part for part in self.node.children if type_name(part) == "Specification_Part"), None)
+        result = self.result_name
+        if result and (prefix := _type_of_prefix(self.head)) is not None:
+            element = self.declarations._read_type(prefix)
+            scope.names[result] = Entity(r.Variable(f"{result}@{self.prefix}", result, element, "local"), element)
+        self.declarations.read(specification)
+        if result and not isinstance(scope.names.get(result), Entity):
+            element = scope.letters.get(result[:1], r.Type("real", 4))
+            scope.names[result] = Entity(r.Variable(f"{result}@{self.prefix}", result, element, "local"), element)
+        for unit in self.inner:
+            if isinstance(scope.names.get(unit.name), Signature):
+                scope.names[unit.name] = Signature(unit.key, unit.name)
+        self.expressions.call_function = partial(self.program.call, self.expressions)
+        self.expressions.resolve_generic = self.program.resolver(self.expressions)
+
+    @property
+    def result_name(self) -> str:
+        if self.kind != "Function_Subprogram":
+            return ""
+        suffix = self.head.children[3]
+        text = str(suffix).lower() if suffix is not None else ""
+        if "result" in text:
+            return text.partition("result")[2].strip().strip("(").partition(")")[0].strip()
+        return self.name
+
+    def signature(self) -> Signature:
+        if self._signature is None:
+            scope = self.scope
+            assert self.declarations is not None
+            entities = [(name, found if isinstance(found := scope.names.get(name), Entity) else None) for name in self.formals]
+            modified = frozenset(name for name in self.formals if self._modifies(name))
+            result = scope.names.get(self.result_name) if self.result_name else None
+            self._signature = Signature(self.key, self.name, tuple(entities), modified, result if isinstance(result, Entity) else None)  # fmt: skip
+        return self._signature
+
+    def _modifies(self, name: str) -> bool:
+        """Whether a procedure may change a formal: as its intent says, else as its statements do."""
+        assert self.declarations is not None
+        intent = self.declarations.intent(name)
+        return intent != "in" if intent else name in self._assigned_names()
+
+    def _assigned_names(self) -> set[str]:
+        """Names that statements assign to, count, read, or hand on as they are."""
+        found: set[str] = set()
+        waiting = [part for part in self.node.children if type_name(part) == "Execution_Part"]
+        while waiting:
+            node = waiting.pop()
+            kind = type_name(node)
+            if kind == "Assignment_Stmt":
+                found.add(_root_name(node.children[0]))
+            elif kind == "Loop_Control" and node.children[1] is not None:
+                found.add(str(node.children[1][0]).lower())
+            elif kind in ("Call_Stmt", "Read_Stmt", "Allocate_Stmt", "Pointer_Assignment_Stmt"):
+                found |= {_root_name(item) for child in node.children for item in list_arguments(child) if not isinstance(item, str)}  # fmt: skip
+            waiting += (child for child in getattr(node, "children", ()) if not isinstance(child, str | tuple) and child is not None)  # fmt: skip
+        return found
+
+    def read(self) -> r.Function | None:
+        """The function of a procedure or of the main program."""
+        execution = next((part for part in self.node.children if type_name(part) == "Execution_Part"), None)
+        scope = self.scope
+        assert self.declarations is not None and self.expressions is not None
+        signature = self.signature()
+        for name, entity in signature.formals:
+            if entity is not None and not entity.shape and (name in signature.modified or entity.element.kind == "record"):
+                scope.names[name] = entity.replace(expression=entity.expression.replace(refers=True))  # type: ignore[union-attr]
+        result = signature.result
+        value = result.expression if result is not None and not result.shape else None
+        statements = FortranStatements(self.expressions, self.declarations, value)
+        statements.declare_block = self._declare_block
+        body = statements.read_all(execution.children if execution is not None else ())
+        ending = (r.Jump("return", value, None),) if value is not None else ()
+        formals = tuple(self.program.formal_variables(signature))
+        line = self.head.item.span[0] if self.head.item is not None else 1
+        name = "main" if self.kind == "Main_Program" else self.name
+        return r.Function(
+            self.key, name, formals, r.CompoundStatement((*self.declarations.own, *body.statements, *ending)),  # type: ignore[union-attr]
+            self.text.comment_above(line), self.text.pragmas_above(line), span=self._name_span(line),
+        )  # fmt: skip
+
+    def _declare_block(self, part: Any, scope: Scope) -> DeclarationReader:
+        assert self.expressions is not None
+        reader = DeclarationReader(self.expressions, scope, self.prefix, self.program.find_module, self.program.macros)
+        reader.read(part)
+        self.program.static += reader.static
+        return reader
+
+    def _name_span(self, line: int) -> Span | None:
+        span = self.text.span(line, line)
+        if span is None:
+            return None
+        at = span.source.text.lower().find(self.name, span.start, span.end)
+        return Span(span.source, at, at + len(self.name)) if at >= 0 else span
+
+
+class FortranProgram:
+    """The program units of all files of Fortran."""
+
+    def __init__(self, texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> None:
+        self.macros, self.diagnostics, self.static = macros, list[Diagnostic](), list[r.Declaration]()
+        self.lower_bounded: frozenset[str] = frozenset()
+        trees = [(text, text.parse()) for text in texts]
+        self.lower_bounded = frozenset(name for _, tree in trees for name in _find_lower_bounded(tree))
+        kinds = ("Module", "Main_Program", "Main_Program0", *PROCEDURES)
+        self.units = [ProgramUnit(self, text, node, None) for text, tree in trees for node in tree.children if type_name(node) in kinds]  # fmt: skip
+        self.modules = {unit.name: unit for unit in self.units if unit.kind == "Module"}
+        self.external = {unit.name: unit for unit in self.units if unit.kind in PROCEDURES}
+        self.by_key = {unit.key: unit for top in self.units for unit in _all_units(top)}
+        self._entering: set[str] = set()
+
+    def find_module(self, name: str) -> Scope | None:
+        unit = self.modules.get(name)
+        if unit is None or name in self._entering:
+            return None
+        self._entering.add(name)
+        try:
+            return unit.scope
+        finally:
+            self._entering.discard(name)
+
+    def read(self) -> tuple[tuple[r.Function, ...], tuple[r.Declaration, ...]]:
+        """The functions of the program and its variables that keep their values."""
+        functions: list[r.Function] = []
+        for top in self.units:
+            for unit in _all_units(top):
+                if unit.kind != "Module" and (function := unit.read()) is not None:
+                    functions.append(function)
+        globals_: dict[str, r.Declaration] = {}
+        for top in self.units:
+            for unit in _all_units(top):
+                _ = unit.scope
+                assert unit.declarations is not None
+                for item in unit.declarations.static:
+                    globals_.setdefault(item.variable.key, item)
+        for item in self.static:
+            globals_.setdefault(item.variable.key, item)
+        return tuple(functions), tuple(globals_.values())
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def resolver(self, expressions: FortranExpressions) -> Any:
+        def resolve(found: Generic | Signature, arguments: list[Any]) -> Signature | None:
+            if isinstance(found, Signature):
+                return self._complete(found)
+            given = [expressions.view(split_keyword(argument)[1]) for argument in arguments]
+            for name in found.procedures:
+                one = expressions.scope.find(name)
+                if isinstance(one, Signature) and _fits(complete := self._complete(one), given):
+                    return complete
+            return None
+
+        return resolve
+
+    def _complete(self, signature: Signature) -> Signature:
+        """The signature with its formals, where the text of the procedure is at hand."""
+        unit = self.by_key.get(signature.key)
+        return signature if unit is None else unit.signature()
+
+    def formal_variables(self, signature: Signature) -> list[r.Variable]:
+        """The formals of a procedure: values where it changes nothing, references where it does; of an array of assumed
+        shape its extents, too."""
+        found: list[r.Variable] = []
+        given = signature.formals
+        if signature.result is not None and signature.result.shape:
+            given = (("", signature.result), *given)
+        for name, entity in given:
+            if entity is None:
+                found.append(r.Variable(f"{name}@{signature.key}", name, r.Type("pointer", 8, OTHER), "formal"))
+                continue
+            variable = entity.expression
+            assert isinstance(variable, r.Variable)
+            if entity.has_descriptor:
+                found += (bound for bounds in entity.shape for bound in (bounds.lower, bounds.extent) if isinstance(bound, r.Variable))  # fmt: skip
+            if not entity.shape and (name in signature.modified or entity.element.kind == "record"):
+                type = r.Type("pointer", 8, variable.type, name="&")
+                variable = variable.replace(type=type)
+            found.append(variable)
+        return found
+
+    def call(self, expressions: FortranExpressions, signature: Signature, arguments: list[Any], span: Span | None) -> View:
+        """A call: what it returns, an array through one of its own that stands in front of the statement."""
+        signature = self._complete(signature)
+        given = dict[str, Any]()
+        names = [name for name, _ in signature.formals]
+        for place, argument in enumerate(arguments):
+            keyword, value = split_keyword(argument)
+            given[keyword or (names[place] if place < len(names) else f"{place}")] = value
+        values: list[r.Expression] = []
+        replaced: dict[str, r.Expression] = {}
+        for name, entity in signature.formals if signature.is_known else [(name, None) for name in given]:
+            if name in given and not isinstance(given[name], str):
+                parts = _pass(expressions, entity, given[name], name in signature.modified, signature.is_known, span)
+            else:  # an optional argument that is not there
+                parts = [r.Constant(0, INDEX)] * (1 + sum(isinstance(bounds.extent, r.Variable) for bounds in entity.shape) if entity is not None and entity.has_descriptor else 1)  # fmt: skip
+            values += parts
+            if entity is not None and isinstance(entity.expression, r.Variable):
+                own = self.formal_variables(signature.replace(formals=((name, entity),), result=None))
+                replaced |= {formal.key: part for formal, part in zip(own, parts, strict=False)}
+        result = signature.result
+        if result is None or not result.shape:
+            type = VOID if result is None else result.element
+            call = r.Call(signature.key, signature.name, tuple(values), type, span)
+            return View(type, (), lambda counters: call)
+        shape = tuple(Bounds(integer(1), _replace_variables(bounds.extent, replaced)) for bounds in result.shape)
+        made = expressions.make_variable(signature.name, array_type(result.element, shape, False))
+        expressions.before.append(r.Declaration(made, None, None, span))
+        call = r.Call(signature.key, signature.name, (made, *values), VOID, span)
+        expressions.before.append(r.ExpressionStatement(call, span))
+        return expressions.view_entity(Entity(made, result.element, shape), None)
+
+
+def _pass(expressions: FortranExpressions, entity: Entity | None, node: Any, is_modified: bool, is_known: bool, span: Span | None) -> list[r.Expression]:  # fmt: skip
+    """An argument as the called procedure takes it, with the extents of one of assumed shape."""
+    view = expressions.view(node)
+    zeros = [integer(0)] * len(view.extents)
+    if view.extents or (entity is not None and entity.shape):
+        if view.whole is not None and view.whole.shape:
+            base: r.Expression = view.whole.expression
+        else:
+            first = view.at(zeros)
+            base = r.Address(first, r.Type("pointer", 8, first.type), span)
+        if entity is None or not entity.has_descriptor:
+            return [base]
+        extents: list[r.Expression] = []
+        for place, bounds in enumerate(entity.shape):
+            if isinstance(bounds.lower, r.Variable):
+                extents.append(view.whole.shape[place].lower if view.whole and place < len(view.whole.shape) else integer(1))  # fmt: skip
+            if isinstance(bounds.extent, r.Variable):
+                extents.append(view.extents[place] if place < len(view.extents) else integer(1))
+        return [*extents, base]
+    value = view.at(())
+    is_place = isinstance(value, r.Variable | r.Element | r.Field)
+    if entity is None:
+        is_number = is_place and value.type.kind in ("integer", "real") and not is_known
+        return [r.Address(value, r.Type("pointer", 8, value.type), span) if is_number else value]
+    if is_place and (is_modified or entity.element.kind == "record"):
+        return [r.Address(value, r.Type("pointer", 8, value.type, name="&"), span)]
+    return [convert(value, entity.element)]
+
+
+def _replace_variables(node: Any, values: dict[str, r.Expression]) -> Any:
+    """An expression with other ones in place of variables."""
+    if isinstance(node, r.Variable):
+        return values.get(node.key, node)
+    if isinstance(node, tuple):
+        return tuple(_replace_variables(part, values) for part in node)
+    if isinstance(node, r.Operation | r.Conversion | r.Call | r.Element | r.Field):
+        changed = {name: _replace_variables(getattr(node, name), values) for name in node._fields if name in ("operands", "operand", "arguments", "base", "index")}  # fmt: skip
+        return node.replace(**changed)
+    return node
+
+
+def _fits(signature: Signature, given: Sequence[View]) -> bool:
+    """Whether arguments agree in type, size and rank with the first formals of a procedure."""
+    if len(given) > len(signature.formals):
+        return False
+    for (_, entity), view in zip(signature.formals, given, strict=False):
+        if entity is None:
+            continue
+        same = (entity.element.kind, entity.element.size or 0) == (view.element.kind, view.element.size or 0)
+        if not same or len(entity.shape) != len(view.extents):
+            return False
+        if entity.element.kind == "record" and entity.element.name != view.element.name:
+            return False
+    return True
+
+
+def _unit_name(head: Any, kind: str) -> str:
+    if kind == "Main_Program0":
+        return "main"
+    children = head.children
+    return str(children[1]).lower()
+
+
+def _bound_c_name(head: Any, name: str) -> str | None:
+    """The name in C of a procedure with `bind(c)`."""
+    text = str(head.children[3]) if head.children[3] is not None else ""
+    if "BIND" not in text.upper():
+        return None
+    quoted = re.search(r"""name\s*=\s*["']([^"']*)["']""", text, re.IGNORECASE)
+    return quoted[1] if quoted else name
+
+
+def _type_of_prefix(head: Any) -> Any:
+    """The type in front of `function`."""
+    prefix = head.children[0]
+    items = [prefix] if type_name(prefix) != "Prefix" else list(prefix.children)
+    return next((item for item in items if type_name(item) in ("Intrinsic_Type_Spec", "Declaration_Type_Spec")), None)
+
+
+def _root_name(node: Any) -> str:
+    while getattr(node, "children", None) and not isinstance(node.children[0], str):
+        node = node.children[0]
+    return str(node).lower()
+
+
+def _find_lower_bounded(tree: Any) -> Iterator[str]:
+    """Names that some `allocate` gives lower bounds."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if type_name(node) == "Allocation" and any(part.children[0] is not None for part in list_arguments(node.children[1])):  # fmt: skip
+            yield str(node.children[0]).lower()
+        waiting += (child for child in getattr(node, "children", ()) if child is not None and not isinstance(child, str | tuple))  # fmt: skip
+
+
+def read_fortran(texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> tuple[r.Program, list[Diagnostic]]:
+    """Records of all files of Fortran in a program, which know each other's modules, with what was said of reading them."""
+    program = FortranProgram(texts, macros)
+    functions, globals_ = program.read()
+    said = [*(item for text in texts for item in text.diagnostics), *program.diagnostics]
+    return r.Program(texts[0].source, functions, globals_, tuple(macros.values())), said
+
+
+def _all_units(unit: ProgramUnit) -> list[ProgramUnit]:
+    return [unit, *(inner for one in unit.inner for inner in _all_units(one))]

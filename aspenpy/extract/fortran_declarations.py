@@ -1,0 +1,438 @@
+"""Declarations of Fortran: the variables, types and procedures that the specification part of a program unit names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from aspenpy.extract import records as r
+from aspenpy.extract.fortran_expressions import FortranExpressions, list_arguments
+from aspenpy.extract.fortran_scopes import (
+    DESCRIPTOR_BYTES,
+    DIMENSION_BYTES,
+    INDEX,
+    INT,
+    ISO_KINDS,
+    OTHER,
+    Bounds,
+    Component,
+    DerivedType,
+    Entity,
+    Generic,
+    Scope,
+    Signature,
+    add,
+    array_type,
+    constant_value,
+    count_between,
+    integer,
+)
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+class Attributes(Record):
+    """What a declaration says beside the type."""
+
+    words: frozenset[str]
+    intent: str = ""
+    shape: Any = None
+    bound_name: str = ""
+
+
+class DeclarationReader:
+    """Reads specification parts into a scope. `find_module` gives the scope of a module by name."""
+
+    def __init__(
+        self,
+        expressions: FortranExpressions,
+        scope: Scope,
+        prefix: str,
+        find_module: Callable[[str], Scope | None],
+        macros: dict[str, r.Macro],
+        *,
+        formals: Sequence[str] = (),
+        is_static: bool = False,
+        lower_bounded: frozenset[str] = frozenset(),
+    ) -> None:
+        self.expressions, self.scope, self.prefix = expressions, scope, prefix
+        self.find_module, self.macros = find_module, macros
+        self.formals = [name.lower() for name in formals]
+        self.is_static = is_static  # variables keep their values: of modules and of the main program
+        self.lower_bounded = lower_bounded
+        self.static: list[r.Declaration] = []
+        self.own: list[r.Declaration] = []
+        self.namelists: dict[str, list[str]] = {}
+        self._intents: dict[str, str] = {}
+        self._shapes: dict[str, Any] = {}  # of `dimension` statements
+        self._saved: set[str] = set()
+        self._common: dict[str, str] = {}  # keys of variables in common blocks
+        self._waiting: dict[str, tuple[r.Type, Attributes, Any, Any]] = {}
+
+    # -- the statements ----------------------------------------------------------------------------
+
+    def read(self, part: Any) -> None:
+        """Reads a specification part; what names what stands behind it is read last."""
+        statements = list(_statements(part))
+        for node in statements:
+            kind = type(node).__name__
+            if kind == "Use_Stmt":
+                self._use(node)
+            elif kind == "Implicit_Stmt":
+                self._set_implicit(node)
+            elif kind in ("Dimension_Stmt", "Allocatable_Stmt", "Pointer_Stmt", "Target_Stmt"):
+                self._note_shapes(node)
+            elif kind == "Common_Stmt":
+                self._note_common(node)
+            elif kind == "Save_Stmt":
+                self._saved |= {str(item).lower().strip("/") for item in list_arguments(node.children[1])} or {"*"}
+            elif kind == "Intent_Stmt":
+                self._intents |= {str(name).lower(): str(node.children[0]).lower() for name in list_arguments(node.children[1])}  # fmt: skip
+        for node in statements:
+            span = self._begin(node)
+            kind = type(node).__name__
+            if kind == "Derived_Type_Def":
+                self._define_type(node)
+            elif kind == "Type_Declaration_Stmt":
+                self._declare(node, span)
+            elif kind == "Parameter_Stmt":
+                for item in list_arguments(node.children[1]):
+                    self._define_constant(str(item.children[0]).lower(), item.children[1], self._type_by_name(str(item.children[0]).lower()), span)  # fmt: skip
+            elif kind == "Namelist_Stmt":
+                for name, names in node.children:
+                    self.namelists[str(name).lower()] = [str(item).lower() for item in list_arguments(names)]
+            elif kind == "Interface_Block":
+                self._define_generic(node)
+            elif kind in ("External_Stmt",):
+                for item in list_arguments(node.children[-1]):
+                    self.scope.names.setdefault(str(item).lower(), external(str(item).lower()))
+        for name in (*self._shapes, *self._common):
+            if name not in self.scope.names:
+                self._declare_entity(name, self._type_by_name(name), Attributes(frozenset()), None, None, None)
+        for name in self.formals:
+            if name not in self.scope.names and name != "*":
+                self._declare_entity(name, self._type_by_name(name), Attributes(frozenset()), None, None, None)
+
+    def _begin(self, node: Any) -> Span | None:
+        item = getattr(node, "item", None)
+        span = self.expressions.text.span(*item.span) if item is not None else None
+        self.expressions.begin_statement(span)
+        return span
+
+    def _use(self, node: Any) -> None:
+        """Takes over the names of a module, those of `only` or those that are not renamed under their own."""
+        module = self.find_module(str(node.children[2]).lower())
+        given = list_arguments(node.children[4])
+        if module is None:
+            for item in given:
+                new, old = (str(part).lower() for part in (item.children[1:3] if type_name(item) == "Rename" else (item, item)))
+                if old in ISO_KINDS:
+                    self.scope.names[new] = Entity(r.Constant(ISO_KINDS[old], INT), INT)
+            return
+        renamed = {}
+        for item in given:
+            if type(item).__name__ == "Rename":
+                renamed[str(item.children[2]).lower()] = str(item.children[1]).lower()
+        is_only = "ONLY" in str(node.children[3]).upper()
+        wanted = {str(item).lower() for item in given if type(item).__name__ != "Rename"} | renamed.keys()
+        for name, meaning in module.names.items():
+            plain = name.removeprefix("type ")
+            if not is_only or plain in wanted or name.startswith("type "):
+                new = renamed.get(plain, plain)
+                self.scope.names.setdefault(name.replace(plain, new) if name.startswith("type ") else new, meaning)
+
+    def _set_implicit(self, node: Any) -> None:
+        if "NONE" in str(node).upper():
+            self.scope.letters.clear()
+            return
+        for item in list_arguments(node.children[0]):
+            type = self._read_type(item.children[0])
+            for letters in list_arguments(item.children[1]):
+                first, _, last = str(letters).lower().replace(" ", "").partition("-")
+                for code in range(ord(first), ord(last or first) + 1):
+                    self.scope.letters[chr(code)] = type
+
+    def _note_shapes(self, node: Any) -> None:
+        for item in node.children[-1] if isinstance(node.children[-1], list) else list_arguments(node.children[-1]):
+            name, shape = item.children[:2] if hasattr(item, "children") and len(item.children) > 1 else (item, None)
+            if isinstance(item, tuple):
+                name, shape = item
+            if shape is not None and not isinstance(shape, str):
+                self._shapes[str(name).lower()] = shape
+
+    def _note_common(self, node: Any) -> None:
+        for block, items in node.children[0]:
+            label = str(block).lower() if block is not None else ""
+            for item in list_arguments(items):
+                is_plain = type(item).__name__ == "Name"
+                name = str(item if is_plain else item.children[0]).lower()
+                place = sum(key.startswith(f"common /{label}/") for key in self._common.values())
+                self._common[name] = f"common /{label}/{place}"
+                if not is_plain:
+                    self._shapes[name] = item.children[1]
+
+    # -- types -------------------------------------------------------------------------------------
+
+    def _type_by_name(self, name: str) -> r.Type:
+        found = self.scope.names.get(name)
+        return found.element if isinstance(found, Entity) else self.scope.letters.get(name[:1], r.Type("real", 4))
+
+    def _read_type(self, node: Any) -> r.Type:
+        """A type by its name and kind; one of the program's own by its size."""
+        if type(node).__name__ == "Declaration_Type_Spec":
+            name = str(node.children[1]).lower()
+            derived = self.scope.derived_type(name)
+            return derived.type if derived is not None else r.Type("record", 0, name=name)
+        word = str(node.children[0]).lower()
+        selector = node.children[1] if len(node.children) > 1 else None
+        kind = None
+        if selector is not None and word != "character":
+            parts = [part for part in selector.children if part is not None and part not in ("(", ")", "*")]
+            kind = parts[-1] if parts else None
+        if word == "double precision":
+            return r.Type("real", 8)
+        if word == "real":
+            return r.Type("real", self.expressions.kind_of(kind, 4))
+        if word in ("integer", "logical"):
+            return r.Type("integer", self.expressions.kind_of(kind, 4))
+        if word == "complex" or word == "double complex":
+            return r.Type("other", 2 * self.expressions.kind_of(kind, 8 if "double" in word else 4), name="complex")
+        return OTHER
+
+    def _define_type(self, node: Any) -> None:
+        """A derived type: its components one after the other, each at a multiple of its size up to 8."""
+        statement = node.children[0]
+        name = str(statement.children[1]).lower()
+        components: dict[str, Component] = {}
+        procedures: dict[str, str] = {}
+        end = 0
+        text = str(statement).lower()
+        if "extends" in text:
+            parent = self.scope.derived_type(text.partition("extends")[2].partition(")")[0].strip("( "))
+            if parent is not None:
+                components.update(parent.components)
+                procedures.update(parent.procedures)
+                end = parent.type.size
+        placeholder = DerivedType(r.Type("record", 0, name=name), components, procedures)
+        self.scope.names[f"type {name}"] = placeholder
+        for part in node.children[1:]:
+            if type(part).__name__ == "Component_Part":
+                for item in part.children:
+                    if type(item).__name__ == "Data_Component_Def_Stmt":
+                        end = self._add_components(item, components, end)
+            elif type(part).__name__ == "Type_Bound_Procedure_Part":
+                for item in part.children:
+                    procedures.update(_bound_procedures(item))
+        size = -(-end // 8) * 8
+        self.scope.names[f"type {name}"] = DerivedType(r.Type("record", size, name=name), components, procedures)
+
+    def _add_components(self, node: Any, components: dict[str, Component], end: int) -> int:
+        type_node, attributes_node, items = node.children
+        element = self._read_type(type_node)
+        words = {str(item).lower().partition("(")[0].strip() for item in list_arguments(attributes_node)}
+        dimension = next((item for item in list_arguments(attributes_node) if "dimension" in str(item).lower()), None)
+        for item in list_arguments(items):
+            name = str(item.children[0]).lower()
+            shape_node = item.children[1] if item.children[1] is not None else dimension and dimension.children[1]
+            shape = tuple(self._component_bounds(name, shape_node))
+            has_descriptor = bool(words & {"allocatable", "pointer"}) and bool(shape)
+            if bool(words & {"allocatable", "pointer"}) and not shape:
+                size = 8
+                element_here = r.Type("pointer", 8, element) if element.kind == "record" else element
+            else:
+                element_here = element
+                size = DESCRIPTOR_BYTES + DIMENSION_BYTES * len(shape) if has_descriptor else element.size or 8
+            if shape and not has_descriptor:
+                for bounds in shape:
+                    count = constant_value(bounds.extent)
+                    size *= int(count) if isinstance(count, int) and count > 0 else 1
+            align = min(element.size or 8, 8) if not has_descriptor and element.kind != "record" else 8
+            offset = -(-end // align) * align
+            components[name] = Component(offset, element_here, shape, has_descriptor)
+            end = offset + size
+        return end
+
+    def _component_bounds(self, name: str, node: Any) -> Iterator[Bounds]:
+        """Bounds of a component; those of an allocatable one are components of their own, which its base will hold."""
+        for place, dimension in enumerate(list_arguments(node)):
+            bounds = self._explicit_bounds(dimension)
+            yield bounds if bounds is not None else Bounds(integer(1), None)
+
+    # -- entities ----------------------------------------------------------------------------------
+
+    def _declare(self, node: Any, span: Span | None) -> None:
+        type_node, attributes_node, items = node.children
+        element = self._read_type(type_node)
+        attributes = _read_attributes(attributes_node)
+        for item in list_arguments(items):
+            name = str(item.children[0]).lower()
+            shape_node = item.children[1] if item.children[1] is not None else attributes.shape
+            value = item.children[3] if len(item.children) > 3 else None
+            if "parameter" in attributes.words:
+                self._define_constant(name, value, element, span, shape_node)
+            elif "external" in attributes.words or isinstance(self.scope.names.get(name), Signature):
+                found = self.scope.names.get(name) or external(name)
+                assert isinstance(found, Signature)
+                self.scope.names[name] = found.replace(result=Entity(r.Variable(name, name, element), element))
+            else:
+                self._declare_entity(name, element, attributes, shape_node, value, span)
+
+    def _define_constant(self, name: str, value: Any, element: r.Type, span: Span | None, shape_node: Any = None) -> None:
+        """A named constant: one of a whole number above 1 is a parameter of the model."""
+        node = value.children[1] if value is not None and type(value).__name__ == "Initialization" else value
+        if shape_node is not None or node is None:
+            self._declare_entity(name, element, Attributes(frozenset({"save"})), shape_node, None, span)
+            return
+        with self.expressions.collect():
+            read = self.expressions.read(node)
+        number = constant_value(read)
+        if number is None:
+            self.scope.names[name] = Entity(read, element)
+            return
+        if element.kind == "real":
+            self.scope.names[name] = Entity(r.Constant(float(number), element), element)
+            return
+        macro = None
+        known = self.macros.get(name)
+        if isinstance(number, int) and number > 1 and not name.startswith(("dp", "wp", "sp", "rk")) and (known is None or known.value == number):  # fmt: skip
+            body = None if isinstance(read, r.Constant) and read.macro is None else read
+            comment = _comment_behind(span)
+            self.macros.setdefault(name, r.Macro(name, number, comment, span, body))
+            macro = name
+        self.scope.names[name] = Entity(r.Constant(int(number), element, macro), element)
+
+    def _declare_entity(self, name: str, element: r.Type, attributes: Attributes, shape_node: Any, value: Any, span: Span | None) -> None:  # fmt: skip
+        shape_node = shape_node if shape_node is not None else self._shapes.get(name)
+        is_formal = name in self.formals
+        words = attributes.words
+        is_dynamic = bool(words & {"allocatable", "pointer"})
+        is_static = not is_formal and (self.is_static and (shape_node is not None or self.prefix.startswith("module")) or "save" in words or bool(self._saved & {name, "*"}) or value is not None or name in self._common)  # fmt: skip
+        scope = "formal" if is_formal else "global" if is_static else "local"
+        key = self._common.get(name, f"{name}@{self.prefix}")
+        dimensions = list_arguments(shape_node)
+        shape = tuple(self._bounds(key, name, dimensions, scope, is_dynamic))
+        has_descriptor = bool(shape) and (is_dynamic or any(_is_deferred(node) for node in dimensions))
+        is_pointer = has_descriptor or (is_formal and bool(shape))
+        restrict = is_formal and not words & {"target", "pointer"}
+        type = array_type(element, shape, is_pointer, restrict) if shape else element
+        if is_dynamic and not shape and element.kind == "record":
+            type = r.Type("pointer", 8, element)
+        variable = r.Variable(key, name, type, scope, span)  # type: ignore[arg-type]
+        self.scope.names[name] = Entity(variable, element, shape, has_descriptor)
+        if attributes.intent:
+            self._intents[name] = attributes.intent
+        if "value" in words:
+            self._intents[name] = "in"
+        if is_formal:
+            return
+        if scope == "global":
+            given = None
+            if value is not None and not shape and element.kind in ("integer", "real") and type_name(value) == "Initialization":  # fmt: skip
+                with self.expressions.collect():
+                    read = self.expressions.read(value.children[1])
+                given = read if constant_value(read) is not None else None
+            self.static.append(r.Declaration(variable, given, None, span))
+            if has_descriptor:
+                for place in range(len(shape)):
+                    for bound in (shape[place].lower, shape[place].extent):
+                        if isinstance(bound, r.Variable):
+                            self.static.append(r.Declaration(bound, None, None, span))
+        elif shape or element.kind == "record":
+            self.own.append(r.Declaration(variable, None, None, span))
+
+    def _bounds(self, key: str, name: str, nodes: Sequence[Any], scope: str, is_dynamic: bool) -> Iterator[Bounds]:
+        """Bounds of an array's dimensions: as declared, or variables that an allocation or a call sets."""
+        for place, node in enumerate(nodes, start=1):
+            bounds = self._explicit_bounds(node)
+            if bounds is not None:
+                yield bounds
+                continue
+            if _is_assumed_size(node):
+                lower = node.children[1] if len(node.children) > 1 and node.children[1] is not None else None
+                yield Bounds(integer(1) if lower is None else self.expressions.read(lower), None)
+                continue
+            given = node.children[0] if type_name(node) == "Assumed_Shape_Spec" else None
+            lower_value: r.Expression = integer(1) if given is None else self.expressions.read(given)
+            if is_dynamic and name in self.lower_bounded:
+                lower_value = r.Variable(f"{name}_lower_{place}@{key}", f"{name}_lower_{place}", INDEX, scope)  # type: ignore[arg-type]
+            extent = r.Variable(f"{name}_extent_{place}@{key}", f"{name}_extent_{place}", INDEX, scope)  # type: ignore[arg-type]
+            yield Bounds(lower_value, extent)
+
+    def _explicit_bounds(self, node: Any) -> Bounds | None:
+        """Bounds that are written out; None for `:` and `*`."""
+        if type_name(node) != "Explicit_Shape_Spec":
+            return None
+        lower, upper = node.children
+        first = integer(1) if lower is None else self.expressions.read(lower)
+        return Bounds(first, count_between(first, self.expressions.read(upper)))
+
+    def intent(self, name: str) -> str:
+        return self._intents.get(name, "")
+
+    def _define_generic(self, node: Any) -> None:
+        """An interface: a name for several procedures, or the declaration of external ones."""
+        head = node.children[0]
+        name = str(head.children[0]).lower() if head.children and head.children[0] is not None else ""
+        found: list[str] = []
+        for item in node.children[1:-1]:
+            if type_name(item) == "Procedure_Stmt":
+                found += (str(part).lower() for part in list_arguments(item.children[0]))
+            elif type_name(item) in ("Subroutine_Body", "Function_Body"):
+                inner = str(item.children[0].get_name() if hasattr(item.children[0], "get_name") else item.children[0].children[1]).lower()  # fmt: skip
+                self.scope.names.setdefault(inner, external(inner))
+                found.append(inner)
+        if name and name != "abstract" and found:
+            self.scope.names[name] = Generic(tuple(found))
+
+
+def external(name: str) -> Signature:
+    """A procedure of another file, by the name that gfortran gives it there."""
+    return Signature(f"c:@F@{name}_", name, is_known=False)
+
+
+def type_name(node: Any) -> str:
+    return type(node).__name__
+
+
+def _statements(part: Any) -> Iterator[Any]:
+    for node in part.children if part is not None else ():
+        if type_name(node) == "Implicit_Part":
+            yield from node.children
+        else:
+            yield node
+
+
+def _read_attributes(node: Any) -> Attributes:
+    words, intent, shape = set[str](), "", None
+    for item in list_arguments(node):
+        text = str(item).lower()
+        word = text.partition("(")[0].strip()
+        words.add(word)
+        if word == "intent":
+            intent = text.partition("(")[2].strip(") ")
+        if word == "dimension":
+            shape = item.children[1]
+    return Attributes(frozenset(words), intent, shape)
+
+
+def _bound_procedures(node: Any) -> dict[str, str]:
+    if type_name(node) != "Specific_Binding":
+        return {}
+    names = [str(child).lower() for child in node.children if type_name(child) in ("Name", "Binding_Name", "Procedure_Name")]
+    return {names[0]: names[-1]} if names else {}
+
+
+def _is_deferred(node: Any) -> bool:
+    return type_name(node) in ("Assumed_Shape_Spec", "Deferred_Shape_Spec")
+
+
+def _is_assumed_size(node: Any) -> bool:
+    return type_name(node) == "Assumed_Size_Spec"
+
+
+def _comment_behind(span: Span | None) -> str:
+    """The comment behind a declaration on its line."""
+    if span is None:
+        return ""
+    end = span.source.text.find("\n", span.end)
+    rest = span.source.text[span.start : end if end >= 0 else None]
+    return " ".join(rest.partition("!")[2].strip("!<> ").split())[:90]

@@ -1,0 +1,205 @@
+"""Names of Fortran: types by kind, the shapes of arrays, and what a name means in a program unit, a module or a block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from aspenpy.extract import records as r
+from aspenpy.record import Record
+
+INT = r.Type("integer", 4)
+INDEX = r.Type("integer", 8)
+VOID = r.Type("void")
+OTHER = r.Type("other")
+
+ISO_KINDS = {
+    "real32": 4, "real64": 8, "real128": 16, "int8": 1, "int16": 2, "int32": 4, "int64": 8,
+    "c_float": 4, "c_double": 8, "c_long_double": 16, "c_int": 4, "c_long": 8, "c_long_long": 8, "c_size_t": 8,
+    "c_short": 2, "c_signed_char": 1, "c_int8_t": 1, "c_int16_t": 2, "c_int32_t": 4, "c_int64_t": 8, "c_char": 1,
+    "c_bool": 1, "mpi_address_kind": 8, "mpi_offset_kind": 8,
+}  # fmt: skip
+"""Kinds that intrinsic modules name (ISO/IEC 1539-1:2018, sections 16.10.2 and 18.2.2), as gfortran numbers them: bytes."""
+
+DESCRIPTOR_BYTES, DIMENSION_BYTES, EXTENT_AT = 40, 24, 8
+"""Bytes that gfortran keeps of an allocatable array beside its elements, those more for each dimension, and where in these the
+extent is taken to lie (libgfortran.h, `GFC_FULL_ARRAY_DESCRIPTOR`: base, offset, type and span, then strides and bounds)."""
+
+
+def real_kind(digits: int) -> int:
+    """Kind of the smallest real of so many decimal digits, as gfortran's `selected_real_kind` gives it."""
+    return next((kind for kind, most in ((4, 6), (8, 15), (10, 18)) if digits <= most), 16)
+
+
+def integer_kind(digits: int) -> int:
+    """Kind of the smallest integer that holds 10^digits, as gfortran's `selected_int_kind` gives it."""
+    return next((kind for kind, most in ((1, 2), (2, 4), (4, 9), (8, 18)) if digits <= most), 16)
+
+
+class Bounds(Record):
+    """One dimension of an array: the lowest subscript, and the number of elements, None where nothing says it."""
+
+    lower: r.Expression
+    extent: r.Expression | None
+
+
+class Entity(Record):
+    """A variable, a named constant or a component. `expression` is the variable, or the value of the constant; the bounds
+    of one with a `descriptor` (allocatable, a pointer, of assumed shape) are variables of their own."""
+
+    expression: r.Expression
+    element: r.Type
+    shape: tuple[Bounds, ...] = ()
+    has_descriptor: bool = False
+
+
+class Component(Record):
+    """A component of a derived type, at so many bytes."""
+
+    offset: int
+    element: r.Type
+    shape: tuple[Bounds, ...]
+    has_descriptor: bool
+
+
+class DerivedType(Record):
+    """A derived type: its components, also those that it inherits, and its procedures, by name."""
+
+    type: r.Type
+    components: Mapping[str, Component]
+    procedures: Mapping[str, str]
+
+
+class Signature(Record):
+    """A procedure as its calls see it. `modified` are the formals that it may change; one that `is_known` has its text
+    among the files that are read. A `result` of rank 1 or more is stored through a formal in front of the others."""
+
+    key: str
+    name: str
+    formals: tuple[tuple[str, Entity | None], ...] = ()
+    modified: frozenset[str] = frozenset()
+    result: Entity | None = None
+    is_known: bool = True
+
+
+class Generic(Record):
+    """A name for several procedures, of which the types and ranks of the arguments choose one."""
+
+    procedures: tuple[str, ...]
+
+
+class View(Record):
+    """What an expression is at each of its elements: `at` takes as many counters from 0 as there are `extents`, none for a
+    scalar. `whole` is the array itself, where the expression is one."""
+
+    element: r.Type
+    extents: tuple[r.Expression, ...]
+    at: Callable[[Sequence[r.Expression]], r.Expression]
+    whole: Entity | None = None
+
+
+Meaning = Entity | Signature | Generic | DerivedType | View
+
+
+class Scope:
+    """What names mean in a program unit, and in those around it. Names without a declaration are typed by their first
+    letter, unless `implicit none` stands there."""
+
+    def __init__(self, name: str, parent: Scope | None = None) -> None:
+        self.name, self.parent = name, parent
+        self.names: dict[str, Meaning] = {}
+        self.letters: dict[str, r.Type] = dict(parent.letters) if parent else dict(_implicit_types())
+
+    def find(self, name: str) -> Meaning | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.parent
+        return None
+
+    def derived_type(self, name: str) -> DerivedType | None:
+        found = self.find(f"type {name}")
+        return found if isinstance(found, DerivedType) else None
+
+
+def _implicit_types() -> Iterator[tuple[str, r.Type]]:
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        yield letter, INT if letter in "ijklmn" else r.Type("real", 4)
+
+
+# -- expressions of whole numbers ------------------------------------------------------------------
+
+
+def integer(value: int) -> r.Constant:
+    return r.Constant(value, INT)
+
+
+def constant_value(node: r.Expression | None) -> int | float | None:
+    """Value of an expression of constants; None where it has none."""
+    match node:
+        case r.Constant(value=value):
+            return value
+        case r.Conversion(operand=operand):
+            return constant_value(operand)
+        case r.Operation(operator="neg", operands=(operand,)):
+            value = constant_value(operand)
+            return None if value is None else -value
+        case r.Operation(operator=operator, operands=(left, right)):
+            a, b = constant_value(left), constant_value(right)
+            if a is None or b is None or operator not in "+-*/":
+                return None
+            if operator == "/":
+                return None if b == 0 else int(a / b) if isinstance(a, int) and isinstance(b, int) else a / b
+            return a + b if operator == "+" else a - b if operator == "-" else a * b
+    return None
+
+
+def add(left: r.Expression, right: r.Expression, operator: str = "+") -> r.Expression:
+    """The sum or difference of whole numbers; one of plain numbers is computed, and 0 is left out."""
+    plain = [part.value for part in (left, right) if isinstance(part, r.Constant) and part.macro is None]
+    if len(plain) == 2 and isinstance(plain[0], int) and isinstance(plain[1], int):
+        return integer(plain[0] + plain[1] if operator == "+" else plain[0] - plain[1])
+    if isinstance(right, r.Constant) and right.value == 0 and right.macro is None:
+        return left
+    return r.Operation(operator, (left, right), INT)
+
+
+def multiply(left: r.Expression, right: r.Expression) -> r.Expression:
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, r.Constant) and one.value == 1 and one.macro is None:
+            return other
+    return r.Operation("*", (left, right), INT)
+
+
+def count_between(lower: r.Expression, upper: r.Expression, step: r.Expression | None = None) -> r.Expression:
+    """The number of subscripts from `lower` to `upper`."""
+    first = constant_value(lower)
+    count = upper if first == 1 else add(add(upper, lower, "-"), integer(1))
+    return count if step is None else r.Operation("/", (add(add(count, step), integer(1), "-"), step), INT)
+
+
+# -- types of arrays -------------------------------------------------------------------------------
+
+
+def array_type(element: r.Type, shape: Sequence[Bounds], is_pointer: bool, restrict: bool = False) -> r.Type:
+    """The type of an array, whose first subscript runs fastest: an array of arrays, the innermost that of the first. One
+    that is reached by a pointer points at what its last subscript counts."""
+    type = element
+    for place, bounds in enumerate(shape):
+        if is_pointer and place == len(shape) - 1:
+            return r.Type("pointer", 8, type, restrict=restrict)
+        count = constant_value(bounds.extent)
+        size = type.size * count if isinstance(count, int) and count > 0 else 0
+        type = r.Type("array", size, type, bounds.extent)
+    return type
+
+
+def index_array(base: r.Expression, shape: Sequence[Bounds], subscripts: Sequence[r.Expression], firsts: Sequence[r.Expression | None]) -> r.Expression:  # fmt: skip
+    """An element of an array by its subscripts; `firsts` are the subscripts of the first elements, None for 0."""
+    found = base
+    for subscript, first in zip(reversed(subscripts), reversed(firsts), strict=True):
+        of = found.type.of
+        assert of is not None, found.type
+        is_zero = first is None or (isinstance(first, r.Constant) and first.value == 0 and first.macro is None)
+        found = r.Element(found, subscript, of, base.span, None if is_zero else first)
+    return found

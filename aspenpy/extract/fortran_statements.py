@@ -1,0 +1,500 @@
+"""Statements of fparser as records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from aspenpy.extract import records as r
+from aspenpy.extract.fortran_declarations import DeclarationReader, type_name
+from aspenpy.extract.fortran_expressions import (
+    FortranExpressions,
+    assign,
+    join_spans,
+    list_arguments,
+    operate,
+    split_keyword,
+)
+from aspenpy.extract.fortran_scopes import (
+    INT,
+    OTHER,
+    VOID,
+    Entity,
+    Generic,
+    Scope,
+    Signature,
+    View,
+    add,
+    constant_value,
+    count_between,
+    integer,
+    multiply,
+)
+from aspenpy.extract.library_functions import SENDING
+from aspenpy.language.diagnostics import warning
+from aspenpy.language.source import Span
+
+MPI_NAMES = {
+    f"mpi_{name}".lower(): f"MPI_{name}"
+    for word in (*SENDING, "Comm_size", "Comm_rank")
+    for name in (word, f"I{word.lower()}")
+}
+"""Routines of MPI as C spells them, by their names in lower case."""
+
+SILENT = frozenset(
+    "Continue_Stmt Deallocate_Stmt Nullify_Stmt Open_Stmt Close_Stmt Inquire_Stmt Rewind_Stmt Backspace_Stmt Endfile_Stmt "
+    "Flush_Stmt Format_Stmt Data_Stmt End_Do_Stmt Comment Include_Stmt Contains_Stmt Entry_Stmt Wait_Stmt".split()
+)
+"""Statements without work that is counted."""
+
+
+class FortranStatements:
+    """The statements of one procedure."""
+
+    def __init__(self, expressions: FortranExpressions, declarations: DeclarationReader, result: r.Expression | None) -> None:
+        self.expressions, self.text, self.scope = expressions, expressions.text, expressions.scope
+        self.declarations = declarations
+        self.result = result
+        self.loop_names: list[str] = []
+        self.declare_block: Callable[[Any, Scope], DeclarationReader] | None = None
+
+    def read_all(self, nodes: Sequence[Any]) -> r.Statement:
+        found = tuple(part for node in nodes for part in self.read(node))
+        return r.CompoundStatement(found)
+
+    def read(self, node: Any) -> list[r.Statement]:
+        """The records of a statement or construct, those that it needs in front first."""
+        kind = type_name(node)
+        if kind in SILENT or isinstance(node, str):
+            return []
+        span = self._begin(node)
+        rule: Callable[[Any, Span | None], list[r.Statement]] | None = getattr(self, f"_read_{kind.lower()}", None)
+        if rule is None and kind.endswith("_Do_Construct"):
+            rule = self._read_do
+        if rule is None:
+            return [r.Unread(kind.lower().replace("_stmt", "").replace("_construct", "").replace("_", " "), span)]
+        with self.expressions.collect() as before:
+            found = rule(node, span)
+        return [*before, *found]
+
+    def _begin(self, node: Any) -> Span | None:
+        item = getattr(node, "item", None)
+        if item is None and getattr(node, "children", None):
+            first = next((child for child in node.children if getattr(child, "item", None) is not None), None)
+            item = None if first is None else first.item
+        if item is not None:
+            self.expressions.begin_statement(self.text.span(*item.span))
+        return self.expressions.statement
+
+    def _line(self, node: Any) -> int:
+        item = getattr(node, "item", None)
+        return item.span[0] if item is not None else 0
+
+    # -- assignments -------------------------------------------------------------------------------
+
+    def _read_assignment_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        target, _, value = node.children
+        left = self.expressions.view(target)
+        if left.element.kind == "other":
+            return [] if left.element.name != "complex" else [r.Unread("complex arithmetic", span)]
+        if not left.extents:
+            return [assign(left.at(()), self._scalar_value(value), span)]
+        if self._is_matmul(value):
+            return self._multiply_matrices(left, value, span)
+        right = self.expressions.view(value)
+        return [self._assign_elements(left, right, span)]
+
+    def _scalar_value(self, value: Any) -> r.Expression:
+        return self.expressions.read(value)
+
+    def _assign_elements(self, left: View, right: View, span: Span | None, mask: View | None = None) -> r.Statement:
+        def body(counters: Sequence[r.Expression]) -> list[r.Statement]:
+            value = right.at(counters if right.extents else ())
+            step = assign(left.at(counters), value, span)
+            return [step] if mask is None else [r.Branch(mask.at(counters), step, None, (), span)]
+
+        if not right.extents and not isinstance(right.at(()), r.Constant | r.Variable):
+            kept = self.expressions.keep(right.at(()))
+            right = View(right.element, (), lambda counters: kept)
+        return self.expressions.make_nest(left.extents, body)
+
+    def _is_matmul(self, node: Any) -> bool:
+        return type_name(node) in ("Intrinsic_Function_Reference", "Part_Ref") and str(node.children[0]).lower() == "matmul"
+
+    def _multiply_matrices(self, left: View, node: Any, span: Span | None) -> list[r.Statement]:
+        """`c = matmul(a, b)` as gfortran writes it in line: c = 0, then for each column of b all of a's columns
+        (-finline-matmul-limit; larger products call its library)."""
+        a, b = (self.expressions.view(part) for part in list_arguments(node.children[1])[:2])
+        split = len(a.extents) - 1
+        zero = r.Constant(0.0, left.element) if left.element.kind == "real" else integer(0)
+        clear = self._assign_elements(left, View(left.element, (), lambda counters: zero), span)
+        order = (*a.extents[:-1], a.extents[-1], *b.extents[1:])
+
+        def body(counters: Sequence[r.Expression]) -> list[r.Statement]:
+            rows, inner, columns = counters[:split], counters[split : split + 1], counters[split + 1 :]
+            product = operate("*", a.at([*rows, *inner]), b.at([*inner, *columns]))
+            target = left.at([*rows, *columns])
+            return [r.ExpressionStatement(r.Assignment("+", target, product, target.type, span=span), span)]
+
+        return [clear, self.expressions.make_nest(order, body)]
+
+    def _read_pointer_assignment_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        target, value = self.expressions.view(node.children[0]), node.children[-1]
+        if type_name(value) in ("Function_Reference", "Intrinsic_Function_Reference"):
+            return []
+        source = self.expressions.view(value)
+        entity = target.whole
+        if entity is None or not entity.shape or source.element.kind == "other":
+            return [] if entity is None else [r.ExpressionStatement(r.Assignment("", entity.expression, r.Address(source.at(()), entity.expression.type, span), entity.expression.type, span=span), span)]  # fmt: skip
+        return self._describe(entity, source.extents, self._address(source, entity.expression.type, span), span)
+
+    def _describe(self, entity: Entity, extents: Sequence[r.Expression], value: r.Expression, span: Span | None, lowers: Sequence[r.Expression] = ()) -> list[r.Statement]:  # fmt: skip
+        """Sets the bounds of an array with a descriptor, and where it lies."""
+        found: list[r.Statement] = []
+        for place, (bounds, extent) in enumerate(zip(entity.shape, extents, strict=False)):
+            if bounds.extent is not None and not isinstance(bounds.extent, r.Constant):
+                found.append(assign(bounds.extent, extent, span))
+            if isinstance(bounds.lower, r.Variable):
+                found.append(assign(bounds.lower, lowers[place] if lowers else integer(1), span))
+        target = entity.expression
+        found.append(r.ExpressionStatement(r.Assignment("", target, value, target.type, span=span), span))
+        return found
+
+    def _address(self, view: View, type: r.Type, span: Span | None) -> r.Expression:
+        """Where an array or a section of one begins."""
+        if view.whole is not None and view.whole.shape:
+            return view.whole.expression
+        return r.Address(view.at([integer(0)] * len(view.extents)), type, span)
+
+    # -- allocation --------------------------------------------------------------------------------
+
+    def _read_allocate_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        found: list[r.Statement] = []
+        options = {str(item.children[0]).lower(): item.children[1] for item in list_arguments(node.children[2])}
+        source = next((options[name] for name in ("source", "mold") if name in options), None)
+        for item in list_arguments(node.children[1]):
+            is_shaped = type_name(item) == "Allocation"
+            view = self.expressions.view(item.children[0] if is_shaped else item)
+            entity = view.whole
+            if entity is None:
+                continue
+            if is_shaped:
+                lowers, extents = [], []
+                for bounds in list_arguments(item.children[1]):
+                    lower, upper = bounds.children
+                    first = integer(1) if lower is None else self.expressions.read(lower)
+                    lowers.append(first)
+                    extents.append(count_between(first, self.expressions.read(upper)))
+            elif source is not None:
+                extents = list(self.expressions.view(source).extents)
+                lowers = [integer(1)] * len(extents)
+            else:
+                extents, lowers = [], []
+            bytes_: r.Expression = integer(entity.element.size or 8)
+            for extent in extents:
+                bytes_ = multiply(bytes_, extent)
+            memory = r.Call("malloc", "malloc", (bytes_,), entity.expression.type, entity.expression.span or span)
+            if entity.shape or entity.expression.type.kind == "pointer":
+                found += self._describe(entity, extents, memory, span, lowers)
+            if "source" in options and source is not None and entity.shape:
+                found.append(self._assign_elements(self.expressions.view_entity(entity, None), self.expressions.view(source), span))  # fmt: skip
+        return found
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def _read_call_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        target, arguments = node.children[0], list_arguments(node.children[1])
+        if type_name(target) == "Procedure_Designator":
+            base, name = target.children[0], str(target.children[2]).lower()
+            return self._call_bound(base, name, arguments, span)
+        name = str(target).lower()
+        self.expressions.find_span(name)
+        if name in MPI_NAMES:
+            return [r.ExpressionStatement(self._call_mpi(MPI_NAMES[name], arguments, span), span)]
+        found = self.scope.find(name)
+        if isinstance(found, Entity):
+            found = None
+        if found is None and name in ("move_alloc", "get_command_argument", "getarg", "random_number", "cpu_time", "system_clock", "date_and_time", "random_seed", "flush", "exit", "abort", "mvbits", "execute_command_line"):  # fmt: skip
+            return self._call_intrinsic(name, arguments, span)
+        assert self.expressions.resolve_generic is not None and self.expressions.call_function is not None
+        given = found if isinstance(found, Signature | Generic) else Signature(f"c:@F@{name}_", name, is_known=False)
+        signature = self.expressions.resolve_generic(given, arguments)
+        if signature is None:
+            self.expressions.unknown(f"which procedure `{name}` calls")
+            return []
+        view = self.expressions.call_function(signature, arguments, span)
+        return [r.ExpressionStatement(view.at(()), span)]
+
+    def _call_bound(self, base: Any, name: str, arguments: list[Any], span: Span | None) -> list[r.Statement]:
+        """A procedure of a type, on an object."""
+        view = self.expressions.view(base)
+        derived = self.scope.derived_type(view.element.name)
+        found = None if derived is None or name not in derived.procedures else self.scope.find(derived.procedures[name])
+        if not isinstance(found, Signature):
+            self.expressions.unknown(f"the procedure `{name}` of an object")
+            return []
+        assert self.expressions.call_function is not None
+        return [r.ExpressionStatement(self.expressions.call_function(found, [base, *arguments], span).at(()), span)]
+
+    def _call_mpi(self, name: str, arguments: list[Any], span: Span | None) -> r.Expression:
+        """A routine of MPI; the last argument, its error code, is left out."""
+        given = arguments[:-1] if name in ("MPI_Comm_size", "MPI_Comm_rank") and len(arguments) > 2 else arguments
+        parts: list[r.Expression] = []
+        for argument in given:
+            text = str(argument)
+            if text.lower().startswith("mpi_"):
+                parts.append(r.Constant(0, INT, None, self.expressions.find_span(text)))
+                continue
+            view = self.expressions.view(split_keyword(argument)[1])
+            value = view.at([integer(0)] * len(view.extents))
+            is_written = view.extents or (isinstance(value, r.Variable) and "Comm_" in name)
+            parts.append(r.Address(value, r.Type("pointer", 8, value.type), span) if is_written else value)
+        return r.Call(f"c:@F@{name}", name, tuple(parts), INT, span)
+
+    def _call_intrinsic(self, name: str, arguments: list[Any], span: Span | None) -> list[r.Statement]:
+        if name == "move_alloc" and len(arguments) >= 2:
+            source, target = (self.expressions.view(part) for part in arguments[:2])
+            if source.whole is not None and target.whole is not None and target.whole.shape:
+                return self._describe(target.whole, source.extents, source.whole.expression, span)
+        if name in ("exit", "abort"):
+            return [r.ExpressionStatement(r.Call("exit", "exit", (), VOID, span), span)]
+        return [r.ExpressionStatement(self._store_unknown("scanf", arguments, span), span)]
+
+    def _store_unknown(self, name: str, items: Sequence[Any], span: Span | None) -> r.Expression:
+        """A library's call that stores to what it is given."""
+        parts: list[r.Expression] = []
+        for item in items:
+            view = self.expressions.view(split_keyword(item)[1]) if not isinstance(item, str) else None
+            if view is None or view.element.kind == "other":
+                continue
+            value = view.at([integer(0)] * len(view.extents))
+            if isinstance(value, r.Variable | r.Element | r.Field):
+                parts.append(r.Address(value, r.Type("pointer", 8, value.type), value.span))
+        return r.Call(name, name, tuple(parts), INT, span)
+
+    # -- input and output --------------------------------------------------------------------------
+
+    def _read_read_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        items = [item for child in node.children if child is not None and type_name(child) == "Input_Item_List" for item in child.children]  # fmt: skip
+        last = node.children[-1]
+        if not items and last is not None and type_name(last) not in ("Io_Control_Spec_List", "Io_Control_Spec", "str"):
+            items = list_arguments(last)
+        names = [name for group in self.declarations.namelists if f"nml = {group}" in str(node).lower() or f", {group})" in str(node).lower() for name in self.declarations.namelists[group]]  # fmt: skip
+        found = self._store_unknown("scanf", [item for item in items if type_name(item) != "Io_Implied_Do"], span)
+        assert isinstance(found, r.Call)
+        entities = [self.scope.find(name) for name in names]
+        more = tuple(r.Address(entity.expression, r.Type("pointer", 8, entity.element), span) for entity in entities if isinstance(entity, Entity))  # fmt: skip
+        return [r.ExpressionStatement(found.replace(arguments=(*found.arguments, *more)), span)]
+
+    def _read_write_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        items = list_arguments(node.children[-1])
+        values = []
+        for item in items:
+            if type_name(item) in ("Char_Literal_Constant", "str", "Io_Implied_Do", "Output_Item_List"):
+                continue
+            view = self.expressions.view(item)
+            if not view.extents and view.element.kind in ("integer", "real"):
+                values.append(view.at(()))
+        return [r.ExpressionStatement(r.Call("printf", "printf", tuple(values), INT, span), span)]
+
+    _read_print_stmt = _read_write_stmt
+
+    # -- jumps -------------------------------------------------------------------------------------
+
+    def _read_exit_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        return [self._leave("break", node, span)]
+
+    def _read_cycle_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        return [self._leave("continue", node, span)]
+
+    def _leave(self, kind: Any, node: Any, span: Span | None) -> r.Statement:
+        name = str(node.children[1]).lower() if node.children[1] is not None else ""
+        is_inner = not name or (self.loop_names and self.loop_names[-1] == name)
+        return r.Jump(kind if is_inner else "goto", None, span)
+
+    def _read_return_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        return [r.Jump("return", self.result, span)]
+
+    def _read_goto_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        return [r.Jump("goto", None, span)]
+
+    def _read_stop_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        return [r.ExpressionStatement(r.Call("exit", "exit", (), VOID, span), span)]
+
+    _read_error_stop_stmt = _read_stop_stmt
+
+    # -- constructs --------------------------------------------------------------------------------
+
+    def _read_do(self, node: Any, span: Span | None) -> list[r.Statement]:
+        head, *body = node.children
+        line = self._line(head)
+        control = next((child for child in head.children if type_name(child) == "Loop_Control"), None)
+        name = str(head.item.name).lower() if getattr(head.item, "name", None) else ""
+        pragmas, comment = self.text.pragmas_above(line), self.text.comment_above(line)
+        start, condition, step = None, None, None
+        headers: list[tuple[Any, list[Any]]] = []
+        if control is not None:
+            while_condition, counted = control.children[0], control.children[1]
+            if counted is not None:
+                headers = [(counted[0], counted[1])]
+            elif while_condition is not None:
+                condition = self.expressions.read(while_condition)
+        if control is not None and "CONCURRENT" in str(head).upper():
+            return self._read_concurrent(head, body, span)
+        if headers:
+            start, condition, step = self._count(*headers[0], span)
+        self.loop_names.append(name)
+        inside = self.read_all(body)
+        self.loop_names.pop()
+        return [r.LoopStatement(start, condition, step, inside, True, pragmas, comment, span)]
+
+    def _count(self, name: Any, range_: Sequence[Any], span: Span | None) -> tuple[r.Statement, r.Expression, r.Expression]:
+        """Start, condition and step of a counted loop."""
+        variable = self.expressions.read(name)
+        first, last = self.expressions.read(range_[0]), self.expressions.read(range_[1])
+        step = self.expressions.read(range_[2]) if len(range_) > 2 and range_[2] is not None else integer(1)
+        last = self.expressions.keep(last, "last")  # evaluated once (ISO/IEC 1539-1:2018, section 11.1.7.4.1)
+        by = constant_value(step)
+        if by is None:
+            message = "the step of this loop varies: taken to count up"
+            self.expressions.diagnostics.append(warning("unknown", message, span))
+        is_down = by is not None and by < 0
+        condition = r.Operation(">=" if is_down else "<=", (variable, last), INT, span)
+        size = integer(int(-by)) if is_down and by is not None else step
+        change = r.Assignment("-" if is_down else "+", variable, size, variable.type, span=span)
+        return assign(variable, first, span), condition, change
+
+    def _read_concurrent(self, head: Any, body: Sequence[Any], span: Span | None) -> list[r.Statement]:
+        """`do concurrent`: nested loops, the first index innermost."""
+        text = str(head)
+        return [r.Unread(f"`{' '.join(text.split())}`", span)]
+
+    def _read_forall_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
+        head, *body = node.children
+        return self._read_forall(head.children[-1] if type_name(head) == "Forall_Construct_Stmt" else head, body, span)
+
+    def _read_forall_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        return self._read_forall(node.children[0], [node.children[1]], span)
+
+    def _read_forall(self, header: Any, body: Sequence[Any], span: Span | None) -> list[r.Statement]:
+        """Loops over the triplets of a header, under its mask."""
+        triplets, mask = list_arguments(header.children[0]), header.children[1]
+        loops = [self._count(item.children[0], item.children[1:], span) for item in triplets]
+        statement: r.Statement = self.read_all([item for item in body if not type_name(item).startswith("End_")])
+        if mask is not None:
+            statement = r.Branch(self.expressions.read(mask), statement, None, (), span)
+        for start, condition, step in loops:
+            statement = r.LoopStatement(start, condition, step, statement, span=span)
+        return [statement]
+
+    def _read_if_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        condition = self.expressions.read(node.children[0])
+        with self.expressions.collect() as before:
+            then = self._read_inner(node.children[1], span)
+        return [r.Branch(condition, r.CompoundStatement((*before, *then)), None, (), condition.span or span)]
+
+    def _read_inner(self, node: Any, span: Span | None) -> list[r.Statement]:
+        """A statement on the line of another one, whose place it shares."""
+        rule = getattr(self, f"_read_{type_name(node).lower()}", None)
+        if rule is None:
+            return [] if type_name(node) in SILENT else [r.Unread(type_name(node).lower().replace("_", " "), span)]
+        return list(rule(node, span))
+
+    def _read_if_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
+        arms: list[tuple[Any, list[Any]]] = []
+        for child in node.children:
+            kind = type_name(child)
+            if kind in ("If_Then_Stmt", "Else_If_Stmt", "Else_Stmt"):
+                arms.append((child, []))
+            elif kind != "End_If_Stmt" and arms:
+                arms[-1][1].append(child)
+        return self._read_arms(arms)
+
+    def _read_arms(self, arms: Sequence[tuple[Any, list[Any]]]) -> list[r.Statement]:
+        head, body = arms[0]
+        span = self._begin(head)
+        if type_name(head) == "Else_Stmt":
+            return [self.read_all(body)]
+        with self.expressions.collect() as before:
+            condition = self.expressions.read(head.children[0])
+        then = self.read_all(body)
+        otherwise = _join(self._read_arms(arms[1:])) if len(arms) > 1 else None
+        return [*before, r.Branch(condition, then, otherwise, (), condition.span or span)]
+
+    def _read_case_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
+        head, *rest = node.children
+        subject = self.expressions.read(head.children[0])
+        cases: list[list[Any]] = []
+        exhaustive = False
+        for child in rest:
+            if type_name(child) == "Case_Stmt":
+                cases.append([])
+                exhaustive = exhaustive or "DEFAULT" in str(child).upper()
+            elif type_name(child) != "End_Select_Stmt" and cases:
+                cases[-1].append(child)
+        return [r.Switch(subject, tuple(self.read_all(case) for case in cases), exhaustive, subject.span or span)]
+
+    def _read_where_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
+        mask = self.expressions.view(node.children[0])
+        return self._assign_where(node.children[1], mask, span)
+
+    def _read_where_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
+        """Assignments under masks, each a loop of its own; what stands behind `elsewhere` holds where the masks before do
+        not."""
+        found: list[r.Statement] = []
+        mask: View | None = None
+        for child in node.children:
+            here = self._begin(child)
+            kind = type_name(child)
+            if kind in ("Where_Construct_Stmt", "Masked_Elsewhere_Stmt"):
+                mask = self.expressions.view(child.children[0])
+            elif kind == "Elsewhere_Stmt" and mask is not None:
+                before = mask
+                mask = View(INT, before.extents, lambda counters, before=before: r.Operation("not", (before.at(counters),), INT, before.at(counters).span))  # type: ignore[misc]  # fmt: skip
+            elif kind == "Assignment_Stmt" and mask is not None:
+                with self.expressions.collect() as inner:
+                    made = self._assign_where(child, mask, here)
+                found += [*inner, *made]
+        return found
+
+    def _assign_where(self, node: Any, mask: View, span: Span | None) -> list[r.Statement]:
+        target, _, value = node.children
+        left, right = self.expressions.view(target), self.expressions.view(value)
+        return [self._assign_elements(left, right, span, mask)]
+
+    def _read_associate_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
+        head, *body = node.children
+        outer = self.expressions.scope
+        scope = Scope(outer.name, outer)
+        for item in list_arguments(head.children[1]):
+            scope.names[str(item.children[0]).lower()] = self.expressions.view(item.children[2])
+        self._set_scope(scope)
+        try:
+            return [self.read_all([child for child in body if type_name(child) != "End_Associate_Stmt"])]
+        finally:
+            self._set_scope(outer)
+
+    def _read_block_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
+        outer = self.expressions.scope
+        scope = Scope(outer.name, outer)
+        self._set_scope(scope)
+        try:
+            body: list[Any] = []
+            found: list[r.Statement] = []
+            for child in node.children:
+                if type_name(child) == "Specification_Part" and self.declare_block is not None:
+                    found += self.declare_block(child, scope).own
+                elif type_name(child) == "Execution_Part":
+                    body += child.children
+                elif type_name(child) not in ("Block_Stmt", "End_Block_Stmt"):
+                    body.append(child)
+            return [*found, self.read_all(body)]
+        finally:
+            self._set_scope(outer)
+
+    def _set_scope(self, scope: Scope) -> None:
+        self.scope = self.expressions.scope = scope
+
+
+def _join(statements: Sequence[r.Statement]) -> r.Statement:
+    return statements[0] if len(statements) == 1 else r.CompoundStatement(tuple(statements))

@@ -1,0 +1,232 @@
+"""Files of Fortran: their lines with includes and conditional sources resolved, and their statements by fparser.
+
+fparser (BSD) reads Fortran 2003 and most of 2008, in free and in fixed form. It knows neither the C preprocessor, of which
+`#if`, `#define` and `#include` are followed here, nor comments that direct a compiler (`!$omp`, `!$acc`), which are read as text.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from aspenpy.extract.records import FIXED_FORM, PREPROCESSED
+from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.language.opening import read_whole_file
+from aspenpy.language.source import Source, Span
+from aspenpy.record import NamedTuple
+
+MOST_INCLUDED = 16
+"""How deeply files include each other."""
+
+MOST_LINES = 400_000
+
+_DIRECTIVE = re.compile(r"\s*#\s*(\w+)\s*(.*)")
+_INCLUDE = re.compile(r"""\s*include\s*(["'])([^"'\0]+)\1\s*(?:!.*)?""", re.IGNORECASE)
+_DEFINITION = re.compile(r"(\w+)(\([^)]*\))?\s*(.*)")
+_SENTINEL = re.compile(r"\s*[!cC*]\$(omp|acc|aspen)\b(&?)(.*)", re.IGNORECASE)
+_COMMENT = re.compile(r"\s*(?:!|$)")
+_FIXED_COMMENT = re.compile(r"[cC*!dD]|\s*!|\s*$")
+_FAILED_LINE = re.compile(r"at line (\d+)")
+
+
+class Line(NamedTuple):
+    """A line as the compiler sees it, with its file and the offset at which it begins there."""
+
+    text: str
+    source: Source
+    start: int
+
+
+@cache
+def load_parser() -> Any:
+    """fparser's parser of Fortran 2008, and the modules of its reader and its nodes."""
+    try:
+        from fparser.common import readfortran, sourceinfo
+        from fparser.two import Fortran2003, utils
+        from fparser.two.parser import ParserFactory
+    except ImportError:
+        fail("missing-fparser", "Fortran is read by fparser, which is not installed: pip install 'aspenpy[fortran]'")
+    return ParserFactory().create(std="f2008"), readfortran, sourceinfo, Fortran2003, utils
+
+
+class FortranText:
+    """One file of Fortran, with what it includes: its statements as fparser's tree, and where each of them stands."""
+
+    def __init__(self, path: str, flags: Sequence[str] = ()) -> None:
+        self.path = path
+        self.is_fixed = os.path.splitext(path)[1] in FIXED_FORM
+        self.folders = [os.path.dirname(path) or ".", *(flag[2:] for flag in flags if flag.startswith("-I"))]
+        given = (re.fullmatch(r"-D(\w+)(?:=(.*))?", flag, re.DOTALL) for flag in flags)
+        self.macros = {match[1]: match[2] or "1" for match in given if match is not None}
+        self.diagnostics: list[Diagnostic] = []
+        is_preprocessed = os.path.splitext(path)[1] in PREPROCESSED
+        self.lines = list(self._expand(path, is_preprocessed, 0))
+        self.source = self.lines[0].source if self.lines else Source("", path, os.path.realpath(path))
+
+    def parse(self) -> Any:
+        """fparser's tree of the file. Raises AspenError at the first statement that is no Fortran."""
+        parser, readfortran, sourceinfo, _, utils = load_parser()
+        text = "\n".join(line.text for line in self.lines) + "\n"
+        reader = readfortran.FortranStringReader(text, ignore_comments=True, process_directives=False)
+        reader.set_format(sourceinfo.FortranFormat(not self.is_fixed, False))
+        try:
+            return parser(reader)
+        except (utils.FortranSyntaxError, utils.InternalSyntaxError) as error:
+            found = _FAILED_LINE.search(str(error))
+            return fail("fortran-syntax", "fparser does not read this as Fortran", self.span(int(found[1]), int(found[1])) if found else None,
+                        hint="it knows Fortran 77 to 2008; --function models others of a program without this file")  # fmt: skip
+
+    def span(self, first: int, last: int) -> Span | None:
+        """The span of some lines, counted from 1, without the white space around them."""
+        if not 1 <= first <= len(self.lines):
+            return None
+        begin, end = self.lines[first - 1], self.lines[min(max(first, last), len(self.lines)) - 1]
+        text, source = begin.text, begin.source
+        start = begin.start + len(text) - len(text.lstrip())
+        stop = end.start + len(end.text.rstrip()) if end.source is source else begin.start + len(text)
+        return Span(source, start, max(start + 1, stop))
+
+    def pragmas_above(self, first: int) -> tuple[str, ...]:
+        """What directs the compiler on the lines above one, with nothing but comments between."""
+        found: list[str] = []
+        at = first - 2
+        while at >= 0 and self._is_comment(self.lines[at].text):
+            if match := _SENTINEL.match(self.lines[at].text):
+                words = match[3].strip()
+                is_continued = bool(match[2]) or words.startswith("&")
+                text = f"{match[1].lower()} {words.strip('& ').lower()}"
+                if found and found[0].startswith("&"):
+                    text = f"{text} {found.pop(0)[1:]}"
+                found.insert(0, f"&{text.partition(' ')[2]}" if is_continued else text)
+            at -= 1
+        return tuple(text for text in found if not text.startswith("&"))
+
+    def comment_above(self, first: int) -> str:
+        """The text of the comment lines that end on the line above one, in at most 90 characters."""
+        words: list[str] = []
+        at = first - 2
+        while at >= 0 and self.lines[at].text.strip() and self._is_comment(self.lines[at].text):
+            if _SENTINEL.match(self.lines[at].text) is None:
+                words.insert(0, self.lines[at].text.strip().lstrip("!cC*<> -=").strip())
+            at -= 1
+        text = " ".join(" ".join(words).split())
+        return text if len(text) <= 90 else text[:87].rsplit(" ", 1)[0] + " ..."
+
+    def _is_comment(self, text: str) -> bool:
+        return (_FIXED_COMMENT if self.is_fixed else _COMMENT).match(text) is not None
+
+    # -- includes and the preprocessor -------------------------------------------------------------
+
+    def _expand(self, path: str, is_preprocessed: bool, depth: int) -> Iterator[Line]:
+        """The lines of a file, those that conditions leave out empty, with those of the files that it includes."""
+        data = read_whole_file(path)
+        if b"\0" in data:
+            fail("unreadable-source", f"`{path}` is not a text: it has bytes of 0")
+        source = Source(data.decode("utf-8", "replace"), path, os.path.realpath(path))
+        if source.text.count("\n") > MOST_LINES:
+            fail("too-large", f"`{path}` has more than {MOST_LINES:,} lines")
+        taken: list[str] = []  # for each `#if` around: `now`, `later` or `done`
+        start = 0
+        for text in source.text.splitlines(keepends=True):
+            line = Line(text.rstrip("\r\n"), source, start)
+            start += len(text)
+            directive = _DIRECTIVE.match(line.text) if is_preprocessed else None
+            included = _INCLUDE.fullmatch(line.text)
+            if directive is not None:
+                yield line._replace(text="")
+                name = self._direct(directive[1], directive[2].strip(), taken, line)
+            elif any(state != "now" for state in taken):
+                yield line._replace(text="")
+                name = None
+            elif included is not None:
+                name = included[2]
+            else:
+                yield line._replace(text=self._replace_macros(line.text) if is_preprocessed else line.text)
+                continue
+            if name is not None and all(state == "now" for state in taken):
+                yield from self._include(name, is_preprocessed, depth, line)
+
+    def _include(self, name: str, is_preprocessed: bool, depth: int, line: Line) -> Iterator[Line]:
+        where = Span(line.source, line.start, line.start + max(1, len(line.text)))
+        if depth >= MOST_INCLUDED:
+            fail("nested", f"files include each other more than {MOST_INCLUDED} deep", where)
+        found = next((path for folder in self.folders if os.path.isfile(path := os.path.join(folder, name))), None)
+        if found is not None:
+            yield from self._expand(found, is_preprocessed, depth + 1)
+        elif name.lower() not in ("mpif.h", "omp_lib.h"):
+            hint = "give the folder with -I FOLDER; code that needs this one is left out"
+            self.diagnostics.append(
+                Diagnostic("missing-header", f"file not found: `{name}`", where, hint=hint, severity="warning")
+            )
+
+    def _direct(self, word: str, rest: str, taken: list[str], line: Line) -> str | None:
+        """Follows a line of the preprocessor; returns the name of a file to include."""
+        if word in ("if", "ifdef", "ifndef"):
+            taken.append("now" if self._holds(word, rest, line) else "later")
+        elif word == "elif" and taken:
+            taken[-1] = "done" if taken[-1] != "later" else "now" if self._holds("if", rest, line) else "later"
+        elif word == "else" and taken:
+            taken[-1] = "now" if taken[-1] == "later" else "done"
+        elif word == "endif" and taken:
+            taken.pop()
+        elif all(state == "now" for state in taken):
+            if word == "define" and (match := _DEFINITION.match(rest)):
+                if match[2] is None:
+                    self.macros[match[1]] = match[3]
+                else:
+                    self._warn(f"the macro `{match[1]}` has arguments: where it is used is not understood", line)
+            elif word == "undef":
+                self.macros.pop(rest, None)
+            elif word == "include":
+                return rest.strip("\"<>' ")
+        return None
+
+    def _holds(self, word: str, rest: str, line: Line) -> bool:
+        if word in ("ifdef", "ifndef"):
+            return (rest.split(maxsplit=1)[:1] or [""])[0] in self.macros if word == "ifdef" else rest.split()[0] not in self.macros
+        text = re.sub(r"defined\s*(?:\(\s*(\w+)\s*\)|(\w+))", lambda m: str(int((m[1] or m[2]) in self.macros)), rest)
+        text = re.sub(r"[A-Za-z_]\w*", lambda m: self.macros.get(m[0], "0") or "0", text)
+        text = text.replace("&&", " and ").replace("||", " or ")
+        text = re.sub(r"!(?!=)", " not ", text)
+        try:
+            return bool(_compute(ast.parse(text.strip(), mode="eval").body))
+        except (SyntaxError, ValueError, RecursionError):
+            self._warn("this condition of the preprocessor is not understood: taken not to hold", line)
+            return False
+
+    def _warn(self, message: str, line: Line) -> None:
+        where = Span(line.source, line.start, line.start + max(1, len(line.text)))
+        self.diagnostics.append(Diagnostic("preprocessor", message, where, severity="warning"))
+
+    def _replace_macros(self, text: str) -> str:
+        if not self.macros:
+            return text
+        return re.sub(r"[A-Za-z_]\w*", lambda match: self.macros.get(match[0], match[0]), text)
+
+
+_OPERATORS: dict[type, Any] = {
+    ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
+    ast.Eq: lambda a, b: a == b, ast.NotEq: lambda a, b: a != b, ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b, ast.Gt: lambda a, b: a > b, ast.GtE: lambda a, b: a >= b,
+}  # fmt: skip
+
+
+def _compute(node: ast.expr) -> int:
+    """Value of a condition of the preprocessor. Raises ValueError for what it does not consist of."""
+    match node:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.BoolOp(op=operator, values=values):
+            parts = [bool(_compute(value)) for value in values]
+            return all(parts) if isinstance(operator, ast.And) else any(parts)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return not _compute(operand)
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
+            return int(_OPERATORS[type(operator)](_compute(left), _compute(right)))
+        case ast.Compare(left=left, ops=[operator], comparators=[right]) if type(operator) in _OPERATORS:
+            return int(_OPERATORS[type(operator)](_compute(left), _compute(right)))
+    raise ValueError(ast.dump(node))
