@@ -147,13 +147,13 @@ class ProgramUnit:
         value = result.expression if result is not None and not result.shape else None
         statements = FortranStatements(self.expressions, self.declarations, value)
         statements.declare_block = self._declare_block
-        body = statements.read_all(execution.children if execution is not None else ())
+        body = statements.read_procedure(execution.children if execution is not None else ())
         ending = (r.Jump("return", value, None),) if value is not None else ()
         formals = tuple(self.program.formal_variables(signature))
         line = self.head.item.span[0] if self.head.item is not None else 1
         name = "main" if self.kind == "Main_Program" else self.name
         return r.Function(
-            self.key, name, formals, r.CompoundStatement((*self.declarations.own, *body.statements, *ending)),  # type: ignore[union-attr]
+            self.key, name, formals, r.CompoundStatement((*self.declarations.own, *body.statements, *ending)),
             self.text.comment_above(line), self.text.pragmas_above(line), span=self._name_span(line),
         )  # fmt: skip
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.fortran_expressions import FortranExpressions, list_arguments
+from aspenpy.extract.fortran_expressions import COMPLEX, FortranExpressions, list_arguments
 from aspenpy.extract.fortran_scopes import (
     DESCRIPTOR_BYTES,
     DIMENSION_BYTES,
@@ -195,7 +195,7 @@ class DeclarationReader:
         if word in ("integer", "logical"):
             return r.Type("integer", self.expressions.kind_of(kind, 4))
         if word == "complex" or word == "double complex":
-            return r.Type("other", 2 * self.expressions.kind_of(kind, 8 if "double" in word else 4), name="complex")
+            return r.Type("record", 2 * self.expressions.kind_of(kind, 8 if "double" in word else 4), name=COMPLEX)
         return OTHER
 
     def _define_type(self, node: Any) -> None:
@@ -253,7 +253,7 @@ class DeclarationReader:
 
     def _component_bounds(self, name: str, node: Any) -> Iterator[Bounds]:
         """Bounds of a component; those of an allocatable one are components of their own, which its base will hold."""
-        for place, dimension in enumerate(list_arguments(node)):
+        for dimension in list_dimensions(node):
             bounds = self._explicit_bounds(dimension)
             yield bounds if bounds is not None else Bounds(integer(1), None)
 
@@ -308,7 +308,7 @@ class DeclarationReader:
         is_static = not is_formal and (self.is_static and (shape_node is not None or self.prefix.startswith("module")) or "save" in words or bool(self._saved & {name, "*"}) or value is not None or name in self._common)  # fmt: skip
         scope = "formal" if is_formal else "global" if is_static else "local"
         key = self._common.get(name, f"{name}@{self.prefix}")
-        dimensions = list_arguments(shape_node)
+        dimensions = list_dimensions(shape_node)
         shape = tuple(self._bounds(key, name, dimensions, scope, is_dynamic))
         has_descriptor = bool(shape) and (is_dynamic or any(_is_deferred(node) for node in dimensions))
         is_pointer = has_descriptor or (is_formal and bool(shape))
@@ -423,6 +423,13 @@ def _bound_procedures(node: Any) -> dict[str, str]:
 
 def _is_deferred(node: Any) -> bool:
     return type_name(node) in ("Assumed_Shape_Spec", "Deferred_Shape_Spec")
+
+
+def list_dimensions(node: Any) -> list[Any]:
+    """The dimensions of a declaration; those in front of `*` stand inside of it in fparser's tree."""
+    if type_name(node) == "Assumed_Size_Spec":
+        return [*list_arguments(node.children[0]), node]
+    return list_arguments(node)
 
 
 def _is_assumed_size(node: Any) -> bool:

@@ -66,6 +66,10 @@ REDUCTIONS = frozenset("sum product maxval minval dot_product count any all".spl
 Reduced = Callable[[r.Expression, r.Expression], r.Expression]
 
 
+COMPLEX = "complex"
+"""The name of the types of complex numbers, which are structures of two reals."""
+
+
 class FortranExpressions:
     """The expressions of one procedure. What has to run before the statement at hand, such as the loop of a reduction, is
     appended to `before`."""
@@ -176,12 +180,17 @@ class FortranExpressions:
 
     def _view_int_literal_constant(self, node: Any) -> View:
         kind = self.kind_of(node.children[1], 4)
-        return _scalar(r.Constant(int(node.children[0]), r.Type("integer", kind)))
+        return _scalar(r.Constant(int(node.children[0]), r.Type("integer", kind), None, self._find_literal(node)))
 
     def _view_real_literal_constant(self, node: Any) -> View:
         digits = node.children[0].lower()
         kind = 8 if "d" in digits else self.kind_of(node.children[1], 4)
-        return _scalar(r.Constant(float(digits.replace("d", "e")), r.Type("real", kind)))
+        value = float(digits.replace("d", "e"))
+        return _scalar(r.Constant(value, r.Type("real", kind), None, self._find_literal(node)))
+
+    def _find_literal(self, node: Any) -> Span | None:
+        span = self.find_span(str(node))
+        return None if span is self.statement else span
 
     _view_signed_int_literal_constant = _view_int_literal_constant
     _view_signed_real_literal_constant = _view_real_literal_constant
@@ -399,7 +408,24 @@ class FortranExpressions:
         name = OPERATORS.get(sign, sign)
         if name not in ARITHMETIC and name not in ("==", "!=", "<", "<=", ">", ">=", "&&", "||"):
             return self.unknown(f"the operator `{operator}`")
-        return self._map(views, lambda parts: operate(name, parts[0], parts[1]))
+        return self._map(views, lambda parts: operate(name, *self._keep_complex(name, parts)))
+
+    def _keep_complex(self, operator: str, parts: Sequence[r.Expression]) -> list[r.Expression]:
+        """Operands of a product or quotient, whose parts are used more than once."""
+        if operator not in "*/" or not any(map(is_complex, parts)):
+            return list(parts)
+        kept: list[r.Expression] = []
+        for part in parts:
+            if is_complex(part):
+                real, imaginary = complex_parts(part)
+                part = make_complex(self.keep(real), self.keep(imaginary))
+            else:
+                part = self.keep(part)
+            kept.append(part)
+        return kept
+
+    def _view_complex_literal_constant(self, node: Any) -> View:
+        return _scalar(make_complex(self.read(node.children[0]), self.read(node.children[1])))
 
     def _map(self, views: list[View], build: Callable[[list[r.Expression]], r.Expression]) -> View:
         """An operation on elements, of those operands that are arrays."""
@@ -424,6 +450,11 @@ class FortranExpressions:
                 return r.Call("ipow", "ipow", (base, exponent), base.type, self.statement)
             real = base.type if base.type.kind == "real" else exponent.type
             return r.Call("pow", "pow", (convert(base, real), exponent), real, self.statement)
+        if is_complex(base):
+            product_of = base
+            for _ in range(abs(value) - 1):
+                product_of = operate("*", *self._keep_complex("*", [product_of, base]))
+            return product_of
         square, product = base, None
         rest = abs(value)
         while rest:
@@ -452,6 +483,10 @@ class FortranExpressions:
         if rule is not None:
             return rule(plain, given)
         views = [self.view(value) for value in plain]
+        if views and views[0].element.name == COMPLEX or name == "cmplx":
+            found = self._view_of_complex(name, views, plain, given, span)
+            if found is not None:
+                return found
         if name in MATHEMATICAL:
             return self._map(views, lambda parts: r.Call(name, name, tuple(parts), parts[0].type, span))
         if name in ("min", "max"):
@@ -489,6 +524,28 @@ class FortranExpressions:
         type = views[0].element if views else r.Type("real", 8)
         key = f"c:@F@{name}_"
         return self._map(views, lambda parts: r.Call(key, name, tuple(parts), type, span))
+
+    def _view_of_complex(self, name: str, views: list[View], plain: list[Any], given: dict[str, Any], span: Span | None) -> View | None:  # fmt: skip
+        """A function of complex numbers; None for one that is the same as that of reals."""
+        if name == "cmplx":
+            is_kind = "kind" in given or len(plain) > 2
+            size = self.kind_of(given.get("kind", plain[2] if len(plain) > 2 else None), 4) if is_kind else 4
+            half = r.Type("real", size)
+            if views[0].element.name == COMPLEX:
+                return self._map(views[:1], lambda parts: make_complex(*(convert(part, half) for part in complex_parts(parts[0]))))  # fmt: skip
+            zero = r.Constant(0.0, half)
+            return self._map(views[:2], lambda parts: make_complex(convert(parts[0], half), convert(parts[1], half) if len(parts) > 1 else zero))  # fmt: skip
+        if name in ("real", "dble"):
+            return self._map(views[:1], lambda parts: complex_parts(parts[0])[0])
+        if name in ("aimag", "dimag", "imag"):
+            return self._map(views[:1], lambda parts: complex_parts(parts[0])[1])
+        if name in ("conjg", "dconjg"):
+            return self._map(views[:1], lambda parts: make_complex(complex_parts(parts[0])[0], _negate(complex_parts(parts[0])[1], "neg", span)))  # fmt: skip
+        if name in ("abs", "cabs", "zabs"):
+            return self._map(views[:1], lambda parts: r.Call("hypot", "hypot", complex_parts(parts[0]), complex_parts(parts[0])[0].type, span))  # fmt: skip
+        if name in MATHEMATICAL:
+            return self._map(views[:1], lambda parts: make_complex(r.Call(f"c{name}", f"c{name}", complex_parts(parts[0]), complex_parts(parts[0])[0].type, span), complex_parts(parts[0])[1]))  # fmt: skip
+        return None
 
     def _intrinsic_dble(self, plain: list[Any], given: dict[str, Any]) -> View:
         to = r.Type("real", 8)
@@ -646,8 +703,11 @@ class FortranExpressions:
     ) -> r.Expression:
         """A variable with the result of a loop over elements, which runs before the statement."""
         total = self.make_variable("total", element)
-        initial = r.Constant(float(start) if element.kind == "real" else start, element)
-        self.before.append(r.Declaration(total, initial, None, self.statement))
+        if element.name == COMPLEX:
+            self.before += [r.Declaration(total, None, None, self.statement), assign(total, r.Constant(float(start), r.Type("real", element.size // 2)), self.statement)]  # fmt: skip
+        else:
+            initial = r.Constant(float(start) if element.kind == "real" else start, element)
+            self.before.append(r.Declaration(total, initial, None, self.statement))
 
         def body(counters: Sequence[r.Expression]) -> list[r.Statement]:
             mask = None if mask_at is None else mask_at(counters)
@@ -706,7 +766,11 @@ def component_entity(component: Component, name: str, base: r.Expression, span: 
     return Entity(r.Field(base, name, component.offset, type, span), component.element, shape, component.has_descriptor)
 
 
-def assign(target: r.Expression, value: r.Expression, span: Span | None) -> r.ExpressionStatement:
+def assign(target: r.Expression, value: r.Expression, span: Span | None) -> r.Statement:
+    """An assignment, of a complex number one to each half."""
+    if is_complex(target):
+        pairs = zip(complex_parts(target), complex_parts(value), strict=True)
+        return r.CompoundStatement(tuple(assign(part, given, span) for part, given in pairs), span)
     return r.ExpressionStatement(r.Assignment("", target, convert(value, target.type), target.type, span=span), span)
 
 
@@ -722,8 +786,32 @@ def convert(operand: r.Expression, to: r.Type) -> r.Expression:
     return r.Conversion(operand, to, operand.span)
 
 
+def is_complex(node: r.Expression) -> bool:
+    return node.type.name == COMPLEX
+
+
+def complex_parts(node: r.Expression) -> tuple[r.Expression, r.Expression]:
+    """The real and the imaginary part of a complex number; those of a place are its two halves."""
+    if not is_complex(node):
+        return node, r.Constant(0.0, r.Type("real", node.type.size))
+    if isinstance(node, r.Several):
+        return node.parts[0], node.parts[1]
+    half = r.Type("real", node.type.size // 2)
+    return r.Field(node, "re", 0, half, node.span), r.Field(node, "im", half.size, half, node.span)
+
+
+def make_complex(real: r.Expression, imaginary: r.Expression) -> r.Expression:
+    """A complex number of two reals, carried along as a pair until a place takes it."""
+    size = max(part.type.size if part.type.kind == "real" else 4 for part in (real, imaginary))
+    half = r.Type("real", size)
+    pair = convert(real, half), convert(imaginary, half)
+    return r.Several(pair, r.Type("record", 2 * size, name=COMPLEX), True, join_spans(real.span, imaginary.span))
+
+
 def operate(operator: str, left: r.Expression, right: r.Expression) -> r.Expression:
     """An operation on two scalars, the narrower one converted (ISO/IEC 1539-1:2018, section 10.1.5.2)."""
+    if is_complex(left) or is_complex(right):
+        return _operate_on_complex(operator, left, right)
     span = join_spans(left.span, right.span)
     types = [part.type for part in (left, right)]
     real = max((type for type in types if type.kind == "real"), key=lambda type: type.size, default=None)
@@ -736,6 +824,29 @@ def operate(operator: str, left: r.Expression, right: r.Expression) -> r.Express
     return r.Operation(operator, (left, right), wide if operator in ARITHMETIC else INT, span)
 
 
+def _operate_on_complex(operator: str, left: r.Expression, right: r.Expression) -> r.Expression:
+    """Arithmetic on complex numbers as GCC writes it for Fortran: a product has four products and two sums, a quotient is
+    Smith's (-fcx-fortran-rules; Smith, "Algorithm 116: Complex division", CACM 5, 1962)."""
+    (a, b), (c, d) = complex_parts(left), complex_parts(right)
+    if operator in ("==", "!="):
+        junction = "&&" if operator == "==" else "||"
+        return r.Operation(junction, (operate(operator, a, c), operate(operator, b, d)), INT, left.span)
+    if operator in "+-":
+        imaginary = d if not is_complex(left) and operator == "+" else b if not is_complex(right) else operate(operator, b, d)  # fmt: skip
+        return make_complex(operate(operator, a, c), imaginary)
+    if not is_complex(right):
+        return make_complex(operate(operator, a, c), operate(operator, b, c))
+    if operator == "*" and not is_complex(left):
+        return make_complex(operate("*", a, c), operate("*", a, d))
+    if operator == "*":
+        real = operate("-", operate("*", a, c), operate("*", b, d))
+        return make_complex(real, operate("+", operate("*", a, d), operate("*", b, c)))
+    ratio = operate("/", d, c)
+    denominator = operate("+", c, operate("*", d, ratio))
+    real = operate("/", operate("+", a, operate("*", b, ratio)), denominator)
+    return make_complex(real, operate("/", operate("-", b, operate("*", a, ratio)), denominator))
+
+
 def join_spans(left: Span | None, right: Span | None) -> Span | None:
     if left is None or right is None or left.source is not right.source:
         return left or right
@@ -743,6 +854,9 @@ def join_spans(left: Span | None, right: Span | None) -> Span | None:
 
 
 def _negate(operand: r.Expression, name: str, span: Span | None) -> r.Expression:
+    """The negative or the logical opposite of a scalar."""
+    if is_complex(operand):
+        return make_complex(*(_negate(part, name, span) for part in complex_parts(operand)))
     if name == "neg" and isinstance(operand, r.Constant) and operand.macro is None and operand.value is not None:
         return operand.replace(value=-operand.value)
     return r.Operation(name, (operand,), operand.type if name == "neg" else INT, operand.span or span)
@@ -759,6 +873,8 @@ def _extreme(name: str, parts: Sequence[r.Expression], span: Span | None) -> r.E
 
 
 def _absolute(operand: r.Expression, span: Span | None) -> r.Expression:
+    if is_complex(operand):
+        return r.Call("hypot", "hypot", complex_parts(operand), complex_parts(operand)[0].type, span)
     name = "fabs" if operand.type.kind == "real" else "abs"
     return r.Call(name, name, (operand,), operand.type, span)
 

@@ -8,13 +8,17 @@ from typing import Any
 from aspenpy.extract import records as r
 from aspenpy.extract.fortran_declarations import DeclarationReader, type_name
 from aspenpy.extract.fortran_expressions import (
+    COMPLEX,
     FortranExpressions,
     assign,
-    join_spans,
+    complex_parts,
+    is_complex,
     list_arguments,
+    make_complex,
     operate,
     split_keyword,
 )
+from aspenpy.extract.fortran_jumps import Labelled, goto, structure_jumps
 from aspenpy.extract.fortran_scopes import (
     INT,
     OTHER,
@@ -56,11 +60,24 @@ class FortranStatements:
         self.declarations = declarations
         self.result = result
         self.loop_names: list[str] = []
+        self._last_labels: set[int] = set()  # those behind which a procedure only returns
         self.declare_block: Callable[[Any, Scope], DeclarationReader] | None = None
 
-    def read_all(self, nodes: Sequence[Any]) -> r.Statement:
-        found = tuple(part for node in nodes for part in self.read(node))
-        return r.CompoundStatement(found)
+    def read_procedure(self, nodes: Sequence[Any]) -> r.CompoundStatement:
+        """The statements of a procedure, in which a jump to its end returns."""
+        for node in reversed(nodes):
+            self._last_labels.add(_label(node))
+            if type_name(node) not in ("Return_Stmt", *SILENT):
+                if not type_name(node).endswith("_Stmt") or type_name(node) in ("Write_Stmt", "Print_Stmt", "Stop_Stmt"):
+                    break
+                self._last_labels.discard(_label(node))
+                break
+        self._last_labels.discard(0)
+        return self.read_all(nodes)
+
+    def read_all(self, nodes: Sequence[Any]) -> r.CompoundStatement:
+        entries = [Labelled(_label(node), tuple(self.read(node))) for node in nodes]
+        return r.CompoundStatement(tuple(structure_jumps(entries)))
 
     def read(self, node: Any) -> list[r.Statement]:
         """The records of a statement or construct, those that it needs in front first."""
@@ -96,16 +113,19 @@ class FortranStatements:
         target, _, value = node.children
         left = self.expressions.view(target)
         if left.element.kind == "other":
-            return [] if left.element.name != "complex" else [r.Unread("complex arithmetic", span)]
+            return []  # text
         if not left.extents:
-            return [assign(left.at(()), self._scalar_value(value), span)]
+            return [self._assign_scalar(left.at(()), self.expressions.read(value), span)]
         if self._is_matmul(value):
             return self._multiply_matrices(left, value, span)
         right = self.expressions.view(value)
         return [self._assign_elements(left, right, span)]
 
-    def _scalar_value(self, value: Any) -> r.Expression:
-        return self.expressions.read(value)
+    def _assign_scalar(self, target: r.Expression, value: r.Expression, span: Span | None) -> r.Statement:
+        """An assignment; both parts of a complex number are computed before the first one is stored."""
+        if is_complex(target) and isinstance(value, r.Several):
+            value = make_complex(*(self.expressions.keep(part) for part in complex_parts(value)))
+        return assign(target, value, span)
 
     def _assign_elements(self, left: View, right: View, span: Span | None, mask: View | None = None) -> r.Statement:
         def body(counters: Sequence[r.Expression]) -> list[r.Statement]:
@@ -295,6 +315,8 @@ class FortranStatements:
             view = self.expressions.view(item)
             if not view.extents and view.element.kind in ("integer", "real"):
                 values.append(view.at(()))
+            elif not view.extents and view.element.name == COMPLEX:
+                values += complex_parts(view.at(()))
         return [r.ExpressionStatement(r.Call("printf", "printf", tuple(values), INT, span), span)]
 
     _read_print_stmt = _read_write_stmt
@@ -316,7 +338,8 @@ class FortranStatements:
         return [r.Jump("return", self.result, span)]
 
     def _read_goto_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
-        return [r.Jump("goto", None, span)]
+        label = int(str(node.children[0]))
+        return [r.Jump("return", self.result, span) if label in self._last_labels else goto(label, span)]
 
     def _read_stop_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
         return [r.ExpressionStatement(r.Call("exit", "exit", (), VOID, span), span)]
@@ -327,6 +350,10 @@ class FortranStatements:
 
     def _read_do(self, node: Any, span: Span | None) -> list[r.Statement]:
         head, *body = node.children
+        return self._read_do_parts(head, body)
+
+    def _read_do_parts(self, head: Any, body: Sequence[Any]) -> list[r.Statement]:
+        span = self._begin(head)
         line = self._line(head)
         control = next((child for child in head.children if type_name(child) == "Loop_Control"), None)
         name = str(head.item.name).lower() if getattr(head.item, "name", None) else ""
@@ -344,7 +371,15 @@ class FortranStatements:
         if headers:
             start, condition, step = self._count(*headers[0], span)
         self.loop_names.append(name)
-        inside = self.read_all(body)
+        shared = next((place for place, child in enumerate(body) if type_name(child) == "Label_Do_Stmt"), None)
+        if shared is not None:  # a loop inside that ends at the same label
+            self.loop_names.append("")
+            inner = self._read_do_parts(body[shared], body[shared + 1 :])
+            self.loop_names.pop()
+            entries = [Labelled(_label(child), tuple(self.read(child))) for child in body[:shared]]
+            inside: r.Statement = r.CompoundStatement((*structure_jumps(entries), *inner))
+        else:
+            inside = self.read_all(body)
         self.loop_names.pop()
         return [r.LoopStatement(start, condition, step, inside, True, pragmas, comment, span)]
 
@@ -494,6 +529,15 @@ class FortranStatements:
 
     def _set_scope(self, scope: Scope) -> None:
         self.scope = self.expressions.scope = scope
+
+
+def _label(node: Any) -> int:
+    """The label of a statement, 0 without one."""
+    item = getattr(node, "item", None)
+    if item is None and getattr(node, "children", None):
+        item = getattr(node.children[0], "item", None)
+    label = getattr(item, "label", None)
+    return int(label) if label else 0
 
 
 def _join(statements: Sequence[r.Statement]) -> r.Statement:
