@@ -42,8 +42,10 @@ def counted(
     """Operations by `class precision`, and `load` and `store`, of one run of a function with what it calls. `flags` may
     name more sources, `arguments` are those of the program."""
     program, counts = folder / "program", folder / "callgrind.out"
-    compiler = "gcc" if source.suffix == ".c" else "g++"
-    if function != "main":
+    compiler = {".c": "gcc", ".F90": "gfortran", ".F": "gfortran"}.get(source.suffix, "g++")
+    if compiler == "gfortran":
+        flags, function = (*flags, f"-J{folder}"), f"*{function}*"  # of a module it is `__module_MOD_kernel`
+    elif function != "main":
         text = re.sub(
             rf"\bstatic void {function}\(", rf"__attribute__((noinline)) void {function}(", source.read_text()
         )
