@@ -1,6 +1,7 @@
 """Application models from programs, in five stages; each knows the ones before it by what they hand on alone.
 
     source        `front_end`, `tree*`: libclang reads a file of C or C++; nothing else in this room knows libclang
+                  `fortran*`: fparser reads a file of Fortran; nothing else knows fparser
     records       `records`: functions, statements and expressions of any language; `effects` says what they may change,
                   `linking` makes one program of several `units`
     walk          `walk` with its parts (`loops`, `branches`, `calls`, `evaluate`, `memory`, `places`): each function as

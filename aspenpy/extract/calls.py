@@ -120,6 +120,7 @@ class CallEvaluator(WalkTask):
         volume = ZERO
         if sent.count is not None and sent.type is not None and len(node.arguments) > max(sent.count, sent.type):
             text = source_text(node.arguments[sent.type])
+            text = text.upper() if text.upper() in TYPE_BYTES else text  # Fortran takes any case
             if text in TYPE_BYTES:
                 size = constant_polynomial(TYPE_BYTES[text])
             else:
@@ -329,6 +330,8 @@ class CallEvaluator(WalkTask):
     def bind_argument(self, part: r.Expression, formal: r.Variable) -> tuple[Known, str | None]:
         """Value of an argument, and the variable that a reference in a register refers to. A reference to memory is a
         place."""
+        if isinstance(part, r.Address) and formal.type.kind in ("integer", "real"):
+            part = part.operand  # C hands the address of a number to a procedure of Fortran, which only reads it
         is_object = formal.name == "this" and part.type.kind == "record"
         if formal.type.name != "&" and not is_object:
             return self.evaluator.evaluate(part), None

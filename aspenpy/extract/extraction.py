@@ -1,4 +1,4 @@
-"""Extraction: an application model from the text of a program in C or C++."""
+"""Extraction: an application model from the text of a program in C, C++ or Fortran."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def extract(
     run: ProgramRun | None = None,
     recipe: Recipe | None = None,
 ) -> Extraction:
-    """The application model of a program of C or C++ at `path`: a file, several, a folder, or compile_commands.json
+    """The application model of a program of C, C++ or Fortran at `path`: files, a folder, or compile_commands.json
     with the flags of each file. Functions are linked by their names; static ones stay apart.
 
     `level` says which loads and stores count: those of the source, as a compiler leaves them that keeps values in
@@ -115,6 +115,9 @@ def extract(
     options = Options(chains, integers, level == "o3")
     paths = [path] if isinstance(path, str | os.PathLike) else path
     units = find_units([os.fspath(one) for one in paths], flags)
+    if run is not None and (fortran := next((unit.path for unit in units if unit.is_fortran), None)) is not None:
+        hint = "without a run the model has parameters for what the source does not say"
+        fail("not-counted", f"a run counts programs of C and C++ only: `{fortran}` is Fortran", hint=hint)
     return _run_with_deep_stack(lambda: _extract_program(_read_sources(units, recipe), level, options, functions, run))
 
 

@@ -1,7 +1,7 @@
 """Programs of Fortran as records: modules, procedures and the main program of all files, linked by name.
 
-External procedures have the keys of the C functions that gfortran makes of them (`solve` is `solve_`, that of `bind(c)` its own
-name), so that programs of both languages link.
+External procedures have the keys of the C functions that gfortran makes of them (`solve` is `solve_`, that of
+`bind(c)` has its own name), so that programs of both languages link.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from functools import partial
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.fortran_declarations import DeclarationReader, external, type_name
-from aspenpy.extract.fortran_expressions import FortranExpressions, convert, list_arguments, split_keyword
+from aspenpy.extract.fortran_declarations import DeclarationReader, type_name
+from aspenpy.extract.fortran_expressions import FortranExpressions
+from aspenpy.extract.fortran_operations import convert, list_arguments, split_keyword
 from aspenpy.extract.fortran_scopes import (
     INDEX,
     OTHER,
@@ -28,7 +29,7 @@ from aspenpy.extract.fortran_scopes import (
     integer,
 )
 from aspenpy.extract.fortran_statements import FortranStatements
-from aspenpy.extract.fortran_text import FortranText
+from aspenpy.extract.fortran_text import FortranText, load_parser
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
 
@@ -43,9 +44,18 @@ class ProgramUnit:
         self.head = node.children[0]
         self.kind = type_name(node)
         self.name = _unit_name(self.head, self.kind)
-        self.prefix = f"module {self.name}" if self.kind == "Module" else f"{host.prefix}::{self.name}" if host else self.name
-        self.inner = [ProgramUnit(program, text, child, self) for part in node.children if type_name(part) in ("Module_Subprogram_Part", "Internal_Subprogram_Part") for child in part.children if type_name(child) in PROCEDURES]  # fmt: skip
-        self.formals = [str(item).lower() for item in list_arguments(self.head.children[2])] if self.kind in PROCEDURES else []  # fmt: skip
+        outer = "module " if self.kind == "Module" else "" if host is None else f"{host.prefix}::"
+        self.prefix: str = outer + self.name
+        self.inner = [
+            ProgramUnit(program, text, child, self)
+            for part in node.children
+            if type_name(part) in ("Module_Subprogram_Part", "Internal_Subprogram_Part")
+            for child in part.children
+            if type_name(child) in PROCEDURES
+        ]
+        self.formals = (
+            [str(item).lower() for item in list_arguments(self.head.children[2])] if self.kind in PROCEDURES else []
+        )
         self._scope: Scope | None = None
         self._signature: Signature | None = None
         self.declarations: DeclarationReader | None = None
@@ -74,9 +84,15 @@ class ProgramUnit:
         is_static = self.kind in ("Module", "Main_Program")
         formals = self.formals
         self.declarations = DeclarationReader(
-            self.expressions, scope, self.prefix, self.program.find_module, self.program.macros,
-            formals=formals, is_static=is_static, lower_bounded=self.program.lower_bounded,
-        )  # fmt: skip
+            self.expressions,
+            scope,
+            self.prefix,
+            self.program.find_module,
+            self.program.macros,
+            formals=formals,
+            is_static=is_static,
+            lower_bounded=self.program.lower_bounded,
+        )
         specification = next((part for part in self.node.children if type_name(part) == "Specification_Part"), None)
         result = self.result_name
         if result and (prefix := _type_of_prefix(self.head)) is not None:
@@ -106,10 +122,14 @@ class ProgramUnit:
         if self._signature is None:
             scope = self.scope
             assert self.declarations is not None
-            entities = [(name, found if isinstance(found := scope.names.get(name), Entity) else None) for name in self.formals]
+            entities = [
+                (name, found if isinstance(found := scope.names.get(name), Entity) else None) for name in self.formals
+            ]
             modified = frozenset(name for name in self.formals if self._modifies(name))
             result = scope.names.get(self.result_name) if self.result_name else None
-            self._signature = Signature(self.key, self.name, tuple(entities), modified, result if isinstance(result, Entity) else None)  # fmt: skip
+            self._signature = Signature(
+                self.key, self.name, tuple(entities), modified, result if isinstance(result, Entity) else None
+            )
         return self._signature
 
     def _modifies(self, name: str) -> bool:
@@ -121,28 +141,37 @@ class ProgramUnit:
     def _assigned_names(self) -> set[str]:
         """Names that statements assign to, count, read, or hand on as they are."""
         found: set[str] = set()
-        waiting = [part for part in self.node.children if type_name(part) == "Execution_Part"]
-        while waiting:
-            node = waiting.pop()
+        *_, utils = load_parser()
+        execution = [part for part in self.node.children if type_name(part) == "Execution_Part"]
+        for node in utils.walk(execution, utils.Base):
             kind = type_name(node)
             if kind == "Assignment_Stmt":
                 found.add(_root_name(node.children[0]))
             elif kind == "Loop_Control" and node.children[1] is not None:
                 found.add(str(node.children[1][0]).lower())
             elif kind in ("Call_Stmt", "Read_Stmt", "Allocate_Stmt", "Pointer_Assignment_Stmt"):
-                found |= {_root_name(item) for child in node.children for item in list_arguments(child) if not isinstance(item, str)}  # fmt: skip
-            waiting += (child for child in getattr(node, "children", ()) if not isinstance(child, str | tuple) and child is not None)  # fmt: skip
+                found |= {
+                    _root_name(item)
+                    for child in node.children
+                    for item in list_arguments(child)
+                    if not isinstance(item, str)
+                }
         return found
 
     def read(self) -> r.Function | None:
         """The function of a procedure or of the main program."""
         execution = next((part for part in self.node.children if type_name(part) == "Execution_Part"), None)
         scope = self.scope
-        assert self.declarations is not None and self.expressions is not None
+        assert self.declarations is not None
+        assert self.expressions is not None
         signature = self.signature()
         for name, entity in signature.formals:
-            if entity is not None and not entity.shape and (name in signature.modified or entity.element.kind == "record"):
-                scope.names[name] = entity.replace(expression=entity.expression.replace(refers=True))  # type: ignore[union-attr]
+            if (
+                entity is not None
+                and not entity.shape
+                and (name in signature.modified or entity.element.kind == "record")
+            ):
+                scope.names[name] = entity.replace(expression=entity.expression.replace(refers=True))
         result = signature.result
         value = result.expression if result is not None and not result.shape else None
         statements = FortranStatements(self.expressions, self.declarations, value)
@@ -153,9 +182,14 @@ class ProgramUnit:
         line = self.head.item.span[0] if self.head.item is not None else 1
         name = "main" if self.kind == "Main_Program" else self.name
         return r.Function(
-            self.key, name, formals, r.CompoundStatement((*self.declarations.own, *body.statements, *ending)),
-            self.text.comment_above(line), self.text.pragmas_above(line), span=self._name_span(line),
-        )  # fmt: skip
+            self.key,
+            name,
+            formals,
+            r.CompoundStatement((*self.declarations.own, *body.statements, *ending)),
+            self.text.comment_above(line),
+            self.text.pragmas_above(line),
+            span=self._name_span(line),
+        )
 
     def _declare_block(self, part: Any, scope: Scope) -> DeclarationReader:
         assert self.expressions is not None
@@ -181,7 +215,12 @@ class FortranProgram:
         trees = [(text, text.parse()) for text in texts]
         self.lower_bounded = frozenset(name for _, tree in trees for name in _find_lower_bounded(tree))
         kinds = ("Module", "Main_Program", "Main_Program0", *PROCEDURES)
-        self.units = [ProgramUnit(self, text, node, None) for text, tree in trees for node in tree.children if type_name(node) in kinds]  # fmt: skip
+        self.units = [
+            ProgramUnit(self, text, node, None)
+            for text, tree in trees
+            for node in tree.children
+            if type_name(node) in kinds
+        ]
         self.modules = {unit.name: unit for unit in self.units if unit.kind == "Module"}
         self.external = {unit.name: unit for unit in self.units if unit.kind in PROCEDURES}
         self.by_key = {unit.key: unit for top in self.units for unit in _all_units(top)}
@@ -249,14 +288,21 @@ class FortranProgram:
             variable = entity.expression
             assert isinstance(variable, r.Variable)
             if entity.has_descriptor:
-                found += (bound for bounds in entity.shape for bound in (bounds.lower, bounds.extent) if isinstance(bound, r.Variable))  # fmt: skip
+                found += (
+                    bound
+                    for bounds in entity.shape
+                    for bound in (bounds.lower, bounds.extent)
+                    if isinstance(bound, r.Variable)
+                )
             if not entity.shape and (name in signature.modified or entity.element.kind == "record"):
                 type = r.Type("pointer", 8, variable.type, name="&")
                 variable = variable.replace(type=type)
             found.append(variable)
         return found
 
-    def call(self, expressions: FortranExpressions, signature: Signature, arguments: list[Any], span: Span | None) -> View:
+    def call(
+        self, expressions: FortranExpressions, signature: Signature, arguments: list[Any], span: Span | None
+    ) -> View:
         """A call: what it returns, an array through one of its own that stands in front of the statement."""
         signature = self._complete(signature)
         given = dict[str, Any]()
@@ -270,7 +316,11 @@ class FortranProgram:
             if name in given and not isinstance(given[name], str):
                 parts = _pass(expressions, entity, given[name], name in signature.modified, signature.is_known, span)
             else:  # an optional argument that is not there
-                parts = [r.Constant(0, INDEX)] * (1 + sum(isinstance(bounds.extent, r.Variable) for bounds in entity.shape) if entity is not None and entity.has_descriptor else 1)  # fmt: skip
+                parts = [r.Constant(0, INDEX)] * (
+                    1 + sum(isinstance(bounds.extent, r.Variable) for bounds in entity.shape)
+                    if entity is not None and entity.has_descriptor
+                    else 1
+                )
             values += parts
             if entity is not None and isinstance(entity.expression, r.Variable):
                 own = self.formal_variables(signature.replace(formals=((name, entity),), result=None))
@@ -288,7 +338,14 @@ class FortranProgram:
         return expressions.view_entity(Entity(made, result.element, shape), None)
 
 
-def _pass(expressions: FortranExpressions, entity: Entity | None, node: Any, is_modified: bool, is_known: bool, span: Span | None) -> list[r.Expression]:  # fmt: skip
+def _pass(
+    expressions: FortranExpressions,
+    entity: Entity | None,
+    node: Any,
+    is_modified: bool,
+    is_known: bool,
+    span: Span | None,
+) -> list[r.Expression]:
     """An argument as the called procedure takes it, with the extents of one of assumed shape."""
     view = expressions.view(node)
     zeros = [integer(0)] * len(view.extents)
@@ -303,7 +360,9 @@ def _pass(expressions: FortranExpressions, entity: Entity | None, node: Any, is_
         extents: list[r.Expression] = []
         for place, bounds in enumerate(entity.shape):
             if isinstance(bounds.lower, r.Variable):
-                extents.append(view.whole.shape[place].lower if view.whole and place < len(view.whole.shape) else integer(1))  # fmt: skip
+                extents.append(
+                    view.whole.shape[place].lower if view.whole and place < len(view.whole.shape) else integer(1)
+                )
             if isinstance(bounds.extent, r.Variable):
                 extents.append(view.extents[place] if place < len(view.extents) else integer(1))
         return [*extents, base]
@@ -324,7 +383,11 @@ def _replace_variables(node: Any, values: dict[str, r.Expression]) -> Any:
     if isinstance(node, tuple):
         return tuple(_replace_variables(part, values) for part in node)
     if isinstance(node, r.Operation | r.Conversion | r.Call | r.Element | r.Field):
-        changed = {name: _replace_variables(getattr(node, name), values) for name in node._fields if name in ("operands", "operand", "arguments", "base", "index")}  # fmt: skip
+        changed = {
+            name: _replace_variables(getattr(node, name), values)
+            for name in node._fields
+            if name in ("operands", "operand", "arguments", "base", "index")
+        }
         return node.replace(**changed)
     return node
 
@@ -375,16 +438,14 @@ def _root_name(node: Any) -> str:
 
 def _find_lower_bounded(tree: Any) -> Iterator[str]:
     """Names that some `allocate` gives lower bounds."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        if type_name(node) == "Allocation" and any(part.children[0] is not None for part in list_arguments(node.children[1])):  # fmt: skip
+    _, _, _, nodes, utils = load_parser()
+    for node in utils.walk(tree, nodes.Allocation):
+        if any(part.children[0] is not None for part in list_arguments(node.children[1])):
             yield str(node.children[0]).lower()
-        waiting += (child for child in getattr(node, "children", ()) if child is not None and not isinstance(child, str | tuple))  # fmt: skip
 
 
 def read_fortran(texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> tuple[r.Program, list[Diagnostic]]:
-    """Records of all files of Fortran in a program, which know each other's modules, with what was said of reading them."""
+    """Records of all files of Fortran in a program, which use each other's modules, and the diagnostics of reading."""
     program = FortranProgram(texts, macros)
     functions, globals_ = program.read()
     said = [*(item for text in texts for item in text.diagnostics), *program.diagnostics]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.fortran_expressions import COMPLEX, FortranExpressions, list_arguments
+from aspenpy.extract.fortran_expressions import FortranExpressions
+from aspenpy.extract.fortran_operations import COMPLEX, list_arguments
 from aspenpy.extract.fortran_scopes import (
     DESCRIPTOR_BYTES,
     DIMENSION_BYTES,
@@ -21,7 +22,6 @@ from aspenpy.extract.fortran_scopes import (
     Generic,
     Scope,
     Signature,
-    add,
     array_type,
     constant_value,
     count_between,
@@ -29,6 +29,7 @@ from aspenpy.extract.fortran_scopes import (
 )
 from aspenpy.language.source import Span
 from aspenpy.record import Record
+
 
 class Attributes(Record):
     """What a declaration says beside the type."""
@@ -86,7 +87,9 @@ class DeclarationReader:
             elif kind == "Save_Stmt":
                 self._saved |= {str(item).lower().strip("/") for item in list_arguments(node.children[1])} or {"*"}
             elif kind == "Intent_Stmt":
-                self._intents |= {str(name).lower(): str(node.children[0]).lower() for name in list_arguments(node.children[1])}  # fmt: skip
+                self._intents |= {
+                    str(name).lower(): str(node.children[0]).lower() for name in list_arguments(node.children[1])
+                }
         for node in statements:
             span = self._begin(node)
             kind = type(node).__name__
@@ -96,7 +99,12 @@ class DeclarationReader:
                 self._declare(node, span)
             elif kind == "Parameter_Stmt":
                 for item in list_arguments(node.children[1]):
-                    self._define_constant(str(item.children[0]).lower(), item.children[1], self._type_by_name(str(item.children[0]).lower()), span)  # fmt: skip
+                    self._define_constant(
+                        str(item.children[0]).lower(),
+                        item.children[1],
+                        self._type_by_name(str(item.children[0]).lower()),
+                        span,
+                    )
             elif kind == "Namelist_Stmt":
                 for name, names in node.children:
                     self.namelists[str(name).lower()] = [str(item).lower() for item in list_arguments(names)]
@@ -124,7 +132,9 @@ class DeclarationReader:
         given = list_arguments(node.children[4])
         if module is None:
             for item in given:
-                new, old = (str(part).lower() for part in (item.children[1:3] if type_name(item) == "Rename" else (item, item)))
+                new, old = (
+                    str(part).lower() for part in (item.children[1:3] if type_name(item) == "Rename" else (item, item))
+                )
                 if old in ISO_KINDS:
                     self.scope.names[new] = Entity(r.Constant(ISO_KINDS[old], INT), INT)
             return
@@ -276,7 +286,9 @@ class DeclarationReader:
             else:
                 self._declare_entity(name, element, attributes, shape_node, value, span)
 
-    def _define_constant(self, name: str, value: Any, element: r.Type, span: Span | None, shape_node: Any = None) -> None:
+    def _define_constant(
+        self, name: str, value: Any, element: r.Type, span: Span | None, shape_node: Any = None
+    ) -> None:
         """A named constant: one of a whole number above 1 is a parameter of the model."""
         node = value.children[1] if value is not None and type(value).__name__ == "Initialization" else value
         if shape_node is not None or node is None:
@@ -293,26 +305,39 @@ class DeclarationReader:
             return
         macro = None
         known = self.macros.get(name)
-        if isinstance(number, int) and number > 1 and not name.startswith(("dp", "wp", "sp", "rk")) and (known is None or known.value == number):  # fmt: skip
+        if (
+            isinstance(number, int)
+            and number > 1
+            and not name.startswith(("dp", "wp", "sp", "rk"))
+            and (known is None or known.value == number)
+        ):
             body = None if isinstance(read, r.Constant) and read.macro is None else read
             comment = _comment_behind(span)
             self.macros.setdefault(name, r.Macro(name, number, comment, span, body))
             macro = name
         self.scope.names[name] = Entity(r.Constant(int(number), element, macro), element)
 
-    def _declare_entity(self, name: str, element: r.Type, attributes: Attributes, shape_node: Any, value: Any, span: Span | None) -> None:  # fmt: skip
+    def _declare_entity(
+        self, name: str, element: r.Type, attributes: Attributes, shape_node: Any, value: Any, span: Span | None
+    ) -> None:
         shape_node = shape_node if shape_node is not None else self._shapes.get(name)
         is_formal = name in self.formals
         words = attributes.words
         is_dynamic = bool(words & {"allocatable", "pointer"})
-        is_static = not is_formal and (self.is_static and (shape_node is not None or self.prefix.startswith("module")) or "save" in words or bool(self._saved & {name, "*"}) or value is not None or name in self._common)  # fmt: skip
+        is_static = not is_formal and (
+            (self.is_static and (shape_node is not None or self.prefix.startswith("module")))
+            or "save" in words
+            or bool(self._saved & {name, "*"})
+            or value is not None
+            or name in self._common
+        )
         scope = "formal" if is_formal else "global" if is_static else "local"
         key = self._common.get(name, f"{name}@{self.prefix}")
         dimensions = list_dimensions(shape_node)
         shape = tuple(self._bounds(key, name, dimensions, scope, is_dynamic))
         has_descriptor = bool(shape) and (is_dynamic or any(_is_deferred(node) for node in dimensions))
         is_pointer = has_descriptor or (is_formal and bool(shape))
-        restrict = is_formal and not words & {"target", "pointer"}
+        restrict = is_formal and not has_descriptor and not words & {"target", "pointer"}  # as gfortran has it
         type = array_type(element, shape, is_pointer, restrict) if shape else element
         if is_dynamic and not shape and element.kind == "record":
             type = r.Type("pointer", 8, element)
@@ -326,7 +351,12 @@ class DeclarationReader:
             return
         if scope == "global":
             given = None
-            if value is not None and not shape and element.kind in ("integer", "real") and type_name(value) == "Initialization":  # fmt: skip
+            if (
+                value is not None
+                and not shape
+                and element.kind in ("integer", "real")
+                and type_name(value) == "Initialization"
+            ):
                 with self.expressions.collect():
                     read = self.expressions.read(value.children[1])
                 given = read if constant_value(read) is not None else None
@@ -377,7 +407,11 @@ class DeclarationReader:
             if type_name(item) == "Procedure_Stmt":
                 found += (str(part).lower() for part in list_arguments(item.children[0]))
             elif type_name(item) in ("Subroutine_Body", "Function_Body"):
-                inner = str(item.children[0].get_name() if hasattr(item.children[0], "get_name") else item.children[0].children[1]).lower()  # fmt: skip
+                inner = str(
+                    item.children[0].get_name()
+                    if hasattr(item.children[0], "get_name")
+                    else item.children[0].children[1]
+                ).lower()
                 self.scope.names.setdefault(inner, external(inner))
                 found.append(inner)
         if name and name != "abstract" and found:
@@ -417,7 +451,9 @@ def _read_attributes(node: Any) -> Attributes:
 def _bound_procedures(node: Any) -> dict[str, str]:
     if type_name(node) != "Specific_Binding":
         return {}
-    names = [str(child).lower() for child in node.children if type_name(child) in ("Name", "Binding_Name", "Procedure_Name")]
+    names = [
+        str(child).lower() for child in node.children if type_name(child) in ("Name", "Binding_Name", "Procedure_Name")
+    ]
     return {names[0]: names[-1]} if names else {}
 
 

@@ -1,7 +1,7 @@
-"""Jumps of Fortran in loops and branches: those that go back to a label make a loop, those that go forward skip what lies between.
+"""Jumps to labels as loops and branches: those that go back make a loop, those that go forward skip what lies between.
 
-What is left is a `goto`, which has no words. (Peterson, Kasami and Tokura, "On the capabilities of while, repeat, and exit
-statements", CACM 16, 1973: such jumps need no copies of statements.)
+Statements are never copied; a jump for which that would be needed stays a `goto` (Peterson, Kasami and Tokura, "On the
+capabilities of while, repeat, and exit statements", CACM 16, 1973).
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ def structure_jumps(entries: Sequence[Labelled]) -> list[r.Statement]:
 def _find_return(entries: Sequence[Labelled], at: int) -> int | None:
     """The last statement that jumps back to the one at a place."""
     label = entries[at].label
-    places = (place for place in range(len(entries) - 1, at - 1, -1) if _jump_condition(entries[place], label) is not None)
+    places = (
+        place for place in range(len(entries) - 1, at - 1, -1) if _jump_condition(entries[place], label) is not None
+    )
     return next(places, None)
 
 
@@ -74,7 +76,7 @@ def _make_loop(entries: Sequence[Labelled], behind: set[int]) -> r.Statement:
     statements = [_break_to(statement, behind) for statement in structure_jumps([*first, before])]
     span = last.statements[-1].span
     test = condition if not isinstance(condition, bool) else None
-    return r.LoopStatement(None, test, None, r.CompoundStatement(tuple(statements)), test is None, span=span)  # type: ignore[arg-type]
+    return r.LoopStatement(None, test, None, r.CompoundStatement(tuple(statements)), test is None, span=span)
 
 
 def _break_to(statement: r.Statement, labels: set[int]) -> r.Statement:
@@ -100,7 +102,11 @@ def _leave_loop(statement: r.Statement, labels: set[int]) -> r.Statement:
 def _find_skip(entries: Sequence[Labelled], at: int) -> int | None:
     """The nearest statement behind that the one at a place jumps to."""
     targets = {label for statement in entries[at].statements for label in _targets(statement)}
-    return next((place for place in range(at + 1, len(entries)) if entries[place].label in targets), None) if targets else None
+    return (
+        next((place for place in range(at + 1, len(entries)) if entries[place].label in targets), None)
+        if targets
+        else None
+    )
 
 
 def _skip(statement: r.Statement, label: int, rest: list[r.Statement]) -> r.Statement | None:

@@ -1,4 +1,4 @@
-"""Names of Fortran: types by kind, the shapes of arrays, and what a name means in a program unit, a module or a block."""
+"""Names of Fortran: types by kind, shapes of arrays, and what a name means in a program unit, a module or a block."""
 
 from __future__ import annotations
 
@@ -13,16 +13,36 @@ VOID = r.Type("void")
 OTHER = r.Type("other")
 
 ISO_KINDS = {
-    "real32": 4, "real64": 8, "real128": 16, "int8": 1, "int16": 2, "int32": 4, "int64": 8,
-    "c_float": 4, "c_double": 8, "c_long_double": 16, "c_int": 4, "c_long": 8, "c_long_long": 8, "c_size_t": 8,
-    "c_short": 2, "c_signed_char": 1, "c_int8_t": 1, "c_int16_t": 2, "c_int32_t": 4, "c_int64_t": 8, "c_char": 1,
-    "c_bool": 1, "mpi_address_kind": 8, "mpi_offset_kind": 8,
-}  # fmt: skip
-"""Kinds that intrinsic modules name (ISO/IEC 1539-1:2018, sections 16.10.2 and 18.2.2), as gfortran numbers them: bytes."""
+    "real32": 4,
+    "real64": 8,
+    "real128": 16,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "c_float": 4,
+    "c_double": 8,
+    "c_long_double": 16,
+    "c_int": 4,
+    "c_long": 8,
+    "c_long_long": 8,
+    "c_size_t": 8,
+    "c_short": 2,
+    "c_signed_char": 1,
+    "c_int8_t": 1,
+    "c_int16_t": 2,
+    "c_int32_t": 4,
+    "c_int64_t": 8,
+    "c_char": 1,
+    "c_bool": 1,
+    "mpi_address_kind": 8,
+    "mpi_offset_kind": 8,
+}
+"""Kinds that intrinsic modules name (ISO/IEC 1539-1:2018, sections 16.10.2, 18.2.2), in bytes as gfortran has them."""
 
 DESCRIPTOR_BYTES, DIMENSION_BYTES, EXTENT_AT = 40, 24, 8
-"""Bytes that gfortran keeps of an allocatable array beside its elements, those more for each dimension, and where in these the
-extent is taken to lie (libgfortran.h, `GFC_FULL_ARRAY_DESCRIPTOR`: base, offset, type and span, then strides and bounds)."""
+"""Bytes that gfortran keeps of an allocatable array beside its elements, those more for each dimension, and where in
+these the extent is taken to lie (libgfortran.h, `GFC_FULL_ARRAY_DESCRIPTOR`: base, offset, type, span; then bounds)."""
 
 
 def real_kind(digits: int) -> int:
@@ -43,8 +63,8 @@ class Bounds(Record):
 
 
 class Entity(Record):
-    """A variable, a named constant or a component. `expression` is the variable, or the value of the constant; the bounds
-    of one with a `descriptor` (allocatable, a pointer, of assumed shape) are variables of their own."""
+    """A variable, a named constant or a component. `expression` is the variable, or the value of the constant; the
+    bounds of one that `has_descriptor` (allocatable, a pointer, of assumed shape) are variables of their own."""
 
     expression: r.Expression
     element: r.Type
@@ -88,8 +108,8 @@ class Generic(Record):
 
 
 class View(Record):
-    """What an expression is at each of its elements: `at` takes as many counters from 0 as there are `extents`, none for a
-    scalar. `whole` is the array itself, where the expression is one."""
+    """What an expression is at each of its elements: `at` takes as many counters from 0 as there are `extents`, none
+    for a scalar. `whole` is the array itself, where the expression is one."""
 
     element: r.Type
     extents: tuple[r.Expression, ...]
@@ -182,8 +202,8 @@ def count_between(lower: r.Expression, upper: r.Expression, step: r.Expression |
 
 
 def array_type(element: r.Type, shape: Sequence[Bounds], is_pointer: bool, restrict: bool = False) -> r.Type:
-    """The type of an array, whose first subscript runs fastest: an array of arrays, the innermost that of the first. One
-    that is reached by a pointer points at what its last subscript counts."""
+    """The type of an array, whose first subscript runs fastest: an array of arrays, the innermost that of the first.
+    One that is reached by a pointer points at what its last subscript counts."""
     type = element
     for place, bounds in enumerate(shape):
         if is_pointer and place == len(shape) - 1:
@@ -194,7 +214,12 @@ def array_type(element: r.Type, shape: Sequence[Bounds], is_pointer: bool, restr
     return type
 
 
-def index_array(base: r.Expression, shape: Sequence[Bounds], subscripts: Sequence[r.Expression], firsts: Sequence[r.Expression | None]) -> r.Expression:  # fmt: skip
+def index_array(
+    base: r.Expression,
+    shape: Sequence[Bounds],
+    subscripts: Sequence[r.Expression],
+    firsts: Sequence[r.Expression | None],
+) -> r.Expression:
     """An element of an array by its subscripts; `firsts` are the subscripts of the first elements, None for 0."""
     found = base
     for subscript, first in zip(reversed(subscripts), reversed(firsts), strict=True):

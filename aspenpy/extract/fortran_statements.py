@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.fortran_declarations import DeclarationReader, type_name
-from aspenpy.extract.fortran_expressions import (
+from aspenpy.extract.fortran_expressions import FortranExpressions
+from aspenpy.extract.fortran_invariants import hoist_invariants
+from aspenpy.extract.fortran_jumps import Labelled, goto, structure_jumps
+from aspenpy.extract.fortran_operations import (
     COMPLEX,
-    FortranExpressions,
     assign,
     complex_parts,
     is_complex,
@@ -18,17 +21,14 @@ from aspenpy.extract.fortran_expressions import (
     operate,
     split_keyword,
 )
-from aspenpy.extract.fortran_jumps import Labelled, goto, structure_jumps
 from aspenpy.extract.fortran_scopes import (
     INT,
-    OTHER,
     VOID,
     Entity,
     Generic,
     Scope,
     Signature,
     View,
-    add,
     constant_value,
     count_between,
     integer,
@@ -45,17 +45,19 @@ MPI_NAMES = {
 }
 """Routines of MPI as C spells them, by their names in lower case."""
 
-SILENT = frozenset(
-    "Continue_Stmt Deallocate_Stmt Nullify_Stmt Open_Stmt Close_Stmt Inquire_Stmt Rewind_Stmt Backspace_Stmt Endfile_Stmt "
-    "Flush_Stmt Format_Stmt Data_Stmt End_Do_Stmt Comment Include_Stmt Contains_Stmt Entry_Stmt Wait_Stmt".split()
-)
+SILENT = frozenset({
+    *"Continue_Stmt Deallocate_Stmt Nullify_Stmt Open_Stmt Close_Stmt Inquire_Stmt Rewind_Stmt Backspace_Stmt".split(),
+    *"Endfile_Stmt Flush_Stmt Format_Stmt Data_Stmt End_Do_Stmt Comment Include_Stmt Contains_Stmt Entry_Stmt".split(),
+})  # fmt: skip
 """Statements without work that is counted."""
 
 
 class FortranStatements:
     """The statements of one procedure."""
 
-    def __init__(self, expressions: FortranExpressions, declarations: DeclarationReader, result: r.Expression | None) -> None:
+    def __init__(
+        self, expressions: FortranExpressions, declarations: DeclarationReader, result: r.Expression | None
+    ) -> None:
         self.expressions, self.text, self.scope = expressions, expressions.text, expressions.scope
         self.declarations = declarations
         self.result = result
@@ -68,7 +70,11 @@ class FortranStatements:
         for node in reversed(nodes):
             self._last_labels.add(_label(node))
             if type_name(node) not in ("Return_Stmt", *SILENT):
-                if not type_name(node).endswith("_Stmt") or type_name(node) in ("Write_Stmt", "Print_Stmt", "Stop_Stmt"):
+                if not type_name(node).endswith("_Stmt") or type_name(node) in (
+                    "Write_Stmt",
+                    "Print_Stmt",
+                    "Stop_Stmt",
+                ):
                     break
                 self._last_labels.discard(_label(node))
                 break
@@ -139,7 +145,10 @@ class FortranStatements:
         return self.expressions.make_nest(left.extents, body)
 
     def _is_matmul(self, node: Any) -> bool:
-        return type_name(node) in ("Intrinsic_Function_Reference", "Part_Ref") and str(node.children[0]).lower() == "matmul"
+        return (
+            type_name(node) in ("Intrinsic_Function_Reference", "Part_Ref")
+            and str(node.children[0]).lower() == "matmul"
+        )
 
     def _multiply_matrices(self, left: View, node: Any, span: Span | None) -> list[r.Statement]:
         """`c = matmul(a, b)` as gfortran writes it in line: c = 0, then for each column of b all of a's columns
@@ -165,10 +174,32 @@ class FortranStatements:
         source = self.expressions.view(value)
         entity = target.whole
         if entity is None or not entity.shape or source.element.kind == "other":
-            return [] if entity is None else [r.ExpressionStatement(r.Assignment("", entity.expression, r.Address(source.at(()), entity.expression.type, span), entity.expression.type, span=span), span)]  # fmt: skip
+            return (
+                []
+                if entity is None
+                else [
+                    r.ExpressionStatement(
+                        r.Assignment(
+                            "",
+                            entity.expression,
+                            r.Address(source.at(()), entity.expression.type, span),
+                            entity.expression.type,
+                            span=span,
+                        ),
+                        span,
+                    )
+                ]
+            )
         return self._describe(entity, source.extents, self._address(source, entity.expression.type, span), span)
 
-    def _describe(self, entity: Entity, extents: Sequence[r.Expression], value: r.Expression, span: Span | None, lowers: Sequence[r.Expression] = ()) -> list[r.Statement]:  # fmt: skip
+    def _describe(
+        self,
+        entity: Entity,
+        extents: Sequence[r.Expression],
+        value: r.Expression,
+        span: Span | None,
+        lowers: Sequence[r.Expression] = (),
+    ) -> list[r.Statement]:
         """Sets the bounds of an array with a descriptor, and where it lies."""
         found: list[r.Statement] = []
         for place, (bounds, extent) in enumerate(zip(entity.shape, extents, strict=False)):
@@ -217,7 +248,11 @@ class FortranStatements:
             if entity.shape or entity.expression.type.kind == "pointer":
                 found += self._describe(entity, extents, memory, span, lowers)
             if "source" in options and source is not None and entity.shape:
-                found.append(self._assign_elements(self.expressions.view_entity(entity, None), self.expressions.view(source), span))  # fmt: skip
+                found.append(
+                    self._assign_elements(
+                        self.expressions.view_entity(entity, None), self.expressions.view(source), span
+                    )
+                )
         return found
 
     # -- calls -------------------------------------------------------------------------------------
@@ -229,14 +264,30 @@ class FortranStatements:
             return self._call_bound(base, name, arguments, span)
         name = str(target).lower()
         self.expressions.find_span(name)
-        if name in MPI_NAMES:
-            return [r.ExpressionStatement(self._call_mpi(MPI_NAMES[name], arguments, span), span)]
+        if name.startswith("mpi_"):
+            name = MPI_NAMES.get(name, f"MPI_{name[4:].capitalize()}")
+            return [r.ExpressionStatement(self._call_mpi(name, arguments, span), span)]
         found = self.scope.find(name)
         if isinstance(found, Entity):
             found = None
-        if found is None and name in ("move_alloc", "get_command_argument", "getarg", "random_number", "cpu_time", "system_clock", "date_and_time", "random_seed", "flush", "exit", "abort", "mvbits", "execute_command_line"):  # fmt: skip
+        if found is None and name in (
+            "move_alloc",
+            "get_command_argument",
+            "getarg",
+            "random_number",
+            "cpu_time",
+            "system_clock",
+            "date_and_time",
+            "random_seed",
+            "flush",
+            "exit",
+            "abort",
+            "mvbits",
+            "execute_command_line",
+        ):
             return self._call_intrinsic(name, arguments, span)
-        assert self.expressions.resolve_generic is not None and self.expressions.call_function is not None
+        assert self.expressions.resolve_generic is not None
+        assert self.expressions.call_function is not None
         given = found if isinstance(found, Signature | Generic) else Signature(f"c:@F@{name}_", name, is_known=False)
         signature = self.expressions.resolve_generic(given, arguments)
         if signature is None:
@@ -295,15 +346,29 @@ class FortranStatements:
     # -- input and output --------------------------------------------------------------------------
 
     def _read_read_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
-        items = [item for child in node.children if child is not None and type_name(child) == "Input_Item_List" for item in child.children]  # fmt: skip
+        items = [
+            item
+            for child in node.children
+            if child is not None and type_name(child) == "Input_Item_List"
+            for item in child.children
+        ]
         last = node.children[-1]
         if not items and last is not None and type_name(last) not in ("Io_Control_Spec_List", "Io_Control_Spec", "str"):
             items = list_arguments(last)
-        names = [name for group in self.declarations.namelists if f"nml = {group}" in str(node).lower() or f", {group})" in str(node).lower() for name in self.declarations.namelists[group]]  # fmt: skip
+        names = [
+            name
+            for group in self.declarations.namelists
+            if f"nml = {group}" in str(node).lower() or f", {group})" in str(node).lower()
+            for name in self.declarations.namelists[group]
+        ]
         found = self._store_unknown("scanf", [item for item in items if type_name(item) != "Io_Implied_Do"], span)
         assert isinstance(found, r.Call)
         entities = [self.scope.find(name) for name in names]
-        more = tuple(r.Address(entity.expression, r.Type("pointer", 8, entity.element), span) for entity in entities if isinstance(entity, Entity))  # fmt: skip
+        more = tuple(
+            r.Address(entity.expression, r.Type("pointer", 8, entity.element), span)
+            for entity in entities
+            if isinstance(entity, Entity)
+        )
         return [r.ExpressionStatement(found.replace(arguments=(*found.arguments, *more)), span)]
 
     def _read_write_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
@@ -360,14 +425,15 @@ class FortranStatements:
         pragmas, comment = self.text.pragmas_above(line), self.text.comment_above(line)
         start, condition, step = None, None, None
         headers: list[tuple[Any, list[Any]]] = []
+        forall = next((part for part in getattr(control, "children", ()) if type_name(part) == "Forall_Header"), None)
+        if forall is not None:
+            return self._read_forall(forall, body, span)
         if control is not None:
             while_condition, counted = control.children[0], control.children[1]
             if counted is not None:
                 headers = [(counted[0], counted[1])]
             elif while_condition is not None:
                 condition = self.expressions.read(while_condition)
-        if control is not None and "CONCURRENT" in str(head).upper():
-            return self._read_concurrent(head, body, span)
         if headers:
             start, condition, step = self._count(*headers[0], span)
         self.loop_names.append(name)
@@ -381,9 +447,15 @@ class FortranStatements:
         else:
             inside = self.read_all(body)
         self.loop_names.pop()
-        return [r.LoopStatement(start, condition, step, inside, True, pragmas, comment, span)]
+        hoisted: list[r.Statement] = []
+        if headers and isinstance(inside, r.CompoundStatement):
+            variable = self.expressions.read(headers[0][0])
+            hoisted, inside = hoist_invariants(inside, variable, self.expressions.make_variable)
+        return [*hoisted, r.LoopStatement(start, condition, step, inside, True, pragmas, comment, span)]
 
-    def _count(self, name: Any, range_: Sequence[Any], span: Span | None) -> tuple[r.Statement, r.Expression, r.Expression]:
+    def _count(
+        self, name: Any, range_: Sequence[Any], span: Span | None
+    ) -> tuple[r.Statement, r.Expression, r.Expression]:
         """Start, condition and step of a counted loop."""
         variable = self.expressions.read(name)
         first, last = self.expressions.read(range_[0]), self.expressions.read(range_[1])
@@ -398,11 +470,6 @@ class FortranStatements:
         size = integer(int(-by)) if is_down and by is not None else step
         change = r.Assignment("-" if is_down else "+", variable, size, variable.type, span=span)
         return assign(variable, first, span), condition, change
-
-    def _read_concurrent(self, head: Any, body: Sequence[Any], span: Span | None) -> list[r.Statement]:
-        """`do concurrent`: nested loops, the first index innermost."""
-        text = str(head)
-        return [r.Unread(f"`{' '.join(text.split())}`", span)]
 
     def _read_forall_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
         head, *body = node.children
@@ -474,8 +541,8 @@ class FortranStatements:
         return self._assign_where(node.children[1], mask, span)
 
     def _read_where_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
-        """Assignments under masks, each a loop of its own; what stands behind `elsewhere` holds where the masks before do
-        not."""
+        """Assignments under masks, each a loop of its own; what stands behind `elsewhere` holds where the masks
+        before do not."""
         found: list[r.Statement] = []
         mask: View | None = None
         for child in node.children:
@@ -484,8 +551,7 @@ class FortranStatements:
             if kind in ("Where_Construct_Stmt", "Masked_Elsewhere_Stmt"):
                 mask = self.expressions.view(child.children[0])
             elif kind == "Elsewhere_Stmt" and mask is not None:
-                before = mask
-                mask = View(INT, before.extents, lambda counters, before=before: r.Operation("not", (before.at(counters),), INT, before.at(counters).span))  # type: ignore[misc]  # fmt: skip
+                mask = View(INT, mask.extents, partial(_opposite_at, mask))
             elif kind == "Assignment_Stmt" and mask is not None:
                 with self.expressions.collect() as inner:
                     made = self._assign_where(child, mask, here)
@@ -529,6 +595,11 @@ class FortranStatements:
 
     def _set_scope(self, scope: Scope) -> None:
         self.scope = self.expressions.scope = scope
+
+
+def _opposite_at(mask: View, counters: Sequence[r.Expression]) -> r.Expression:
+    condition = mask.at(counters)
+    return r.Operation("not", (condition,), INT, condition.span)
 
 
 def _label(node: Any) -> int:

@@ -1,7 +1,8 @@
 """Files of Fortran: their lines with includes and conditional sources resolved, and their statements by fparser.
 
-fparser (BSD) reads Fortran 2003 and most of 2008, in free and in fixed form. It knows neither the C preprocessor, of which
-`#if`, `#define` and `#include` are followed here, nor comments that direct a compiler (`!$omp`, `!$acc`), which are read as text.
+fparser (BSD) reads Fortran 2003 and most of 2008, in free and in fixed form. It knows neither the C preprocessor, of
+which `#if`, `#define` and `#include` are followed here, nor comments that direct a compiler (`!$omp`, `!$acc`), which
+are read as text.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ _DIRECTIVE = re.compile(r"\s*#\s*(\w+)\s*(.*)")
 _INCLUDE = re.compile(r"""\s*include\s*(["'])([^"'\0]+)\1\s*(?:!.*)?""", re.IGNORECASE)
 _DEFINITION = re.compile(r"(\w+)(\([^)]*\))?\s*(.*)")
 _SENTINEL = re.compile(r"\s*[!cC*]\$(omp|acc|aspen)\b(&?)(.*)", re.IGNORECASE)
+_TYPED_HEADER = re.compile(r"(\bdo\s+concurrent\s*\()\s*integer\s*(?:\([^)]*\))?\s*::", re.IGNORECASE)
+"""The type of the indices of `do concurrent`, which fparser does not read."""
+
 _COMMENT = re.compile(r"\s*(?:!|$)")
 _FIXED_COMMENT = re.compile(r"[cC*!dD]|\s*!|\s*$")
 _FAILED_LINE = re.compile(r"at line (\d+)")
@@ -75,10 +79,14 @@ class FortranText:
         reader.set_format(sourceinfo.FortranFormat(not self.is_fixed, False))
         try:
             return parser(reader)
-        except (utils.FortranSyntaxError, utils.InternalSyntaxError) as error:
+        except (utils.FortranSyntaxError, utils.InternalSyntaxError, utils.InternalError, RecursionError) as error:
             found = _FAILED_LINE.search(str(error))
-            return fail("fortran-syntax", "fparser does not read this as Fortran", self.span(int(found[1]), int(found[1])) if found else None,
-                        hint="it knows Fortran 77 to 2008; --function models others of a program without this file")  # fmt: skip
+            return fail(
+                "fortran-syntax",
+                "fparser does not read this as Fortran",
+                self.span(int(found[1]), int(found[1])) if found else None,
+                hint="it knows Fortran 77 to 2008; --function models others of a program without this file",
+            )
 
     def span(self, first: int, last: int) -> Span | None:
         """The span of some lines, counted from 1, without the white space around them."""
@@ -131,9 +139,9 @@ class FortranText:
             fail("too-large", f"`{path}` has more than {MOST_LINES:,} lines")
         taken: list[str] = []  # for each `#if` around: `now`, `later` or `done`
         start = 0
-        for text in source.text.splitlines(keepends=True):
-            line = Line(text.rstrip("\r\n"), source, start)
-            start += len(text)
+        for whole in source.text.splitlines(keepends=True):
+            line = Line(whole.rstrip("\r\n"), source, start)
+            start += len(whole)
             directive = _DIRECTIVE.match(line.text) if is_preprocessed else None
             included = _INCLUDE.fullmatch(line.text)
             if directive is not None:
@@ -145,7 +153,8 @@ class FortranText:
             elif included is not None:
                 name = included[2]
             else:
-                yield line._replace(text=self._replace_macros(line.text) if is_preprocessed else line.text)
+                text = self._replace_macros(line.text) if is_preprocessed else line.text
+                yield line._replace(text=_TYPED_HEADER.sub(r"\1", text))
                 continue
             if name is not None and all(state == "now" for state in taken):
                 yield from self._include(name, is_preprocessed, depth, line)
@@ -187,7 +196,11 @@ class FortranText:
 
     def _holds(self, word: str, rest: str, line: Line) -> bool:
         if word in ("ifdef", "ifndef"):
-            return (rest.split(maxsplit=1)[:1] or [""])[0] in self.macros if word == "ifdef" else rest.split()[0] not in self.macros
+            return (
+                (rest.split(maxsplit=1)[:1] or [""])[0] in self.macros
+                if word == "ifdef"
+                else rest.split()[0] not in self.macros
+            )
         text = re.sub(r"defined\s*(?:\(\s*(\w+)\s*\)|(\w+))", lambda m: str(int((m[1] or m[2]) in self.macros)), rest)
         text = re.sub(r"[A-Za-z_]\w*", lambda m: self.macros.get(m[0], "0") or "0", text)
         text = text.replace("&&", " and ").replace("||", " or ")
@@ -209,10 +222,16 @@ class FortranText:
 
 
 _OPERATORS: dict[type, Any] = {
-    ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
-    ast.Eq: lambda a, b: a == b, ast.NotEq: lambda a, b: a != b, ast.Lt: lambda a, b: a < b,
-    ast.LtE: lambda a, b: a <= b, ast.Gt: lambda a, b: a > b, ast.GtE: lambda a, b: a >= b,
-}  # fmt: skip
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Eq: lambda a, b: a == b,
+    ast.NotEq: lambda a, b: a != b,
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
+    ast.Gt: lambda a, b: a > b,
+    ast.GtE: lambda a, b: a >= b,
+}
 
 
 def _compute(node: ast.expr) -> int:

@@ -18,7 +18,7 @@ from glob import glob
 from typing import Any
 
 from aspenpy.extract.library_functions import HEADER
-from aspenpy.extract.records import CPP, C
+from aspenpy.extract.records import CPP, FORTRAN, C
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity, fail
 from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source, Span
@@ -293,8 +293,9 @@ def _language_flags(path: str) -> list[str]:
         return ["-x", "c++", "-std=c++17"]
     if suffix in C:
         return ["-x", "c", "-std=gnu11", *(f"-Wno-error={name}" for name in OLD)]
-    suffixes = ", ".join(sorted(C | CPP))
-    return fail("unknown-language", f"`{path}` is neither C nor C++ by its name", hint=f"their files end in {suffixes}")
+    suffixes = ", ".join(sorted(C | CPP | FORTRAN, key=str.lower))
+    message = f"`{path}` is neither C, C++ nor Fortran by its name"
+    return fail("unknown-language", message, hint=f"their files end in {suffixes}")
 
 
 def _header_flags(path: str) -> list[str]:

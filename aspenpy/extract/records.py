@@ -1,4 +1,4 @@
-"""The records of a program of C, C++ or Fortran: what the front end hands on, and all that the rest of this room knows of it.
+"""The records of a program of C, C++ or Fortran: what the front ends hand on, and all that the rest of this room knows.
 
 Parentheses and implicit conversions between types of one kind are gone, macros are resolved. Every node has the span
 that it was written at; nodes are compared without it.

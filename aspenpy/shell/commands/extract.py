@@ -46,7 +46,7 @@ OPTIONS = (
     option(
         "sources",
         "FILE",
-        "files of C or C++, a folder of them, or compile_commands.json, whose flags each file has",
+        "files of C, C++ or Fortran, a folder of them, or compile_commands.json, whose flags each file has",
         nargs="+",
     ),
     OUTPUT.adapt(": the model (default: it is shown)"),
@@ -140,7 +140,7 @@ def _read_recipe(arguments: Arguments) -> Recipe | None:
     return Recipe(tuple(words[1:]), words[0], arguments.processor or NATIVE)
 
 
-@command("extract", "programs", "Write the application model of a program in C or C++", OPTIONS, EXAMPLES)
+@command("extract", "programs", "Write the application model of a program in C, C++ or Fortran", OPTIONS, EXAMPLES)
 def run_extract(arguments: Arguments) -> int:
     if arguments.output is not None:
         require_writable(arguments.output)

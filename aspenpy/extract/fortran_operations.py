@@ -1,0 +1,278 @@
+"""Operations of Fortran on scalars: conversions, complex numbers, extremes, powers of names; and helpers of views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aspenpy.extract import records as r
+from aspenpy.extract.fortran_scopes import (
+    DESCRIPTOR_BYTES,
+    DIMENSION_BYTES,
+    EXTENT_AT,
+    INDEX,
+    INT,
+    Bounds,
+    Component,
+    Entity,
+    View,
+    add,
+    array_type,
+    integer,
+    multiply,
+)
+from aspenpy.language.source import Span
+
+OPERATORS = {
+    ".eq.": "==",
+    ".ne.": "!=",
+    ".lt.": "<",
+    ".le.": "<=",
+    ".gt.": ">",
+    ".ge.": ">=",
+    "/=": "!=",
+    ".and.": "&&",
+    ".or.": "||",
+    ".eqv.": "==",
+    ".neqv.": "!=",
+}
+ARITHMETIC = frozenset({"+", "-", "*", "/"})
+
+IN_C = {
+    "dsqrt": "sqrt",
+    "dexp": "exp",
+    "alog": "log",
+    "dlog": "log",
+    "alog10": "log10",
+    "dlog10": "log10",
+    "dsin": "sin",
+    "dcos": "cos",
+    "dtan": "tan",
+    "datan": "atan",
+    "datan2": "atan2",
+    "aint": "trunc",
+    "anint": "round",
+    "gamma": "tgamma",
+    "dabs": "abs",
+    "iabs": "abs",
+    "dsign": "sign",
+    "amod": "mod",
+    "dmod": "mod",
+    "amax1": "max",
+    "amin1": "min",
+    "dmax1": "max",
+    "dmin1": "min",
+    "max0": "max",
+    "min0": "min",
+    "dfloat": "dble",
+    "float": "real",
+    "sngl": "real",
+    "ifix": "int",
+    "idint": "int",
+    "idnint": "nint",
+}
+"""Specific names of intrinsic functions, and names of the mathematical library of C."""
+
+MATHEMATICAL = frozenset(
+    "sqrt exp log log10 sin cos tan asin acos atan atan2 sinh cosh tanh erf tgamma hypot trunc round".split()
+)
+BITWISE = {"iand": "&", "ior": "|", "ieor": "^"}
+REDUCTIONS = frozenset("sum product maxval minval dot_product count any all".split())
+
+Reduced = Callable[[r.Expression, r.Expression], r.Expression]
+
+
+COMPLEX = "complex"
+"""The name of the types of complex numbers, which are structures of two reals."""
+
+
+def scalar_view(value: r.Expression) -> View:
+    return View(value.type, (), lambda counters: value)
+
+
+def join_statements(statements: Sequence[r.Statement]) -> r.Statement:
+    return statements[0] if len(statements) == 1 else r.CompoundStatement(tuple(statements))
+
+
+def range_at(
+    place: int, start: r.Expression | None, step: r.Expression | None
+) -> Callable[[Sequence[r.Expression]], r.Expression]:
+    """The subscript of a range's element; without a start it counts from the first element."""
+
+    def at(counters: Sequence[r.Expression]) -> r.Expression:
+        moved = counters[place] if step is None else multiply(counters[place], step)
+        return moved if start is None else add(start, moved)
+
+    return at
+
+
+def list_arguments(node: Any) -> list[Any]:
+    """The items of a list, of which fparser hands on one alone as itself."""
+    if node is None:
+        return []
+    return list(node.children) if type(node).__name__.endswith("_List") else [node]
+
+
+def split_keyword(argument: Any) -> tuple[str, Any]:
+    """The keyword of an argument, empty without one, and its value."""
+    if type(argument).__name__ in ("Actual_Arg_Spec", "Component_Spec"):
+        return str(argument.children[0]).lower(), argument.children[1]
+    return "", argument
+
+
+def component_entity(component: Component, name: str, base: r.Expression, span: Span | None) -> Entity:
+    """A component of a structure as an entity of its own."""
+    if base.type.kind == "pointer":
+        base = r.Element(base, integer(0), base.type.of or r.Type("record"), base.span)
+    shape = component.shape
+    if component.has_descriptor:
+        first = component.offset + DESCRIPTOR_BYTES + EXTENT_AT
+        extents = (
+            r.Field(base, f"{name}_extent_{place + 1}", first + DIMENSION_BYTES * place, INDEX, span)
+            for place in range(len(shape))
+        )
+        shape = tuple(Bounds(integer(1), extent) for extent in extents)
+    type = array_type(component.element, shape, component.has_descriptor) if shape else component.element
+    return Entity(r.Field(base, name, component.offset, type, span), component.element, shape, component.has_descriptor)
+
+
+def assign(target: r.Expression, value: r.Expression, span: Span | None) -> r.Statement:
+    """An assignment, of a complex number one to each half."""
+    if is_complex(target):
+        pairs = zip(complex_parts(target), complex_parts(value), strict=True)
+        return r.CompoundStatement(tuple(assign(part, given, span) for part, given in pairs), span)
+    return r.ExpressionStatement(r.Assignment("", target, convert(value, target.type), target.type, span=span), span)
+
+
+def convert(operand: r.Expression, to: r.Type) -> r.Expression:
+    """An expression as one of another type."""
+    of = operand.type
+    if of.kind not in ("integer", "real") or to.kind not in ("integer", "real"):
+        return operand
+    if (to.kind, to.size) == (of.kind, of.size) or (to.kind == of.kind == "integer"):
+        return operand
+    if isinstance(operand, r.Constant) and operand.value is not None and to.kind == "real":
+        return r.Constant(float(operand.value), to, None, operand.span)
+    return r.Conversion(operand, to, operand.span)
+
+
+def is_complex(node: r.Expression) -> bool:
+    return node.type.name == COMPLEX
+
+
+def complex_parts(node: r.Expression) -> tuple[r.Expression, r.Expression]:
+    """The real and the imaginary part of a complex number; those of a place are its two halves."""
+    if not is_complex(node):
+        return node, r.Constant(0.0, r.Type("real", node.type.size))
+    if isinstance(node, r.Several):
+        return node.parts[0], node.parts[1]
+    half = r.Type("real", node.type.size // 2)
+    return r.Field(node, "re", 0, half, node.span), r.Field(node, "im", half.size, half, node.span)
+
+
+def make_complex(real: r.Expression, imaginary: r.Expression) -> r.Expression:
+    """A complex number of two reals, carried along as a pair until a place takes it."""
+    size = max(part.type.size if part.type.kind == "real" else 4 for part in (real, imaginary))
+    half = r.Type("real", size)
+    pair = convert(real, half), convert(imaginary, half)
+    return r.Several(pair, r.Type("record", 2 * size, name=COMPLEX), True, join_spans(real.span, imaginary.span))
+
+
+def operate(operator: str, left: r.Expression, right: r.Expression) -> r.Expression:
+    """An operation on two scalars, the narrower one converted (ISO/IEC 1539-1:2018, section 10.1.5.2)."""
+    if is_complex(left) or is_complex(right):
+        return _operate_on_complex(operator, left, right)
+    span = join_spans(left.span, right.span)
+    types = [part.type for part in (left, right)]
+    real = max((type for type in types if type.kind == "real"), key=lambda type: type.size, default=None)
+    wide = real if real is not None else max(types, key=lambda type: type.size)
+    if operator not in ("&&", "||") and real is not None:
+        left, right = convert(left, wide), convert(right, wide)
+    if operator in ARITHMETIC and wide.kind == "integer" and operator in "+-":
+        folded = add(left, right, operator)
+        return folded.replace(span=span) if isinstance(folded, r.Operation) else folded
+    return r.Operation(operator, (left, right), wide if operator in ARITHMETIC else INT, span)
+
+
+def _operate_on_complex(operator: str, left: r.Expression, right: r.Expression) -> r.Expression:
+    """Arithmetic on complex numbers as GCC writes it for Fortran: a product has four products and two sums, a
+    quotient is Smith's (-fcx-fortran-rules; Smith, "Algorithm 116: Complex division", CACM 5, 1962)."""
+    (a, b), (c, d) = complex_parts(left), complex_parts(right)
+    if operator in ("==", "!="):
+        junction = "&&" if operator == "==" else "||"
+        return r.Operation(junction, (operate(operator, a, c), operate(operator, b, d)), INT, left.span)
+    if operator in "+-":
+        imaginary = (
+            d if not is_complex(left) and operator == "+" else b if not is_complex(right) else operate(operator, b, d)
+        )
+        return make_complex(operate(operator, a, c), imaginary)
+    if not is_complex(right):
+        return make_complex(operate(operator, a, c), operate(operator, b, c))
+    if operator == "*" and not is_complex(left):
+        return make_complex(operate("*", a, c), operate("*", a, d))
+    if operator == "*":
+        real = operate("-", operate("*", a, c), operate("*", b, d))
+        return make_complex(real, operate("+", operate("*", a, d), operate("*", b, c)))
+    ratio = operate("/", d, c)
+    denominator = operate("+", c, operate("*", d, ratio))
+    real = operate("/", operate("+", a, operate("*", b, ratio)), denominator)
+    return make_complex(real, operate("/", operate("-", b, operate("*", a, ratio)), denominator))
+
+
+def join_spans(left: Span | None, right: Span | None) -> Span | None:
+    if left is None or right is None or left.source is not right.source:
+        return left or right
+    return Span(left.source, min(left.start, right.start), max(left.end, right.end))
+
+
+def negate(operand: r.Expression, name: str, span: Span | None) -> r.Expression:
+    """The negative or the logical opposite of a scalar."""
+    if is_complex(operand):
+        return make_complex(*(negate(part, name, span) for part in complex_parts(operand)))
+    if name == "neg" and isinstance(operand, r.Constant) and operand.macro is None and operand.value is not None:
+        return operand.replace(value=-operand.value)
+    return r.Operation(name, (operand,), operand.type if name == "neg" else INT, operand.span or span)
+
+
+def extreme(name: str, parts: Sequence[r.Expression], span: Span | None) -> r.Expression:
+    found, *rest = parts
+    for part in rest:
+        real = next((one.type for one in (found, part) if one.type.kind == "real"), None)
+        called = f"f{name}" if real is not None else name
+        pair = (found, part) if real is None else (convert(found, real), convert(part, real))
+        found = r.Call(called, called, pair, real or found.type, span)
+    return found
+
+
+def absolute_value(operand: r.Expression, span: Span | None) -> r.Expression:
+    if is_complex(operand):
+        return r.Call("hypot", "hypot", complex_parts(operand), complex_parts(operand)[0].type, span)
+    name = "fabs" if operand.type.kind == "real" else "abs"
+    return r.Call(name, name, (operand,), operand.type, span)
+
+
+def remainder(left: r.Expression, right: r.Expression, span: Span | None) -> r.Expression:
+    if left.type.kind == "real":
+        return r.Call("fmod", "fmod", (left, right), left.type, span)
+    return r.Operation("%", (left, right), left.type, span)
+
+
+def is_intrinsic(name: str) -> bool:
+    """Whether a name without a declaration is that of a function of the language."""
+    plain = IN_C.get(name, name)
+    return plain in MATHEMATICAL or plain in REDUCTIONS or plain in ("min", "max", "abs", "mod", "real", "int", "nint")
+
+
+def close_parentheses(text: str, start: int, end: int) -> int:
+    """The end of the parentheses that open behind a place; the place itself without any."""
+    at = start
+    while at < end and text[at] in " \t":
+        at += 1
+    if at >= end or text[at] != "(":
+        return start
+    depth = 0
+    for place in range(at, end):
+        depth += (text[place] == "(") - (text[place] == ")")
+        if depth == 0:
+            return place + 1
+    return end
