@@ -19,10 +19,10 @@ from aspenpy.extract.fortran_scopes import (
     INDEX,
     OTHER,
     VOID,
-    Bounds,
+    DimensionBounds,
     Entity,
     Generic,
-    Scope,
+    NameScope,
     Signature,
     View,
     array_type,
@@ -39,7 +39,7 @@ PROCEDURES = ("Subroutine_Subprogram", "Function_Subprogram")
 class ProgramUnit:
     """A procedure, a module or the main program: its tree, and what names mean in it, found when first asked for."""
 
-    def __init__(self, program: FortranProgram, text: FortranText, node: Any, host: ProgramUnit | None) -> None:
+    def __init__(self, program: FortranProgram, text: FortranText, node: Any, host: ProgramUnit | None = None) -> None:
         self.program, self.text, self.node, self.host = program, text, node, host
         self.head = node.children[0]
         self.kind = type_name(node)
@@ -56,7 +56,7 @@ class ProgramUnit:
         self.formals = (
             [str(item).lower() for item in list_arguments(self.head.children[2])] if self.kind in PROCEDURES else []
         )
-        self._scope: Scope | None = None
+        self._scope: NameScope | None = None
         self._signature: Signature | None = None
         self.declarations: DeclarationReader | None = None
         self.expressions: FortranExpressions | None = None
@@ -71,13 +71,13 @@ class ProgramUnit:
         return f"c:@F@{self.name}_" if self.host is None else f"fortran {self.prefix}"
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> NameScope:
         if self._scope is None:
-            self._scope = Scope(self.name, self.host.scope if self.host else None)
+            self._scope = NameScope(self.name, self.host.scope if self.host else None)
             self._declare(self._scope)
         return self._scope
 
-    def _declare(self, scope: Scope) -> None:
+    def _declare(self, scope: NameScope) -> None:
         for unit in self.inner:
             scope.names[unit.name] = Signature(unit.key, unit.name)
         self.expressions = FortranExpressions(self.text, scope, self.prefix, self.program.diagnostics)
@@ -191,7 +191,7 @@ class ProgramUnit:
             span=self._name_span(line),
         )
 
-    def _declare_block(self, part: Any, scope: Scope) -> DeclarationReader:
+    def _declare_block(self, part: Any, scope: NameScope) -> DeclarationReader:
         assert self.expressions is not None
         reader = DeclarationReader(self.expressions, scope, self.prefix, self.program.find_module, self.program.macros)
         reader.read(part)
@@ -216,17 +216,14 @@ class FortranProgram:
         self.lower_bounded = frozenset(name for _, tree in trees for name in _find_lower_bounded(tree))
         kinds = ("Module", "Main_Program", "Main_Program0", *PROCEDURES)
         self.units = [
-            ProgramUnit(self, text, node, None)
-            for text, tree in trees
-            for node in tree.children
-            if type_name(node) in kinds
+            ProgramUnit(self, text, node) for text, tree in trees for node in tree.children if type_name(node) in kinds
         ]
         self.modules = {unit.name: unit for unit in self.units if unit.kind == "Module"}
         self.external = {unit.name: unit for unit in self.units if unit.kind in PROCEDURES}
         self.by_key = {unit.key: unit for top in self.units for unit in _all_units(top)}
         self._entering: set[str] = set()
 
-    def find_module(self, name: str) -> Scope | None:
+    def find_module(self, name: str) -> NameScope | None:
         unit = self.modules.get(name)
         if unit is None or name in self._entering:
             return None
@@ -243,16 +240,16 @@ class FortranProgram:
             for unit in _all_units(top):
                 if unit.kind != "Module" and (function := unit.read()) is not None:
                     functions.append(function)
-        globals_: dict[str, r.Declaration] = {}
+        statics: dict[str, r.Declaration] = {}
         for top in self.units:
             for unit in _all_units(top):
                 _ = unit.scope
                 assert unit.declarations is not None
                 for item in unit.declarations.static:
-                    globals_.setdefault(item.variable.key, item)
+                    statics.setdefault(item.variable.key, item)
         for item in self.static:
-            globals_.setdefault(item.variable.key, item)
-        return tuple(functions), tuple(globals_.values())
+            statics.setdefault(item.variable.key, item)
+        return tuple(functions), tuple(statics.values())
 
     # -- calls -------------------------------------------------------------------------------------
 
@@ -330,7 +327,9 @@ class FortranProgram:
             type = VOID if result is None else result.element
             call = r.Call(signature.key, signature.name, tuple(values), type, span)
             return View(type, (), lambda counters: call)
-        shape = tuple(Bounds(integer(1), _replace_variables(bounds.extent, replaced)) for bounds in result.shape)
+        shape = tuple(
+            DimensionBounds(integer(1), _replace_variables(bounds.extent, replaced)) for bounds in result.shape
+        )
         made = expressions.make_variable(signature.name, array_type(result.element, shape, False))
         expressions.before.append(r.Declaration(made, None, None, span))
         call = r.Call(signature.key, signature.name, (made, *values), VOID, span)
@@ -447,9 +446,9 @@ def _find_lower_bounded(tree: Any) -> Iterator[str]:
 def read_fortran(texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> tuple[r.Program, list[Diagnostic]]:
     """Records of all files of Fortran in a program, which use each other's modules, and the diagnostics of reading."""
     program = FortranProgram(texts, macros)
-    functions, globals_ = program.read()
+    functions, statics = program.read()
     said = [*(item for text in texts for item in text.diagnostics), *program.diagnostics]
-    return r.Program(texts[0].source, functions, globals_, tuple(macros.values())), said
+    return r.Program(texts[0].source, functions, statics, tuple(macros.values())), said
 
 
 def _all_units(unit: ProgramUnit) -> list[ProgramUnit]:

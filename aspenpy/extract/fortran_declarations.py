@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from aspenpy.extract import records as r
 from aspenpy.extract.fortran_expressions import FortranExpressions
@@ -15,13 +15,13 @@ from aspenpy.extract.fortran_scopes import (
     INT,
     ISO_KINDS,
     OTHER,
-    Bounds,
-    Component,
     DerivedType,
+    DimensionBounds,
     Entity,
     Generic,
-    Scope,
+    NameScope,
     Signature,
+    TypeComponent,
     array_type,
     constant_value,
     count_between,
@@ -46,9 +46,9 @@ class DeclarationReader:
     def __init__(
         self,
         expressions: FortranExpressions,
-        scope: Scope,
+        scope: NameScope,
         prefix: str,
-        find_module: Callable[[str], Scope | None],
+        find_module: Callable[[str], NameScope | None],
         macros: dict[str, r.Macro],
         *,
         formals: Sequence[str] = (),
@@ -67,58 +67,54 @@ class DeclarationReader:
         self._shapes: dict[str, Any] = {}  # of `dimension` statements
         self._saved: set[str] = set()
         self._common: dict[str, str] = {}  # keys of variables in common blocks
-        self._waiting: dict[str, tuple[r.Type, Attributes, Any, Any]] = {}
 
     # -- the statements ----------------------------------------------------------------------------
 
     def read(self, part: Any) -> None:
-        """Reads a specification part; what names what stands behind it is read last."""
+        """Reads a specification part: what says something of names that are declared elsewhere in it comes first."""
         statements = list(_statements(part))
         for node in statements:
-            kind = type(node).__name__
-            if kind == "Use_Stmt":
-                self._use(node)
-            elif kind == "Implicit_Stmt":
-                self._set_implicit(node)
-            elif kind in ("Dimension_Stmt", "Allocatable_Stmt", "Pointer_Stmt", "Target_Stmt"):
-                self._note_shapes(node)
-            elif kind == "Common_Stmt":
-                self._note_common(node)
-            elif kind == "Save_Stmt":
-                self._saved |= {str(item).lower().strip("/") for item in list_arguments(node.children[1])} or {"*"}
-            elif kind == "Intent_Stmt":
-                self._intents |= {
-                    str(name).lower(): str(node.children[0]).lower() for name in list_arguments(node.children[1])
-                }
+            self._note(node)
         for node in statements:
-            span = self._begin(node)
-            kind = type(node).__name__
-            if kind == "Derived_Type_Def":
-                self._define_type(node)
-            elif kind == "Type_Declaration_Stmt":
-                self._declare(node, span)
-            elif kind == "Parameter_Stmt":
-                for item in list_arguments(node.children[1]):
-                    self._define_constant(
-                        str(item.children[0]).lower(),
-                        item.children[1],
-                        self._type_by_name(str(item.children[0]).lower()),
-                        span,
-                    )
-            elif kind == "Namelist_Stmt":
-                for name, names in node.children:
-                    self.namelists[str(name).lower()] = [str(item).lower() for item in list_arguments(names)]
-            elif kind == "Interface_Block":
-                self._define_generic(node)
-            elif kind in ("External_Stmt",):
-                for item in list_arguments(node.children[-1]):
-                    self.scope.names.setdefault(str(item).lower(), external(str(item).lower()))
-        for name in (*self._shapes, *self._common):
-            if name not in self.scope.names:
-                self._declare_entity(name, self._type_by_name(name), Attributes(frozenset()), None, None, None)
-        for name in self.formals:
+            self._define(node, self._begin(node))
+        for name in (*self._shapes, *self._common, *self.formals):
             if name not in self.scope.names and name != "*":
-                self._declare_entity(name, self._type_by_name(name), Attributes(frozenset()), None, None, None)
+                self._declare_entity(name, self._type_by_name(name), Attributes(frozenset()))
+
+    def _note(self, node: Any) -> None:
+        kind = type(node).__name__
+        if kind == "Use_Stmt":
+            self._use(node)
+        elif kind == "Implicit_Stmt":
+            self._set_implicit(node)
+        elif kind in ("Dimension_Stmt", "Allocatable_Stmt", "Pointer_Stmt", "Target_Stmt"):
+            self._note_shapes(node)
+        elif kind == "Common_Stmt":
+            self._note_common(node)
+        elif kind == "Save_Stmt":
+            self._saved |= {str(item).lower().strip("/") for item in list_arguments(node.children[1])} or {"*"}
+        elif kind == "Intent_Stmt":
+            intent = str(node.children[0]).lower()
+            self._intents |= {str(name).lower(): intent for name in list_arguments(node.children[1])}
+
+    def _define(self, node: Any, span: Span | None) -> None:
+        kind = type(node).__name__
+        if kind == "Derived_Type_Def":
+            self._define_type(node)
+        elif kind == "Type_Declaration_Stmt":
+            self._declare(node, span)
+        elif kind == "Parameter_Stmt":
+            for item in list_arguments(node.children[1]):
+                name = str(item.children[0]).lower()
+                self._define_constant(name, item.children[1], self._type_by_name(name), span)
+        elif kind == "Namelist_Stmt":
+            for name, names in node.children:
+                self.namelists[str(name).lower()] = [str(item).lower() for item in list_arguments(names)]
+        elif kind == "Interface_Block":
+            self._define_generic(node)
+        elif kind == "External_Stmt":
+            for item in list_arguments(node.children[-1]):
+                self.scope.names.setdefault(str(item).lower(), external(str(item).lower()))
 
     def _begin(self, node: Any) -> Span | None:
         item = getattr(node, "item", None)
@@ -212,7 +208,7 @@ class DeclarationReader:
         """A derived type: its components one after the other, each at a multiple of its size up to 8."""
         statement = node.children[0]
         name = str(statement.children[1]).lower()
-        components: dict[str, Component] = {}
+        components: dict[str, TypeComponent] = {}
         procedures: dict[str, str] = {}
         end = 0
         text = str(statement).lower()
@@ -235,7 +231,7 @@ class DeclarationReader:
         size = -(-end // 8) * 8
         self.scope.names[f"type {name}"] = DerivedType(r.Type("record", size, name=name), components, procedures)
 
-    def _add_components(self, node: Any, components: dict[str, Component], end: int) -> int:
+    def _add_components(self, node: Any, components: dict[str, TypeComponent], end: int) -> int:
         type_node, attributes_node, items = node.children
         element = self._read_type(type_node)
         words = {str(item).lower().partition("(")[0].strip() for item in list_arguments(attributes_node)}
@@ -257,15 +253,15 @@ class DeclarationReader:
                     size *= int(count) if isinstance(count, int) and count > 0 else 1
             align = min(element.size or 8, 8) if not has_descriptor and element.kind != "record" else 8
             offset = -(-end // align) * align
-            components[name] = Component(offset, element_here, shape, has_descriptor)
+            components[name] = TypeComponent(offset, element_here, shape, has_descriptor)
             end = offset + size
         return end
 
-    def _component_bounds(self, name: str, node: Any) -> Iterator[Bounds]:
-        """Bounds of a component; those of an allocatable one are components of their own, which its base will hold."""
+    def _component_bounds(self, name: str, node: Any) -> Iterator[DimensionBounds]:
+        """Bounds of a component; those of an allocatable one are set where its base is known."""
         for dimension in list_dimensions(node):
             bounds = self._explicit_bounds(dimension)
-            yield bounds if bounds is not None else Bounds(integer(1), None)
+            yield bounds if bounds is not None else DimensionBounds(integer(1), None)
 
     # -- entities ----------------------------------------------------------------------------------
 
@@ -292,7 +288,7 @@ class DeclarationReader:
         """A named constant: one of a whole number above 1 is a parameter of the model."""
         node = value.children[1] if value is not None and type(value).__name__ == "Initialization" else value
         if shape_node is not None or node is None:
-            self._declare_entity(name, element, Attributes(frozenset({"save"})), shape_node, None, span)
+            self._declare_entity(name, element, Attributes(frozenset({"save"})), shape_node, span=span)
             return
         with self.expressions.collect():
             read = self.expressions.read(node)
@@ -318,20 +314,19 @@ class DeclarationReader:
         self.scope.names[name] = Entity(r.Constant(int(number), element, macro), element)
 
     def _declare_entity(
-        self, name: str, element: r.Type, attributes: Attributes, shape_node: Any, value: Any, span: Span | None
+        self,
+        name: str,
+        element: r.Type,
+        attributes: Attributes,
+        shape_node: Any = None,
+        value: Any = None,
+        span: Span | None = None,
     ) -> None:
         shape_node = shape_node if shape_node is not None else self._shapes.get(name)
-        is_formal = name in self.formals
-        words = attributes.words
+        is_formal, words = name in self.formals, attributes.words
         is_dynamic = bool(words & {"allocatable", "pointer"})
-        is_static = not is_formal and (
-            (self.is_static and (shape_node is not None or self.prefix.startswith("module")))
-            or "save" in words
-            or bool(self._saved & {name, "*"})
-            or value is not None
-            or name in self._common
-        )
-        scope = "formal" if is_formal else "global" if is_static else "local"
+        is_static = not is_formal and self._keeps_value(name, words, shape_node is not None, value is not None)
+        scope: Literal["formal", "global", "local"] = "formal" if is_formal else "global" if is_static else "local"
         key = self._common.get(name, f"{name}@{self.prefix}")
         dimensions = list_dimensions(shape_node)
         shape = tuple(self._bounds(key, name, dimensions, scope, is_dynamic))
@@ -341,35 +336,38 @@ class DeclarationReader:
         type = array_type(element, shape, is_pointer, restrict) if shape else element
         if is_dynamic and not shape and element.kind == "record":
             type = r.Type("pointer", 8, element)
-        variable = r.Variable(key, name, type, scope, span)  # type: ignore[arg-type]
+        variable = r.Variable(key, name, type, scope, span)
         self.scope.names[name] = Entity(variable, element, shape, has_descriptor)
-        if attributes.intent:
-            self._intents[name] = attributes.intent
-        if "value" in words:
-            self._intents[name] = "in"
-        if is_formal:
-            return
-        if scope == "global":
-            given = None
-            if (
-                value is not None
-                and not shape
-                and element.kind in ("integer", "real")
-                and type_name(value) == "Initialization"
-            ):
-                with self.expressions.collect():
-                    read = self.expressions.read(value.children[1])
-                given = read if constant_value(read) is not None else None
-            self.static.append(r.Declaration(variable, given, None, span))
-            if has_descriptor:
-                for place in range(len(shape)):
-                    for bound in (shape[place].lower, shape[place].extent):
-                        if isinstance(bound, r.Variable):
-                            self.static.append(r.Declaration(bound, None, None, span))
-        elif shape or element.kind == "record":
-            self.own.append(r.Declaration(variable, None, None, span))
+        if attributes.intent or "value" in words:
+            self._intents[name] = attributes.intent or "in"
+        if is_static:
+            self.static += self._static_declarations(variable, element, shape, value)
+        elif not is_formal and (shape or element.kind == "record"):
+            self.own.append(r.Declaration(variable, span=span))
 
-    def _bounds(self, key: str, name: str, nodes: Sequence[Any], scope: str, is_dynamic: bool) -> Iterator[Bounds]:
+    def _keeps_value(self, name: str, words: frozenset[str], is_array: bool, is_initialised: bool) -> bool:
+        """Whether a variable keeps its value from call to call."""
+        is_of_module = self.is_static and (is_array or self.prefix.startswith("module"))
+        is_saved = "save" in words or bool(self._saved & {name, "*"})
+        return is_of_module or is_saved or is_initialised or name in self._common
+
+    def _static_declarations(
+        self, variable: r.Variable, element: r.Type, shape: tuple[DimensionBounds, ...], value: Any
+    ) -> Iterator[r.Declaration]:
+        """Declarations of a variable and of its bounds, with the value that it begins with."""
+        given = None
+        if not shape and element.kind in ("integer", "real") and type_name(value) == "Initialization":
+            with self.expressions.collect():
+                read = self.expressions.read(value.children[1])
+            given = read if constant_value(read) is not None else None
+        yield r.Declaration(variable, given, span=variable.span)
+        for bound in (bound for bounds in shape for bound in (bounds.lower, bounds.extent)):
+            if isinstance(bound, r.Variable):
+                yield r.Declaration(bound, span=variable.span)
+
+    def _bounds(
+        self, key: str, name: str, nodes: Sequence[Any], scope: str, is_dynamic: bool
+    ) -> Iterator[DimensionBounds]:
         """Bounds of an array's dimensions: as declared, or variables that an allocation or a call sets."""
         for place, node in enumerate(nodes, start=1):
             bounds = self._explicit_bounds(node)
@@ -378,22 +376,22 @@ class DeclarationReader:
                 continue
             if _is_assumed_size(node):
                 lower = node.children[1] if len(node.children) > 1 and node.children[1] is not None else None
-                yield Bounds(integer(1) if lower is None else self.expressions.read(lower), None)
+                yield DimensionBounds(integer(1) if lower is None else self.expressions.read(lower), None)
                 continue
             given = node.children[0] if type_name(node) == "Assumed_Shape_Spec" else None
             lower_value: r.Expression = integer(1) if given is None else self.expressions.read(given)
             if is_dynamic and name in self.lower_bounded:
                 lower_value = r.Variable(f"{name}_lower_{place}@{key}", f"{name}_lower_{place}", INDEX, scope)  # type: ignore[arg-type]
             extent = r.Variable(f"{name}_extent_{place}@{key}", f"{name}_extent_{place}", INDEX, scope)  # type: ignore[arg-type]
-            yield Bounds(lower_value, extent)
+            yield DimensionBounds(lower_value, extent)
 
-    def _explicit_bounds(self, node: Any) -> Bounds | None:
-        """Bounds that are written out; None for `:` and `*`."""
+    def _explicit_bounds(self, node: Any) -> DimensionBounds | None:
+        """DimensionBounds that are written out; None for `:` and `*`."""
         if type_name(node) != "Explicit_Shape_Spec":
             return None
         lower, upper = node.children
         first = integer(1) if lower is None else self.expressions.read(lower)
-        return Bounds(first, count_between(first, self.expressions.read(upper)))
+        return DimensionBounds(first, count_between(first, self.expressions.read(upper)))
 
     def intent(self, name: str) -> str:
         return self._intents.get(name, "")

@@ -37,11 +37,11 @@ from aspenpy.extract.fortran_scopes import (
     INT,
     ISO_KINDS,
     OTHER,
-    Bounds,
     DerivedType,
+    DimensionBounds,
     Entity,
     Generic,
-    Scope,
+    NameScope,
     Signature,
     View,
     add,
@@ -67,7 +67,7 @@ class FortranExpressions:
     """The expressions of one procedure. What has to run before the statement at hand, such as the loop of a reduction,
     is appended to `before`."""
 
-    def __init__(self, text: FortranText, scope: Scope, prefix: str, diagnostics: list[Diagnostic]) -> None:
+    def __init__(self, text: FortranText, scope: NameScope, prefix: str, diagnostics: list[Diagnostic]) -> None:
         self.text, self.scope, self.prefix, self.diagnostics = text, scope, prefix, diagnostics
         self.before: list[r.Statement] = []
         self.statement: Span | None = None
@@ -395,7 +395,7 @@ class FortranExpressions:
         for place, value in enumerate(read):
             if not isinstance(value, r.Constant):
                 self.before.append(assign(r.Element(made, integer(place), element), value, self.statement))
-        entity = Entity(made, element, (Bounds(integer(1), integer(len(read))),))
+        entity = Entity(made, element, (DimensionBounds(integer(1), integer(len(read))),))
         return self.view_entity(entity, None)
 
     # -- operations --------------------------------------------------------------------------------

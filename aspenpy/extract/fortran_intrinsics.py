@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol
 
 from aspenpy.extract import records as r
 from aspenpy.extract.fortran_operations import (
-    BITWISE,
     COMPLEX,
     IN_C,
     MATHEMATICAL,
     REDUCTIONS,
-    Reduced,
     absolute_value,
     assign,
     complex_parts,
@@ -29,125 +27,91 @@ from aspenpy.extract.fortran_operations import (
 from aspenpy.extract.fortran_scopes import INT, View, add, constant_value, integer, integer_kind, multiply, real_kind
 from aspenpy.language.source import Span
 
-if TYPE_CHECKING:
-    from aspenpy.extract.fortran_expressions import FortranExpressions
+
+class Views(Protocol):
+    """The expressions of a procedure, as its functions use them."""
+
+    statement: Span | None
+    before: list[r.Statement]
+
+    def view(self, node: Any) -> View: ...
+
+    def read(self, node: Any) -> r.Expression: ...
+
+    def kind_of(self, node: Any, default: int) -> int: ...
+
+    def unknown(self, what: str) -> View: ...
+
+    def map_elements(self, views: list[View], build: Callable[[list[r.Expression]], r.Expression]) -> View: ...
+
+    def make_variable(self, name: str, type: r.Type) -> r.Variable: ...
+
+    def make_nest(
+        self,
+        extents: Sequence[r.Expression],
+        body: Callable[[Sequence[r.Expression]], Sequence[r.Statement]],
+    ) -> r.Statement: ...
 
 
 class Intrinsics:
     """The functions of the language (ISO/IEC 1539-1:2018, chapter 16) in the expressions of one procedure."""
 
-    def __init__(self, expressions: FortranExpressions) -> None:
+    def __init__(self, expressions: Views) -> None:
         self.expressions = expressions
 
     def view(self, name: str, arguments: list[Any], span: Span | None) -> View:
-        """A function of the language (ISO/IEC 1539-1:2018, chapter 16)."""
+        """A function by its name and arguments; one that is not known is a call of a procedure elsewhere."""
         plain = [value for keyword, value in map(split_keyword, arguments) if not keyword]
         given = {keyword: value for keyword, value in map(split_keyword, arguments) if keyword}
         name = IN_C.get(name, name)
         if name in REDUCTIONS:
             return self._view_reduction(name, plain, given)
+        if name in OF_TEXT or name.startswith("omp_"):
+            type = OF_TEXT.get(name, INT)
+            return scalar_view(r.Call(name, name, (), type, span) if type.kind != "pointer" else r.Constant(None, type))
         rule: Callable[[list[Any], dict[str, Any]], View] | None = getattr(self, f"_intrinsic_{name}", None)
+        views = [] if rule is not None else [self.expressions.view(value) for value in plain]
+        if plain and name in OF_COMPLEX and (one := self.expressions.view(plain[0])).element.name == COMPLEX:
+            return self.expressions.map_elements([one], lambda parts: OF_COMPLEX[name](*complex_parts(parts[0]), span))
         if rule is not None:
             return rule(plain, given)
-        views = [self.expressions.view(value) for value in plain]
-        if (views and views[0].element.name == COMPLEX) or name == "cmplx":
-            found = self._view_complex(name, views, plain, given, span)
-            if found is not None:
-                return found
-        if name in MATHEMATICAL:
-            return self.expressions.map_elements(
-                views, lambda parts: r.Call(name, name, tuple(parts), parts[0].type, span)
-            )
-        if name in ("min", "max"):
-            return self.expressions.map_elements(views, lambda parts: extreme(name, parts, span))
-        if name == "abs":
-            return self.expressions.map_elements(views, lambda parts: absolute_value(parts[0], span))
-        if name in ("mod", "modulo"):
-            return self.expressions.map_elements(views, lambda parts: remainder(parts[0], parts[1], span))
-        if name == "sign":
-            return self.expressions.map_elements(
-                views, lambda parts: r.Call("copysign", "copysign", tuple(parts), parts[0].type, span)
-            )
-        if name in BITWISE:
-            return self.expressions.map_elements(
-                views, lambda parts: r.Operation(BITWISE[name], tuple(parts), parts[0].type, span)
-            )
-        if name in ("real", "int", "nint", "floor", "ceiling"):
-            kind = given.get("kind", plain[1] if len(plain) > 1 else None)
-            wanted = "real" if name == "real" else "integer"
-            to = r.Type(wanted, self.expressions.kind_of(kind, 4))  # type: ignore[arg-type]
-            return self.expressions.map_elements(views[:1], lambda parts: convert(parts[0], to))
-        if name in ("dim",):
-            return self.expressions.map_elements(
-                views, lambda parts: extreme("max", [operate("-", *parts), integer(0)], span)
-            )
-        if name == "merge":
-            return self.expressions.map_elements(
-                views, lambda parts: r.Selection(parts[2], parts[0], parts[1], parts[0].type, span)
-            )
-        if name == "dprod":
-            double = r.Type("real", 8)
-            return self.expressions.map_elements(
-                views, lambda parts: operate("*", convert(parts[0], double), convert(parts[1], double))
-            )
-        if name in ("present", "associated", "allocated", "ieee_is_nan", "is_iostat_end"):
-            return scalar_view(r.Constant(1 if name in ("present", "allocated") else 0, INT))
-        if name in ("len", "len_trim", "index", "ichar", "iachar", "command_argument_count", "scan", "verify"):
-            return scalar_view(r.Call(name, name, (), INT, span))
-        if name in ("trim", "adjustl", "adjustr", "char", "achar", "repeat", "new_line"):
-            return scalar_view(r.Constant(None, r.Type("pointer", 8)))
-        if name in ("omp_get_wtime", "mpi_wtime"):
-            return scalar_view(r.Call(name, name, (), r.Type("real", 8), span))
-        if name.startswith("omp_"):
-            return scalar_view(r.Call(name, name, (), INT, span))
+        if name in ELEMENTAL:
+            return self.expressions.map_elements(views, lambda parts: ELEMENTAL[name](parts, span))
         type = views[0].element if views else r.Type("real", 8)
         key = f"c:@F@{name}_"
         return self.expressions.map_elements(views, lambda parts: r.Call(key, name, tuple(parts), type, span))
 
-    def _view_complex(
-        self, name: str, views: list[View], plain: list[Any], given: dict[str, Any], span: Span | None
-    ) -> View | None:
-        """A function of complex numbers; None for one that is the same as that of reals."""
-        if name == "cmplx":
-            is_kind = "kind" in given or len(plain) > 2
-            size = (
-                self.expressions.kind_of(given.get("kind", plain[2] if len(plain) > 2 else None), 4) if is_kind else 4
-            )
-            half = r.Type("real", size)
-            if views[0].element.name == COMPLEX:
-                return self.expressions.map_elements(
-                    views[:1], lambda parts: make_complex(*(convert(part, half) for part in complex_parts(parts[0])))
-                )
-            zero = r.Constant(0.0, half)
-            return self.expressions.map_elements(
-                views[:2],
-                lambda parts: make_complex(
-                    convert(parts[0], half), convert(parts[1], half) if len(parts) > 1 else zero
-                ),
-            )
-        if name in ("real", "dble"):
-            return self.expressions.map_elements(views[:1], lambda parts: complex_parts(parts[0])[0])
-        if name in ("aimag", "dimag", "imag"):
-            return self.expressions.map_elements(views[:1], lambda parts: complex_parts(parts[0])[1])
-        if name in ("conjg", "dconjg"):
-            return self.expressions.map_elements(
-                views[:1],
-                lambda parts: make_complex(complex_parts(parts[0])[0], negate(complex_parts(parts[0])[1], "neg", span)),
-            )
-        if name in ("abs", "cabs", "zabs"):
-            return self.expressions.map_elements(
-                views[:1],
-                lambda parts: r.Call("hypot", "hypot", complex_parts(parts[0]), complex_parts(parts[0])[0].type, span),
-            )
-        if name in MATHEMATICAL:
-            return self.expressions.map_elements(
-                views[:1],
-                lambda parts: make_complex(
-                    r.Call(f"c{name}", f"c{name}", complex_parts(parts[0]), complex_parts(parts[0])[0].type, span),
-                    complex_parts(parts[0])[1],
-                ),
-            )
-        return None
+    def _convert_elements(self, plain: list[Any], given: dict[str, Any], wanted: Literal["integer", "real"]) -> View:
+        to = r.Type(wanted, self.expressions.kind_of(given.get("kind", plain[1] if len(plain) > 1 else None), 4))
+        return self.expressions.map_elements([self.expressions.view(plain[0])], lambda parts: convert(parts[0], to))
+
+    def _intrinsic_real(self, plain: list[Any], given: dict[str, Any]) -> View:
+        return self._convert_elements(plain, given, "real")
+
+    def _intrinsic_int(self, plain: list[Any], given: dict[str, Any]) -> View:
+        return self._convert_elements(plain, given, "integer")
+
+    _intrinsic_nint = _intrinsic_floor = _intrinsic_ceiling = _intrinsic_int
+
+    def _intrinsic_cmplx(self, plain: list[Any], given: dict[str, Any]) -> View:
+        half = r.Type("real", self.expressions.kind_of(given.get("kind", plain[2] if len(plain) > 2 else None), 4))
+        views = [self.expressions.view(part) for part in plain[:2]]
+
+        def build(parts: Sequence[r.Expression]) -> r.Expression:
+            pair = complex_parts(parts[0]) if len(parts) == 1 else parts
+            return make_complex(convert(pair[0], half), convert(pair[1], half))
+
+        return self.expressions.map_elements(views, build)
+
+    def _intrinsic_present(self, plain: list[Any], given: dict[str, Any]) -> View:
+        return scalar_view(integer(1))
+
+    _intrinsic_allocated = _intrinsic_present
+
+    def _intrinsic_associated(self, plain: list[Any], given: dict[str, Any]) -> View:
+        return scalar_view(integer(0))
+
+    _intrinsic_ieee_is_nan = _intrinsic_is_iostat_end = _intrinsic_associated
 
     def _intrinsic_dble(self, plain: list[Any], given: dict[str, Any]) -> View:
         to = r.Type("real", 8)
@@ -264,83 +228,129 @@ class Intrinsics:
             def product(k: Sequence[r.Expression]) -> r.Expression:
                 return operate("*", left.at([*counters[:split], *k]), right.at([*k, *counters[split:]]))
 
-            return self._reduce(
-                (inner,), product, None, lambda total, value: operate("+", total, value), 0, left.element
-            )
+            return self._reduce("sum", View(left.element, (inner,), product), None)
 
         return View(left.element, extents, at)
 
     def _view_reduction(self, name: str, plain: list[Any], given: dict[str, Any]) -> View:
         """`sum(a)` and its sisters, over all elements or along one dimension."""
         views = [self.expressions.view(value) for value in plain[: 2 if name == "dot_product" else 1]]
-        rest = plain[len(views) :]
         mask = self.expressions.view(given["mask"]) if "mask" in given else None
         dimension = given.get("dim")
-        for part in rest:
-            view = self.expressions.view(part)
-            if view.extents:
+        for part in plain[len(views) :]:
+            if (view := self.expressions.view(part)).extents:
                 mask = view
             else:
                 dimension = part
-        extents = views[0].extents
-        element = INT if name in ("count", "any", "all") else views[0].element
-
-        def value_at(counters: Sequence[r.Expression]) -> r.Expression:
-            parts = [view.at(counters) for view in views]
-            return parts[0] if len(parts) == 1 else operate("*", *parts)
-
-        def combine(total: r.Expression, value: r.Expression) -> r.Expression:
-            if name in ("maxval", "minval"):
-                return extreme(name[:3], [total, value], self.expressions.statement)
-            if name in ("count", "any", "all"):
-                return r.Selection(value, add(total, integer(1)), total, INT, self.expressions.statement)
-            return operate("*" if name == "product" else "+", total, value)
-
-        mask_at = None if mask is None else mask.at
+        values = self.expressions.map_elements(
+            views, lambda parts: parts[0] if len(parts) == 1 else operate("*", *parts)
+        )
         if dimension is None:
-            start = 1 if name == "product" else 0
-            return View(element, (), lambda counters: self._reduce(extents, value_at, mask_at, combine, start, element))
-        place = constant_value(self.expressions.read(dimension))
-        if not isinstance(place, int) or not 1 <= place <= len(extents):
+            return View(_result_type(name, values), (), lambda counters: self._reduce(name, values, mask))
+        number = constant_value(self.expressions.read(dimension))
+        if not isinstance(number, int) or not 1 <= number <= len(values.extents):
             return self.expressions.unknown(f"`{name}` along a dimension that varies")
-        before = place - 1
+        before = number - 1
 
         def at(counters: Sequence[r.Expression]) -> r.Expression:
-            def whole(inner: Sequence[r.Expression]) -> list[r.Expression]:
-                return [*counters[:before], *inner, *counters[before:]]
+            def lines(view: View) -> View:
+                """The elements along the dimension."""
+                extents = view.extents[before : before + 1]
+                return View(view.element, extents, lambda i: view.at([*counters[:before], *i, *counters[before:]]))
 
-            chosen = None if mask_at is None else lambda inner: mask_at(whole(inner))
-            start = 1 if name == "product" else 0
-            return self._reduce(
-                (extents[before],), lambda inner: value_at(whole(inner)), chosen, combine, start, element
-            )
+            return self._reduce(name, lines(values), None if mask is None else lines(mask))
 
-        return View(element, (*extents[:before], *extents[before + 1 :]), at)
+        return View(_result_type(name, values), (*values.extents[:before], *values.extents[before + 1 :]), at)
 
-    def _reduce(
-        self,
-        extents: tuple[r.Expression, ...],
-        value_at: Callable[[Sequence[r.Expression]], r.Expression],
-        mask_at: Callable[[Sequence[r.Expression]], r.Expression] | None,
-        combine: Reduced,
-        start: int,
-        element: r.Type,
-    ) -> r.Expression:
+    def _reduce(self, name: str, values: View, mask: View | None) -> r.Expression:
         """A variable with the result of a loop over elements, which runs before the statement."""
+        statement, element = self.expressions.statement, _result_type(name, values)
         total = self.expressions.make_variable("total", element)
-        if element.name == COMPLEX:
-            self.expressions.before += [
-                r.Declaration(total, None, None, self.expressions.statement),
-                assign(total, r.Constant(float(start), r.Type("real", element.size // 2)), self.expressions.statement),
-            ]
-        else:
-            initial = r.Constant(float(start) if element.kind == "real" else start, element)
-            self.expressions.before.append(r.Declaration(total, initial, None, self.expressions.statement))
+        start = 1 if name == "product" else 0
+        zero = r.Constant(start if element.kind == "integer" else float(start), _half(element))
+        self.expressions.before += [r.Declaration(total, None, span=statement), assign(total, zero, statement)]
 
         def body(counters: Sequence[r.Expression]) -> list[r.Statement]:
-            mask = None if mask_at is None else mask_at(counters)
-            step = assign(total, combine(total, value_at(counters)), self.expressions.statement)
-            return [step] if mask is None else [r.Branch(mask, step, None, (), self.expressions.statement)]
+            condition = None if mask is None else mask.at(counters)
+            step = assign(total, _combine(name, total, values.at(counters), statement), statement)
+            return [step] if condition is None else [r.Branch(condition, step, span=statement)]
 
-        self.expressions.before.append(self.expressions.make_nest(extents, body))
+        self.expressions.before.append(self.expressions.make_nest(values.extents, body))
         return total
+
+
+def _result_type(name: str, values: View) -> r.Type:
+    return INT if name in ("count", "any", "all") else values.element
+
+
+def _half(type: r.Type) -> r.Type:
+    """The type of the parts of complex numbers; that of others is their own."""
+    return r.Type("real", type.size // 2) if type.name == COMPLEX else type
+
+
+def _combine(name: str, total: r.Expression, value: r.Expression, span: Span | None) -> r.Expression:
+    """The result of a reduction with one element more."""
+    if name in ("maxval", "minval"):
+        return extreme(name[:3], [total, value], span)
+    if name in ("count", "any", "all"):
+        return r.Selection(value, add(total, integer(1)), total, INT, span)
+    return operate("*" if name == "product" else "+", total, value)
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+Elemental = Callable[[Sequence[r.Expression], Span | None], r.Expression]
+
+
+def _call(name: str) -> Elemental:
+    return lambda parts, span: r.Call(name, name, tuple(parts), parts[0].type, span)
+
+
+def _operation(operator: str) -> Elemental:
+    return lambda parts, span: r.Operation(operator, tuple(parts), parts[0].type, span)
+
+
+_DOUBLE = r.Type("real", 8)
+
+ELEMENTAL: Mapping[str, Elemental] = {
+    **{name: _call(name) for name in MATHEMATICAL},
+    "sign": _call("copysign"),
+    "iand": _operation("&"),
+    "ior": _operation("|"),
+    "ieor": _operation("^"),
+    "min": lambda parts, span: extreme("min", parts, span),
+    "max": lambda parts, span: extreme("max", parts, span),
+    "abs": lambda parts, span: absolute_value(parts[0], span),
+    "mod": lambda parts, span: remainder(parts[0], parts[1], span),
+    "modulo": lambda parts, span: remainder(parts[0], parts[1], span),
+    "dim": lambda parts, span: extreme("max", [operate("-", *parts), integer(0)], span),
+    "merge": lambda parts, span: r.Selection(parts[2], parts[0], parts[1], parts[0].type, span),
+    "dprod": lambda parts, span: operate("*", *(convert(part, _DOUBLE) for part in parts)),
+}
+"""Functions of scalars, which take arrays element by element."""
+
+
+def _call_parts(name: str) -> Callable[[r.Expression, r.Expression, Span | None], r.Expression]:
+    """A function of complex numbers from a library, whose work counts once."""
+    return lambda real, part, span: make_complex(r.Call(f"c{name}", f"c{name}", (real, part), real.type, span), part)
+
+
+OF_COMPLEX: Mapping[str, Callable[[r.Expression, r.Expression, Span | None], r.Expression]] = {
+    **{name: _call_parts(name) for name in MATHEMATICAL},
+    "real": lambda real, part, span: real,
+    "dble": lambda real, part, span: real,
+    "aimag": lambda real, part, span: part,
+    "dimag": lambda real, part, span: part,
+    "conjg": lambda real, part, span: make_complex(real, negate(part, "neg", span)),
+    "dconjg": lambda real, part, span: make_complex(real, negate(part, "neg", span)),
+    "abs": lambda real, part, span: r.Call("hypot", "hypot", (real, part), real.type, span),
+}
+"""Functions of complex numbers, by their two parts."""
+
+_TEXT = r.Type("pointer", 8)
+OF_TEXT: Mapping[str, r.Type] = {
+    **dict.fromkeys("len len_trim index ichar iachar command_argument_count scan verify".split(), INT),
+    **dict.fromkeys("trim adjustl adjustr char achar repeat new_line".split(), _TEXT),
+    **dict.fromkeys(("omp_get_wtime", "mpi_wtime"), _DOUBLE),
+}
+"""Functions whose arguments are not looked at, and the types of what they give."""

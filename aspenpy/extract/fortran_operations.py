@@ -12,9 +12,9 @@ from aspenpy.extract.fortran_scopes import (
     EXTENT_AT,
     INDEX,
     INT,
-    Bounds,
-    Component,
+    DimensionBounds,
     Entity,
+    TypeComponent,
     View,
     add,
     array_type,
@@ -76,10 +76,7 @@ IN_C = {
 MATHEMATICAL = frozenset(
     "sqrt exp log log10 sin cos tan asin acos atan atan2 sinh cosh tanh erf tgamma hypot trunc round".split()
 )
-BITWISE = {"iand": "&", "ior": "|", "ieor": "^"}
 REDUCTIONS = frozenset("sum product maxval minval dot_product count any all".split())
-
-Reduced = Callable[[r.Expression, r.Expression], r.Expression]
 
 
 COMPLEX = "complex"
@@ -120,7 +117,7 @@ def split_keyword(argument: Any) -> tuple[str, Any]:
     return "", argument
 
 
-def component_entity(component: Component, name: str, base: r.Expression, span: Span | None) -> Entity:
+def component_entity(component: TypeComponent, name: str, base: r.Expression, span: Span | None) -> Entity:
     """A component of a structure as an entity of its own."""
     if base.type.kind == "pointer":
         base = r.Element(base, integer(0), base.type.of or r.Type("record"), base.span)
@@ -131,7 +128,7 @@ def component_entity(component: Component, name: str, base: r.Expression, span: 
             r.Field(base, f"{name}_extent_{place + 1}", first + DIMENSION_BYTES * place, INDEX, span)
             for place in range(len(shape))
         )
-        shape = tuple(Bounds(integer(1), extent) for extent in extents)
+        shape = tuple(DimensionBounds(integer(1), extent) for extent in extents)
     type = array_type(component.element, shape, component.has_descriptor) if shape else component.element
     return Entity(r.Field(base, name, component.offset, type, span), component.element, shape, component.has_descriptor)
 

@@ -55,7 +55,7 @@ def integer_kind(digits: int) -> int:
     return next((kind for kind, most in ((1, 2), (2, 4), (4, 9), (8, 18)) if digits <= most), 16)
 
 
-class Bounds(Record):
+class DimensionBounds(Record):
     """One dimension of an array: the lowest subscript, and the number of elements, None where nothing says it."""
 
     lower: r.Expression
@@ -68,16 +68,16 @@ class Entity(Record):
 
     expression: r.Expression
     element: r.Type
-    shape: tuple[Bounds, ...] = ()
+    shape: tuple[DimensionBounds, ...] = ()
     has_descriptor: bool = False
 
 
-class Component(Record):
+class TypeComponent(Record):
     """A component of a derived type, at so many bytes."""
 
     offset: int
     element: r.Type
-    shape: tuple[Bounds, ...]
+    shape: tuple[DimensionBounds, ...]
     has_descriptor: bool
 
 
@@ -85,7 +85,7 @@ class DerivedType(Record):
     """A derived type: its components, also those that it inherits, and its procedures, by name."""
 
     type: r.Type
-    components: Mapping[str, Component]
+    components: Mapping[str, TypeComponent]
     procedures: Mapping[str, str]
 
 
@@ -120,17 +120,17 @@ class View(Record):
 Meaning = Entity | Signature | Generic | DerivedType | View
 
 
-class Scope:
+class NameScope:
     """What names mean in a program unit, and in those around it. Names without a declaration are typed by their first
     letter, unless `implicit none` stands there."""
 
-    def __init__(self, name: str, parent: Scope | None = None) -> None:
+    def __init__(self, name: str, parent: NameScope | None = None) -> None:
         self.name, self.parent = name, parent
         self.names: dict[str, Meaning] = {}
         self.letters: dict[str, r.Type] = dict(parent.letters) if parent else dict(_implicit_types())
 
     def find(self, name: str) -> Meaning | None:
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None:
             if name in scope.names:
                 return scope.names[name]
@@ -201,7 +201,7 @@ def count_between(lower: r.Expression, upper: r.Expression, step: r.Expression |
 # -- types of arrays -------------------------------------------------------------------------------
 
 
-def array_type(element: r.Type, shape: Sequence[Bounds], is_pointer: bool, restrict: bool = False) -> r.Type:
+def array_type(element: r.Type, shape: Sequence[DimensionBounds], is_pointer: bool, restrict: bool = False) -> r.Type:
     """The type of an array, whose first subscript runs fastest: an array of arrays, the innermost that of the first.
     One that is reached by a pointer points at what its last subscript counts."""
     type = element
@@ -216,7 +216,7 @@ def array_type(element: r.Type, shape: Sequence[Bounds], is_pointer: bool, restr
 
 def index_array(
     base: r.Expression,
-    shape: Sequence[Bounds],
+    shape: Sequence[DimensionBounds],
     subscripts: Sequence[r.Expression],
     firsts: Sequence[r.Expression | None],
 ) -> r.Expression:

@@ -26,7 +26,7 @@ from aspenpy.extract.fortran_scopes import (
     VOID,
     Entity,
     Generic,
-    Scope,
+    NameScope,
     Signature,
     View,
     constant_value,
@@ -63,7 +63,7 @@ class FortranStatements:
         self.result = result
         self.loop_names: list[str] = []
         self._last_labels: set[int] = set()  # those behind which a procedure only returns
-        self.declare_block: Callable[[Any, Scope], DeclarationReader] | None = None
+        self.declare_block: Callable[[Any, NameScope], DeclarationReader] | None = None
 
     def read_procedure(self, nodes: Sequence[Any]) -> r.CompoundStatement:
         """The statements of a procedure, in which a jump to its end returns."""
@@ -137,7 +137,7 @@ class FortranStatements:
         def body(counters: Sequence[r.Expression]) -> list[r.Statement]:
             value = right.at(counters if right.extents else ())
             step = assign(left.at(counters), value, span)
-            return [step] if mask is None else [r.Branch(mask.at(counters), step, None, (), span)]
+            return [step] if mask is None else [r.Branch(mask.at(counters), step, span=span)]
 
         if not right.extents and not isinstance(right.at(()), r.Constant | r.Variable):
             kept = self.expressions.keep(right.at(()))
@@ -241,10 +241,10 @@ class FortranStatements:
                 lowers = [integer(1)] * len(extents)
             else:
                 extents, lowers = [], []
-            bytes_: r.Expression = integer(entity.element.size or 8)
+            size: r.Expression = integer(entity.element.size or 8)
             for extent in extents:
-                bytes_ = multiply(bytes_, extent)
-            memory = r.Call("malloc", "malloc", (bytes_,), entity.expression.type, entity.expression.span or span)
+                size = multiply(size, extent)
+            memory = r.Call("malloc", "malloc", (size,), entity.expression.type, entity.expression.span or span)
             if entity.shape or entity.expression.type.kind == "pointer":
                 found += self._describe(entity, extents, memory, span, lowers)
             if "source" in options and source is not None and entity.shape:
@@ -451,15 +451,15 @@ class FortranStatements:
         if headers and isinstance(inside, r.CompoundStatement):
             variable = self.expressions.read(headers[0][0])
             hoisted, inside = hoist_invariants(inside, variable, self.expressions.make_variable)
-        return [*hoisted, r.LoopStatement(start, condition, step, inside, True, pragmas, comment, span)]
+        return [*hoisted, r.LoopStatement(start, condition, step, inside, pragmas=pragmas, comment=comment, span=span)]
 
     def _count(
-        self, name: Any, range_: Sequence[Any], span: Span | None
+        self, name: Any, bounds: Sequence[Any], span: Span | None
     ) -> tuple[r.Statement, r.Expression, r.Expression]:
         """Start, condition and step of a counted loop."""
         variable = self.expressions.read(name)
-        first, last = self.expressions.read(range_[0]), self.expressions.read(range_[1])
-        step = self.expressions.read(range_[2]) if len(range_) > 2 and range_[2] is not None else integer(1)
+        first, last = self.expressions.read(bounds[0]), self.expressions.read(bounds[1])
+        step = self.expressions.read(bounds[2]) if len(bounds) > 2 and bounds[2] is not None else integer(1)
         last = self.expressions.keep(last, "last")  # evaluated once (ISO/IEC 1539-1:2018, section 11.1.7.4.1)
         by = constant_value(step)
         if by is None:
@@ -484,7 +484,7 @@ class FortranStatements:
         loops = [self._count(item.children[0], item.children[1:], span) for item in triplets]
         statement: r.Statement = self.read_all([item for item in body if not type_name(item).startswith("End_")])
         if mask is not None:
-            statement = r.Branch(self.expressions.read(mask), statement, None, (), span)
+            statement = r.Branch(self.expressions.read(mask), statement, span=span)
         for start, condition, step in loops:
             statement = r.LoopStatement(start, condition, step, statement, span=span)
         return [statement]
@@ -493,7 +493,7 @@ class FortranStatements:
         condition = self.expressions.read(node.children[0])
         with self.expressions.collect() as before:
             then = self._read_inner(node.children[1], span)
-        return [r.Branch(condition, r.CompoundStatement((*before, *then)), None, (), condition.span or span)]
+        return [r.Branch(condition, r.CompoundStatement((*before, *then)), span=condition.span or span)]
 
     def _read_inner(self, node: Any, span: Span | None) -> list[r.Statement]:
         """A statement on the line of another one, whose place it shares."""
@@ -521,7 +521,7 @@ class FortranStatements:
             condition = self.expressions.read(head.children[0])
         then = self.read_all(body)
         otherwise = _join(self._read_arms(arms[1:])) if len(arms) > 1 else None
-        return [*before, r.Branch(condition, then, otherwise, (), condition.span or span)]
+        return [*before, r.Branch(condition, then, otherwise, span=condition.span or span)]
 
     def _read_case_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
         head, *rest = node.children
@@ -566,7 +566,7 @@ class FortranStatements:
     def _read_associate_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
         head, *body = node.children
         outer = self.expressions.scope
-        scope = Scope(outer.name, outer)
+        scope = NameScope(outer.name, outer)
         for item in list_arguments(head.children[1]):
             scope.names[str(item.children[0]).lower()] = self.expressions.view(item.children[2])
         self._set_scope(scope)
@@ -577,7 +577,7 @@ class FortranStatements:
 
     def _read_block_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
         outer = self.expressions.scope
-        scope = Scope(outer.name, outer)
+        scope = NameScope(outer.name, outer)
         self._set_scope(scope)
         try:
             body: list[Any] = []
@@ -593,7 +593,7 @@ class FortranStatements:
         finally:
             self._set_scope(outer)
 
-    def _set_scope(self, scope: Scope) -> None:
+    def _set_scope(self, scope: NameScope) -> None:
         self.scope = self.expressions.scope = scope
 
 

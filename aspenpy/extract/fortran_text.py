@@ -37,7 +37,7 @@ _FIXED_COMMENT = re.compile(r"[cC*!dD]|\s*!|\s*$")
 _FAILED_LINE = re.compile(r"at line (\d+)")
 
 
-class Line(NamedTuple):
+class FortranLine(NamedTuple):
     """A line as the compiler sees it, with its file and the offset at which it begins there."""
 
     text: str
@@ -129,7 +129,7 @@ class FortranText:
 
     # -- includes and the preprocessor -------------------------------------------------------------
 
-    def _expand(self, path: str, is_preprocessed: bool, depth: int) -> Iterator[Line]:
+    def _expand(self, path: str, is_preprocessed: bool, depth: int) -> Iterator[FortranLine]:
         """The lines of a file, those that conditions leave out empty, with those of the files that it includes."""
         data = read_whole_file(path)
         if b"\0" in data:
@@ -140,7 +140,7 @@ class FortranText:
         taken: list[str] = []  # for each `#if` around: `now`, `later` or `done`
         start = 0
         for whole in source.text.splitlines(keepends=True):
-            line = Line(whole.rstrip("\r\n"), source, start)
+            line = FortranLine(whole.rstrip("\r\n"), source, start)
             start += len(whole)
             directive = _DIRECTIVE.match(line.text) if is_preprocessed else None
             included = _INCLUDE.fullmatch(line.text)
@@ -159,7 +159,7 @@ class FortranText:
             if name is not None and all(state == "now" for state in taken):
                 yield from self._include(name, is_preprocessed, depth, line)
 
-    def _include(self, name: str, is_preprocessed: bool, depth: int, line: Line) -> Iterator[Line]:
+    def _include(self, name: str, is_preprocessed: bool, depth: int, line: FortranLine) -> Iterator[FortranLine]:
         where = Span(line.source, line.start, line.start + max(1, len(line.text)))
         if depth >= MOST_INCLUDED:
             fail("nested", f"files include each other more than {MOST_INCLUDED} deep", where)
@@ -172,7 +172,7 @@ class FortranText:
                 Diagnostic("missing-header", f"file not found: `{name}`", where, hint=hint, severity="warning")
             )
 
-    def _direct(self, word: str, rest: str, taken: list[str], line: Line) -> str | None:
+    def _direct(self, word: str, rest: str, taken: list[str], line: FortranLine) -> str | None:
         """Follows a line of the preprocessor; returns the name of a file to include."""
         if word in ("if", "ifdef", "ifndef"):
             taken.append("now" if self._holds(word, rest, line) else "later")
@@ -194,7 +194,7 @@ class FortranText:
                 return rest.strip("\"<>' ")
         return None
 
-    def _holds(self, word: str, rest: str, line: Line) -> bool:
+    def _holds(self, word: str, rest: str, line: FortranLine) -> bool:
         if word in ("ifdef", "ifndef"):
             return (
                 (rest.split(maxsplit=1)[:1] or [""])[0] in self.macros
@@ -211,7 +211,7 @@ class FortranText:
             self._warn("this condition of the preprocessor is not understood: taken not to hold", line)
             return False
 
-    def _warn(self, message: str, line: Line) -> None:
+    def _warn(self, message: str, line: FortranLine) -> None:
         where = Span(line.source, line.start, line.start + max(1, len(line.text)))
         self.diagnostics.append(Diagnostic("preprocessor", message, where, severity="warning"))
 
