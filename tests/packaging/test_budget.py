@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2310,
     "explore": 4290,
     "expr": 6180,
-    "extract": 13610,
+    "extract": 17020,
     "generate": 850,
     "language": 4900,
     "learn": 7010,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 102_560
+MOST_IN_ALL = 105_970
 
 
 def room_of(file: Path) -> str:
