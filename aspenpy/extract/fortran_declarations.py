@@ -32,7 +32,7 @@ from aspenpy.record import Record
 
 
 class Attributes(Record):
-    """What a declaration says beside the type."""
+    """The attributes of a declaration, beside its type."""
 
     words: frozenset[str]
     intent: str = ""

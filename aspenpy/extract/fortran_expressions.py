@@ -167,7 +167,7 @@ class FortranExpressions:
         return self.unknown(f"`{node}`")
 
     def unknown(self, what: str) -> View:
-        """What has no words here: named with its line."""
+        """Names code that is not understood, with its line."""
         message = f"{what} is not understood: not counted"
         self.diagnostics.append(warning("not-counted", message, self.statement))
         return scalar_view(r.Several((), OTHER, True, self.statement))
@@ -215,7 +215,7 @@ class FortranExpressions:
         return self._view_meaning(str(node).lower(), None)
 
     def _view_meaning(self, name: str, arguments: list[Any] | None) -> View:
-        """What a name is, with subscripts or arguments where it has any."""
+        """The view of a name, with subscripts or arguments where it has any."""
         found = self.find(name, arguments is not None)
         span = self.find_span(name, arguments is not None)
         if isinstance(found, View):
@@ -237,7 +237,7 @@ class FortranExpressions:
         )
 
     def find(self, name: str, has_arguments: bool = False) -> Any:
-        """What a name means; without a declaration a variable, where names are typed by their letters."""
+        """The meaning of a name; without a declaration it is a variable, where names are typed by their letters."""
         found = self.scope.find(name)
         is_function = has_arguments and is_intrinsic(name)
         if found is None and not is_function and name not in ISO_KINDS and name[:1] in self.scope.letters:

@@ -1,4 +1,4 @@
-"""What is the same in all passes of a `do` loop: computed once in front of it.
+"""Arithmetic that is the same in all passes of a `do` loop: computed once in front of it.
 
 GCC moves arithmetic out of a loop that is executed in each pass (Muchnick, Advanced Compiler Design and Implementation,
 1997, section 13.2); a Fortran loop tests its count before it begins, so that this is never wrong.

@@ -108,7 +108,7 @@ class Generic(Record):
 
 
 class View(Record):
-    """What an expression is at each of its elements: `at` takes as many counters from 0 as there are `extents`, none
+    """An expression by its elements: `at` takes as many counters from 0 as there are `extents`, none
     for a scalar. `whole` is the array itself, where the expression is one."""
 
     element: r.Type
@@ -121,7 +121,7 @@ Meaning = Entity | Signature | Generic | DerivedType | View
 
 
 class NameScope:
-    """What names mean in a program unit, and in those around it. Names without a declaration are typed by their first
+    """The meanings of names in a program unit, and in those around it. Names without a declaration are typed by their first
     letter, unless `implicit none` stands there."""
 
     def __init__(self, name: str, parent: NameScope | None = None) -> None:

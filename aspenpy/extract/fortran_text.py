@@ -99,7 +99,7 @@ class FortranText:
         return Span(source, start, max(start + 1, stop))
 
     def pragmas_above(self, first: int) -> tuple[str, ...]:
-        """What directs the compiler on the lines above one, with nothing but comments between."""
+        """The directives on the lines above one, with nothing but comments between."""
         found: list[str] = []
         at = first - 2
         while at >= 0 and self._is_comment(self.lines[at].text):
