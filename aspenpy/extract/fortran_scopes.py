@@ -121,8 +121,8 @@ Meaning = Entity | Signature | Generic | DerivedType | View
 
 
 class NameScope:
-    """The meanings of names in a program unit, and in those around it. Names without a declaration are typed by their first
-    letter, unless `implicit none` stands there."""
+    """The meanings of names in a program unit, and in those around it. Names without a declaration are typed by their
+    first letter, unless `implicit none` stands there."""
 
     def __init__(self, name: str, parent: NameScope | None = None) -> None:
         self.name, self.parent = name, parent
