@@ -40,8 +40,8 @@ class ErrorClass(Record):
 ERROR_CLASSES: dict[str, ErrorClass] = {
     item.name: item
     for item in (
-        ErrorClass("operations", 0.758, 2.191, 19, 9, 19),
-        ErrorClass("caches", 0.710, 1.446, 17, 9, 17),
+        ErrorClass("operations", 0.771, 2.226, 20, 9, 20),
+        ErrorClass("caches", 0.762, 1.255, 16, 8, 16),
         ErrorClass("latency", 0.569, 2.948, 14, 5, 14),
         ErrorClass("branches", 0.276, 3.880, 8, 3, 8),
         ErrorClass("memory", 0.698, 1.234, 23, 16, 9),

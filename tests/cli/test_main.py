@@ -142,7 +142,7 @@ def test_colours_as_asked(
         (("eval", "comd", "--machine"), "--machine: a value is missing; `aspenpy eval --help` says what it takes\n"),
         (
             ("list", "app"),
-            "KIND: expected apps or machines, not `app`: did you mean `apps`; `aspenpy list --help` says "
+            "KIND: expected apps, machines or networks, not `app`: did you mean `apps`; `aspenpy list --help` says "
             "what it takes\n",
         ),
     ],

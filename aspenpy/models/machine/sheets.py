@@ -370,7 +370,7 @@ def _write_line(line: str, entries: Entries) -> Iterator[str]:
     names = [hole[2] for hole in _HOLE.finditer(line) if hole[1] == "@"]
     if any(name not in entries for name in names):
         return
-    remarks = [part for part in re.split(r"\s*;\s*", remark.strip()) if part and not part.startswith("@")]
+    remarks = [part for part in map(str.strip, remark.split(";")) if part and not part.startswith("@")]
     comment = "; ".join(dict.fromkeys([*remarks, *(entries[name].comment for name in names)]))
     whole = f"{filled.rstrip()}  // {comment}" if comment else filled.rstrip()
     if len(whole) <= LONGEST_LINE:
