@@ -25,7 +25,7 @@ MOST_INCLUDED = 16
 
 MOST_LINES = 400_000
 
-_DIRECTIVE = re.compile(r"\s*#\s*(\w+)\s*(.*)")
+_DIRECTIVE = re.compile(r"\s*+#\s*+(\w++)\s*+(.*)")
 _INCLUDE = re.compile(r"""\s*include\s*(["'])([^"'\0]+)\1\s*(?:!.*)?""", re.IGNORECASE)
 _DEFINITION = re.compile(r"(\w+)(\([^)]*\))?\s*(.*)")
 _SENTINEL = re.compile(r"\s*[!cC*]\$(omp|acc|aspen)\b(&?)(.*)", re.IGNORECASE)
