@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.fortran_declarations import DeclarationReader, type_name
+from aspenpy.extract.fortran_declarations import DeclarationReader
 from aspenpy.extract.fortran_expressions import FortranExpressions
-from aspenpy.extract.fortran_operations import convert, list_arguments, split_keyword
+from aspenpy.extract.fortran_operations import convert, list_arguments, split_keyword, type_name
 from aspenpy.extract.fortran_scopes import (
     INDEX,
     OTHER,
@@ -26,6 +26,7 @@ from aspenpy.extract.fortran_scopes import (
     Signature,
     View,
     array_type,
+    bound_variables,
     integer,
 )
 from aspenpy.extract.fortran_statements import FortranStatements
@@ -118,6 +119,11 @@ class ProgramUnit:
             return text.partition("result")[2].strip().strip("(").partition(")")[0].strip()
         return self.name
 
+    @property
+    def _statements(self) -> list[Any]:
+        parts = (part for part in self.node.children if type_name(part) == "Execution_Part")
+        return [node for part in parts for node in part.children]
+
     def signature(self) -> Signature:
         if self._signature is None:
             scope = self.scope
@@ -136,14 +142,14 @@ class ProgramUnit:
         """Whether a procedure may change a formal: as its intent says, else as its statements do."""
         assert self.declarations is not None
         intent = self.declarations.intent(name)
-        return intent != "in" if intent else name in self._assigned_names()
+        return intent != "in" if intent else name in self._assigned_names
 
+    @cached_property
     def _assigned_names(self) -> set[str]:
         """Names that statements assign to, count, read, or hand on as they are."""
         found: set[str] = set()
         *_, utils = load_parser()
-        execution = [part for part in self.node.children if type_name(part) == "Execution_Part"]
-        for node in utils.walk(execution, utils.Base):
+        for node in utils.walk(self._statements, utils.Base):
             kind = type_name(node)
             if kind == "Assignment_Stmt":
                 found.add(_root_name(node.children[0]))
@@ -160,23 +166,18 @@ class ProgramUnit:
 
     def read(self) -> r.Function | None:
         """The function of a procedure or of the main program."""
-        execution = next((part for part in self.node.children if type_name(part) == "Execution_Part"), None)
         scope = self.scope
         assert self.declarations is not None
         assert self.expressions is not None
         signature = self.signature()
         for name, entity in signature.formals:
-            if (
-                entity is not None
-                and not entity.shape
-                and (name in signature.modified or entity.element.kind == "record")
-            ):
+            if entity is not None and signature.takes_reference(name, entity):
                 scope.names[name] = entity.replace(expression=entity.expression.replace(refers=True))
         result = signature.result
         value = result.expression if result is not None and not result.shape else None
         statements = FortranStatements(self.expressions, self.declarations, value)
         statements.declare_block = self._declare_block
-        body = statements.read_procedure(execution.children if execution is not None else ())
+        body = statements.read_procedure(self._statements)
         ending = (r.Jump("return", value, None),) if value is not None else ()
         formals = tuple(self.program.formal_variables(signature))
         line = self.head.item.span[0] if self.head.item is not None else 1
@@ -219,8 +220,8 @@ class FortranProgram:
             ProgramUnit(self, text, node) for text, tree in trees for node in tree.children if type_name(node) in kinds
         ]
         self.modules = {unit.name: unit for unit in self.units if unit.kind == "Module"}
-        self.external = {unit.name: unit for unit in self.units if unit.kind in PROCEDURES}
-        self.by_key = {unit.key: unit for top in self.units for unit in _all_units(top)}
+        self.all_units = [unit for top in self.units for unit in _all_units(top)]
+        self.by_key = {unit.key: unit for unit in self.all_units}
         self._entering: set[str] = set()
 
     def find_module(self, name: str) -> NameScope | None:
@@ -236,17 +237,15 @@ class FortranProgram:
     def read(self) -> tuple[tuple[r.Function, ...], tuple[r.Declaration, ...]]:
         """The functions of the program and its variables that keep their values."""
         functions: list[r.Function] = []
-        for top in self.units:
-            for unit in _all_units(top):
-                if unit.kind != "Module" and (function := unit.read()) is not None:
-                    functions.append(function)
+        for unit in self.all_units:
+            if unit.kind != "Module" and (function := unit.read()) is not None:
+                functions.append(function)
         statics: dict[str, r.Declaration] = {}
-        for top in self.units:
-            for unit in _all_units(top):
-                _ = unit.scope
-                assert unit.declarations is not None
-                for item in unit.declarations.static:
-                    statics.setdefault(item.variable.key, item)
+        for unit in self.all_units:
+            _ = unit.scope
+            assert unit.declarations is not None
+            for item in unit.declarations.static:
+                statics.setdefault(item.variable.key, item)
         for item in self.static:
             statics.setdefault(item.variable.key, item)
         return tuple(functions), tuple(statics.values())
@@ -285,13 +284,8 @@ class FortranProgram:
             variable = entity.expression
             assert isinstance(variable, r.Variable)
             if entity.has_descriptor:
-                found += (
-                    bound
-                    for bounds in entity.shape
-                    for bound in (bounds.lower, bounds.extent)
-                    if isinstance(bound, r.Variable)
-                )
-            if not entity.shape and (name in signature.modified or entity.element.kind == "record"):
+                found += bound_variables(entity.shape)
+            if signature.takes_reference(name, entity):
                 type = r.Type("pointer", 8, variable.type, name="&")
                 variable = variable.replace(type=type)
             found.append(variable)
@@ -313,11 +307,8 @@ class FortranProgram:
             if name in given and not isinstance(given[name], str):
                 parts = _pass(expressions, entity, given[name], name in signature.modified, signature.is_known, span)
             else:  # an optional argument that is not there
-                parts = [r.Constant(0, INDEX)] * (
-                    1 + sum(isinstance(bounds.extent, r.Variable) for bounds in entity.shape)
-                    if entity is not None and entity.has_descriptor
-                    else 1
-                )
+                bounds = bound_variables(entity.shape) if entity is not None and entity.has_descriptor else []
+                parts = [r.Constant(0, INDEX)] * (len(bounds) + 1)
             values += parts
             if entity is not None and isinstance(entity.expression, r.Variable):
                 own = self.formal_variables(signature.replace(formals=((name, entity),), result=None))

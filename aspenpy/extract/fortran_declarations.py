@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from aspenpy.extract import records as r
 from aspenpy.extract.fortran_expressions import FortranExpressions
-from aspenpy.extract.fortran_operations import COMPLEX, list_arguments
+from aspenpy.extract.fortran_operations import COMPLEX, list_arguments, type_name
 from aspenpy.extract.fortran_scopes import (
     DESCRIPTOR_BYTES,
     DIMENSION_BYTES,
@@ -23,6 +23,7 @@ from aspenpy.extract.fortran_scopes import (
     Signature,
     TypeComponent,
     array_type,
+    bound_variables,
     constant_value,
     count_between,
     integer,
@@ -37,7 +38,6 @@ class Attributes(Record):
     words: frozenset[str]
     intent: str = ""
     shape: Any = None
-    bound_name: str = ""
 
 
 class DeclarationReader:
@@ -82,7 +82,7 @@ class DeclarationReader:
                 self._declare_entity(name, self._type_by_name(name), Attributes(frozenset()))
 
     def _note(self, node: Any) -> None:
-        kind = type(node).__name__
+        kind = type_name(node)
         if kind == "Use_Stmt":
             self._use(node)
         elif kind == "Implicit_Stmt":
@@ -98,7 +98,7 @@ class DeclarationReader:
             self._intents |= {str(name).lower(): intent for name in list_arguments(node.children[1])}
 
     def _define(self, node: Any, span: Span | None) -> None:
-        kind = type(node).__name__
+        kind = type_name(node)
         if kind == "Derived_Type_Def":
             self._define_type(node)
         elif kind == "Type_Declaration_Stmt":
@@ -136,10 +136,10 @@ class DeclarationReader:
             return
         renamed = {}
         for item in given:
-            if type(item).__name__ == "Rename":
+            if type_name(item) == "Rename":
                 renamed[str(item.children[2]).lower()] = str(item.children[1]).lower()
         is_only = "ONLY" in str(node.children[3]).upper()
-        wanted = {str(item).lower() for item in given if type(item).__name__ != "Rename"} | renamed.keys()
+        wanted = {str(item).lower() for item in given if type_name(item) != "Rename"} | renamed.keys()
         for name, meaning in module.names.items():
             plain = name.removeprefix("type ")
             if not is_only or plain in wanted or name.startswith("type "):
@@ -169,7 +169,7 @@ class DeclarationReader:
         for block, items in node.children[0]:
             label = str(block).lower() if block is not None else ""
             for item in list_arguments(items):
-                is_plain = type(item).__name__ == "Name"
+                is_plain = type_name(item) == "Name"
                 name = str(item if is_plain else item.children[0]).lower()
                 place = sum(key.startswith(f"common /{label}/") for key in self._common.values())
                 self._common[name] = f"common /{label}/{place}"
@@ -184,7 +184,7 @@ class DeclarationReader:
 
     def _read_type(self, node: Any) -> r.Type:
         """A type by its name and kind; one of the program's own by its size."""
-        if type(node).__name__ == "Declaration_Type_Spec":
+        if type_name(node) == "Declaration_Type_Spec":
             name = str(node.children[1]).lower()
             derived = self.scope.derived_type(name)
             return derived.type if derived is not None else r.Type("record", 0, name=name)
@@ -221,11 +221,11 @@ class DeclarationReader:
         placeholder = DerivedType(r.Type("record", 0, name=name), components, procedures)
         self.scope.names[f"type {name}"] = placeholder
         for part in node.children[1:]:
-            if type(part).__name__ == "Component_Part":
+            if type_name(part) == "Component_Part":
                 for item in part.children:
-                    if type(item).__name__ == "Data_Component_Def_Stmt":
+                    if type_name(item) == "Data_Component_Def_Stmt":
                         end = self._add_components(item, components, end)
-            elif type(part).__name__ == "Type_Bound_Procedure_Part":
+            elif type_name(part) == "Type_Bound_Procedure_Part":
                 for item in part.children:
                     procedures.update(_bound_procedures(item))
         size = -(-end // 8) * 8
@@ -286,7 +286,7 @@ class DeclarationReader:
         self, name: str, value: Any, element: r.Type, span: Span | None, shape_node: Any = None
     ) -> None:
         """A named constant: one of a whole number above 1 is a parameter of the model."""
-        node = value.children[1] if value is not None and type(value).__name__ == "Initialization" else value
+        node = value.children[1] if value is not None and type_name(value) == "Initialization" else value
         if shape_node is not None or node is None:
             self._declare_entity(name, element, Attributes(frozenset({"save"})), shape_node, span=span)
             return
@@ -361,9 +361,7 @@ class DeclarationReader:
                 read = self.expressions.read(value.children[1])
             given = read if constant_value(read) is not None else None
         yield r.Declaration(variable, given, span=variable.span)
-        for bound in (bound for bounds in shape for bound in (bounds.lower, bounds.extent)):
-            if isinstance(bound, r.Variable):
-                yield r.Declaration(bound, span=variable.span)
+        yield from (r.Declaration(bound, span=variable.span) for bound in bound_variables(shape))
 
     def _bounds(
         self, key: str, name: str, nodes: Sequence[Any], scope: str, is_dynamic: bool
@@ -419,10 +417,6 @@ class DeclarationReader:
 def external(name: str) -> Signature:
     """A procedure of another file, by the name that gfortran gives it there."""
     return Signature(f"c:@F@{name}_", name, is_known=False)
-
-
-def type_name(node: Any) -> str:
-    return type(node).__name__
 
 
 def _statements(part: Any) -> Iterator[Any]:

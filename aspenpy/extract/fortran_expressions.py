@@ -32,6 +32,7 @@ from aspenpy.extract.fortran_operations import (
     range_at,
     scalar_view,
     split_keyword,
+    type_name,
 )
 from aspenpy.extract.fortran_scopes import (
     INT,
@@ -146,12 +147,9 @@ class FortranExpressions:
         found = self.view(node)
         return found.at([integer(0)] * len(found.extents))
 
-    def read_integer(self, node: Any) -> r.Expression:
-        return self.read(node)
-
     def view(self, node: Any) -> View:
         """An expression by its elements."""
-        kind = type(node).__name__
+        kind = type_name(node)
         if kind == "str":
             return scalar_view(r.Constant(None, OTHER))
         if kind == "Parenthesis":
@@ -285,7 +283,7 @@ class FortranExpressions:
         extents: list[r.Expression] = []
         for subscript, bounds in zip(subscripts, shape, strict=True):
             place = len(extents)
-            if type(subscript).__name__ == "Subscript_Triplet":
+            if type_name(subscript) == "Subscript_Triplet":
                 lower, upper, step = (None if part is None else self.read(part) for part in subscript.children)
                 if upper is None:
                     upper = add(add(bounds.lower, bounds.extent or integer(1)), integer(1), "-")
@@ -337,7 +335,7 @@ class FortranExpressions:
         for part in rest:
             if isinstance(part, str):
                 continue
-            is_plain = type(part).__name__ == "Name"
+            is_plain = type_name(part) == "Name"
             name = str(part if is_plain else part.children[0]).lower()
             subscripts = None if is_plain else list_arguments(part.children[1])
             view = self.view_component(view, name, subscripts)
@@ -386,7 +384,7 @@ class FortranExpressions:
         """`[a, b, c]`: an array of its own, stored before the statement."""
         items = [child for child in node.children if not isinstance(child, str)]
         values = [item for child in items for item in list_arguments(child)]
-        if not values or any(type(value).__name__ == "Ac_Implied_Do" for value in values):
+        if not values or any(type_name(value) == "Ac_Implied_Do" for value in values):
             return self.unknown("an implied `do` of an array constructor")
         read = [self.read(value) for value in values]
         element = read[0].type

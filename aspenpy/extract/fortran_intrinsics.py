@@ -23,6 +23,7 @@ from aspenpy.extract.fortran_operations import (
     remainder,
     scalar_view,
     split_keyword,
+    type_name,
 )
 from aspenpy.extract.fortran_scopes import INT, View, add, constant_value, integer, integer_kind, multiply, real_kind
 from aspenpy.language.source import Span
@@ -203,7 +204,7 @@ class Intrinsics:
             if not isinstance(child, str)
             for item in list_arguments(child)
         ]
-        if type(shape).__name__ != "Array_Constructor" or len(source.extents) != 1:
+        if type_name(shape) != "Array_Constructor" or len(source.extents) != 1:
             return self.expressions.unknown(
                 "`reshape` of an array of several dimensions, or to a shape that is no list"
             )

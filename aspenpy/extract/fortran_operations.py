@@ -103,16 +103,21 @@ def range_at(
     return at
 
 
+def type_name(node: Any) -> str:
+    """The kind of a node of fparser's tree."""
+    return type(node).__name__
+
+
 def list_arguments(node: Any) -> list[Any]:
     """The items of a list, of which fparser hands on one alone as itself."""
     if node is None:
         return []
-    return list(node.children) if type(node).__name__.endswith("_List") else [node]
+    return list(node.children) if type_name(node).endswith("_List") else [node]
 
 
 def split_keyword(argument: Any) -> tuple[str, Any]:
     """The keyword of an argument, empty without one, and its value."""
-    if type(argument).__name__ in ("Actual_Arg_Spec", "Component_Spec"):
+    if type_name(argument) in ("Actual_Arg_Spec", "Component_Spec"):
         return str(argument.children[0]).lower(), argument.children[1]
     return "", argument
 

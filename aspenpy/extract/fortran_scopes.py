@@ -62,6 +62,12 @@ class DimensionBounds(Record):
     extent: r.Expression | None
 
 
+def bound_variables(shape: Sequence[DimensionBounds]) -> list[r.Variable]:
+    """The variables that hold the bounds of an array with a descriptor."""
+    bounds = (bound for dimension in shape for bound in (dimension.lower, dimension.extent))
+    return [bound for bound in bounds if isinstance(bound, r.Variable)]
+
+
 class Entity(Record):
     """A variable, a named constant or a component. `expression` is the variable, or the value of the constant; the
     bounds of one that `has_descriptor` (allocatable, a pointer, of assumed shape) are variables of their own."""
@@ -99,6 +105,10 @@ class Signature(Record):
     modified: frozenset[str] = frozenset()
     result: Entity | None = None
     is_known: bool = True
+
+    def takes_reference(self, name: str, entity: Entity) -> bool:
+        """Whether a formal is a reference to a scalar: one that is changed, or a structure."""
+        return not entity.shape and (name in self.modified or entity.element.kind == "record")
 
 
 class Generic(Record):

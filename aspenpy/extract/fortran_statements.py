@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.fortran_declarations import DeclarationReader, type_name
+from aspenpy.extract.fortran_declarations import DeclarationReader
 from aspenpy.extract.fortran_expressions import FortranExpressions
 from aspenpy.extract.fortran_invariants import hoist_invariants
 from aspenpy.extract.fortran_jumps import Labelled, goto, structure_jumps
@@ -16,10 +16,12 @@ from aspenpy.extract.fortran_operations import (
     assign,
     complex_parts,
     is_complex,
+    join_statements,
     list_arguments,
     make_complex,
     operate,
     split_keyword,
+    type_name,
 )
 from aspenpy.extract.fortran_scopes import (
     INT,
@@ -520,7 +522,7 @@ class FortranStatements:
         with self.expressions.collect() as before:
             condition = self.expressions.read(head.children[0])
         then = self.read_all(body)
-        otherwise = _join(self._read_arms(arms[1:])) if len(arms) > 1 else None
+        otherwise = join_statements(self._read_arms(arms[1:])) if len(arms) > 1 else None
         return [*before, r.Branch(condition, then, otherwise, span=condition.span or span)]
 
     def _read_case_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
@@ -609,7 +611,3 @@ def _label(node: Any) -> int:
         item = getattr(node.children[0], "item", None)
     label = getattr(item, "label", None)
     return int(label) if label else 0
-
-
-def _join(statements: Sequence[r.Statement]) -> r.Statement:
-    return statements[0] if len(statements) == 1 else r.CompoundStatement(tuple(statements))
