@@ -232,7 +232,8 @@ def find_counter(*names: str) -> KnownCounter | None:
     """Entry of a counter, found by its own name or as a file spells it. A unit in brackets, a part of a formula behind
     `/`, upper and lower case, `-` and `_` do not matter."""
     for name in names:
-        plain = re.sub(r"(?<!\s)\s*\[.*\]\s*$|/runtime$", "", name).strip()
+        plain = name.strip().removesuffix("/runtime")
+        plain = (plain.partition("[")[0] if plain.endswith("]") else plain).strip()
         for item, pattern in _patterns():
             if pattern.fullmatch(plain.lower().replace("-", "_")):
                 return item

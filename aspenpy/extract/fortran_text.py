@@ -25,15 +25,15 @@ MOST_INCLUDED = 16
 
 MOST_LINES = 400_000
 
-_DIRECTIVE = re.compile(r"\s*+#\s*+(\w++)\s*+(.*)")
+_CONDITION_LINE = re.compile(r"\s*+#\s*+(\w++)\s*+(.*)")
 _INCLUDE = re.compile(r"""\s*include\s*(["'])([^"'\0]+)\1\s*(?:!.*)?""", re.IGNORECASE)
 _DEFINITION = re.compile(r"(\w+)(\([^)]*\))?\s*(.*)")
 _SENTINEL = re.compile(r"\s*[!cC*]\$(omp|acc|aspen)\b(&?)(.*)", re.IGNORECASE)
-_TYPED_HEADER = re.compile(r"(\bdo\s+concurrent\s*\()\s*integer\s*(?:\([^)]*\))?\s*::", re.IGNORECASE)
+_TYPED_HEADER = re.compile(r"(\bdo\s++concurrent\s*+\()\s*+integer\s*+(?:\([^()]*+\)\s*+)?+::", re.IGNORECASE)
 """The type of the indices of `do concurrent`, which fparser does not read."""
 
-_COMMENT = re.compile(r"\s*(?:!|$)")
-_FIXED_COMMENT = re.compile(r"[cC*!dD]|\s*!|\s*$")
+_FREE_COMMENT = re.compile(r"\s*+(?:!|$)")
+_FIXED_COMMENT = re.compile(r"[cC*!dD]|\s*+(?:!|$)")
 _FAILED_LINE = re.compile(r"at line (\d+)")
 
 
@@ -125,7 +125,7 @@ class FortranText:
         return text if len(text) <= 90 else text[:87].rsplit(" ", 1)[0] + " ..."
 
     def _is_comment(self, text: str) -> bool:
-        return (_FIXED_COMMENT if self.is_fixed else _COMMENT).match(text) is not None
+        return (_FIXED_COMMENT if self.is_fixed else _FREE_COMMENT).match(text) is not None
 
     # -- includes and the preprocessor -------------------------------------------------------------
 
@@ -142,7 +142,7 @@ class FortranText:
         for whole in source.text.splitlines(keepends=True):
             line = FortranLine(whole.rstrip("\r\n"), source, start)
             start += len(whole)
-            directive = _DIRECTIVE.match(line.text) if is_preprocessed else None
+            directive = _CONDITION_LINE.match(line.text) if is_preprocessed else None
             included = _INCLUDE.fullmatch(line.text)
             if directive is not None:
                 yield line._replace(text="")

@@ -405,9 +405,9 @@ class Body(Naming):
                     each = f"gather(max({request.size}, {self.write_formula(distance)}))"
                     lines.append(write(v.scale(words, Fraction(1, PARTS)), each))
         if max(found.far for _, found in runs) >= LITTLE and left.terms:
-            meaning = "the part of the accesses that come back late,"
-            share = measure(lambda found: found.far, "far", meaning, is_share=True)
-            words = v.multiply(request.words, share)
+            meaning = "the part of the accesses without a jump that come back late,"
+            share = measure(_find_late, "far", meaning, is_share=True)
+            words = v.multiply(left, share)
             left = v.subtract(left, words)
             window = measure(lambda found: found.window, "window", "bytes between two touches of those,")
             lines.append(write(words, f"gather(max({request.size}, {self.write_formula(window)}))"))
@@ -525,6 +525,11 @@ def _join_rows(arguments: tuple[Trips, ...], has_mean: Callable[[Trips], bool]) 
 
 def _is_word(stride: Trips, size: int) -> bool:
     return not isinstance(stride, CounterRange) and v.number(stride) == size
+
+
+def _find_late(found: Locality) -> float:
+    """The part of the accesses that do not jump which come back late."""
+    return found.far / max(1 - found.jumps, found.far, 1e-9)
 
 
 def _find_distance(part: int, found: Locality) -> float:

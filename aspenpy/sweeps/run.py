@@ -161,17 +161,26 @@ def _limit_in_flight(
 @contextmanager
 def _hold_interrupts() -> Iterator[None]:
     """Ctrl-C waits meanwhile, and in a process that is started here until it allows it: while Python imports modules,
-    it would end with a traceback."""
+    it would end with a traceback. The mask is for that process; here, a thread of a library may take the signal."""
     import signal
+    from threading import current_thread, main_thread
 
     if not hasattr(signal, "pthread_sigmask"):  # as on Windows
         yield
         return
+    arrived: list[int] = []
+    handler = signal.getsignal(signal.SIGINT) if current_thread() is main_thread() else None
+    if handler is not None:
+        signal.signal(signal.SIGINT, lambda number, _: arrived.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
+        for number in arrived[:1]:
+            signal.raise_signal(number)
 
 
 _worker: list[Any] = []

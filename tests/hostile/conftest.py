@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -34,6 +35,15 @@ class Outcome(NamedTuple):
 
 
 Evaluate = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def frozen() -> Iterator[None]:
+    """What other tests have left is not looked through on the time of what is tried here: that takes seconds."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")
