@@ -22,7 +22,7 @@ PATIENCE = 60
 """Seconds that llvm-mca may take."""
 
 GENERIC = "generic"
-"""The processor of hosts that llvm-mca does not know."""
+"""The processor of hosts that neither llvm-mca nor GCC knows."""
 
 
 class Simulator(Record):
@@ -41,9 +41,16 @@ def find_simulator() -> Simulator | None:
         said = _call([program, "--version"], "") if program else None
         version = said and re.search(r"LLVM version (\S+)", said)
         if program and said and version:
-            host = re.search(r"Host CPU: (\S+)", said)
-            return Simulator(program, version[1], host[1] if host else GENERIC)
+            host = re.search(r"Host CPU: (\w\S*)", said)
+            return Simulator(program, version[1], host[1] if host else _nearest_processor())
     return None
+
+
+def _nearest_processor() -> str:
+    """The processor that GCC generates code for on a host that is newer than llvm-mca."""
+    said = _call(["gcc", "-march=native", "-Q", "--help=target"], "")
+    found = re.search(r"^ *-march= *\t*([\w-]+)", said or "", re.MULTILINE)
+    return found[1] if found else GENERIC
 
 
 def simulate(simulator: Simulator, processor: str, windows: Sequence[Sequence[str]]) -> list[int] | None:

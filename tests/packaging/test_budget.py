@@ -25,7 +25,7 @@ MOST: dict[str, int] = {
     "probe": 2070,
     "report": 9043,
     "shell": 7155,
-    "sweeps": 2610,
+    "sweeps": 2620,
     "tables": 1630,
     "traces": 1600,
 }
