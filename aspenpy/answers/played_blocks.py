@@ -68,7 +68,7 @@ def shape_of(level: Level, values: Sequence[Any], page: Any) -> CacheShape:
 def access_exprs(access: Access) -> list[Expr]:
     """Its word, count and check, then those of its pattern: the table, or its place, `_loop_exprs` of each loop
     and its offsets."""
-    first = [access.word, access.accesses, access.check]
+    first = [access.word * access.lines_of_entry, access.accesses / access.lines_of_entry, access.check]
     pattern = access.pattern
     if isinstance(pattern, Scattered):
         return [*first, pattern.table]

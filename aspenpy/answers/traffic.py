@@ -201,7 +201,7 @@ class Traffic(Result):
     def patterned_bytes(self) -> float:
         """Bytes that the requirements with a pattern need in all, before any cache."""
         parts = {
-            (kernel.name, traffic.access.requirement): graph.mul(traffic.access.word, self._totals[key])
+            (kernel.name, traffic.access.requirement): traffic.word_of_use * self._totals[key]
             for kernel, _, traffic in self._list_patterned()
             if (key := Moved("accesses", kernel.name, traffic.access.requirement, traffic.levels[0].level.name))
             in self._totals

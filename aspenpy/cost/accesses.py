@@ -55,6 +55,7 @@ class Accesses:
         accesses = self._read_accesses(block, kernel, serving)
         if not accesses or not levels:
             return {}
+        accesses = [access.by_lines(levels[0].unit) for access in accesses]
         if all(access.loads_together for access in accesses):
             levels = [level.of_readers for level in levels]
         known = dict[tuple[object, ...], list[Last]]()

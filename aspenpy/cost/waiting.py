@@ -128,7 +128,7 @@ def wait_for_load(
     missed = [graph.mul(use.misses, unforeseen) for use in traffic.levels]
     served = [*(graph.sub(*pair) for pair in pairwise(missed)), missed[-1]]
     far = graph.add(*(graph.mul(share, latency) for share, latency in zip(served, latencies, strict=True)))
-    walks = _seconds_of_walks(traffic, core, memory, page, accesses)
+    walks = _seconds_of_walks(traffic, core, memory, page, graph.div(accesses, traffic.access.lines_of_entry))
     # The latency of a walk is that with all walkers at work, so that fewer chains than walkers wait as long.
     walking = graph.mul(walks, graph.apply("max", core.component.value("tlb_walks") or graph.ONE, chains))
     return Wait(graph.sub(1, missed[0]), graph.add(graph.mul(far, turns), walking), by_rule)

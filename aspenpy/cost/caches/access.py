@@ -13,12 +13,16 @@ MOST_UNDER_WAY = graph.number(512)
 """Instructions that a core works on at once: the reorder buffer of a Golden Cove, the longest."""
 
 
+NARROWEST_UNIT = 32
+"""Bytes of the narrowest lines and sectors that machines have."""
+
+
 class Access(Record):
     """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block; `check` is
     1, or fails where the two do not agree. Data that are `warm` were touched before, and `since` then so many bytes, if
     the access says it; of those that are `cold` no cache holds anything. A `streaming` store goes past the caches.
     `fresh` data lie in pages that the system gives, and zeroes, as they are first touched. All instances touch the
-    lines of a `shared` one."""
+    lines of a `shared` one. Of one that draws from a table each entry has so many accesses (`by_lines`)."""
 
     requirement: flow.Requirement
     word: Expr
@@ -31,6 +35,19 @@ class Access(Record):
     check: Expr
     since: Expr | None = None
     cold: bool = False
+    lines_of_entry: Expr = graph.ONE
+
+    def by_lines(self, unit: Expr) -> Access:
+        """One that draws from a table with an access for each line, or sector, that an entry lies in: entries of w
+        bytes, one behind the other, lie in (w + b - gcd(w, b))/b units of b bytes on average."""
+        if not self.is_scattered or self.lines_of_entry is not graph.ONE:
+            return self
+        lines = _lines_of_entry(self.word, unit)
+        return self.replace(accesses=self.accesses * lines, word=self.word / lines, lines_of_entry=lines)
+
+    def lines_of_word(self, unit: Expr) -> Expr:
+        """The units of so many bytes that a word lies in."""
+        return graph.ONE if _is_narrow(self.word) else graph.apply("ceil", self.word / unit)
 
     @property
     def at_equal_places(self) -> Access:
@@ -126,3 +143,19 @@ class Access(Record):
     @property
     def writes(self) -> bool:
         return self.requirement.resource == "stores"
+
+
+def _is_narrow(word: Expr) -> bool:
+    """Whether a word, at a multiple of its bytes, lies in one line of any cache."""
+    bytes_ = word.payload if word.kind == "number" else 0
+    return isinstance(bytes_, int) and 0 < bytes_ <= NARROWEST_UNIT and NARROWEST_UNIT % bytes_ == 0
+
+
+def _lines_of_entry(word: Expr, unit: Expr) -> Expr:
+    """The mean number of units that an entry lies in; where its bytes are a formula, as if it began with one."""
+    if _is_narrow(word):
+        return graph.ONE
+    if word.kind == "number" and isinstance(word.payload, int):
+        common = graph.apply("min", word.payload & -word.payload, unit)  # units are powers of two
+        return (word + unit - common) / unit
+    return graph.apply("ceil", word / unit)

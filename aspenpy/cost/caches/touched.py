@@ -61,7 +61,7 @@ def _reach(requirement: flow.Requirement, access: Access | None, line: Expr) -> 
     pattern = access.pattern
     if isinstance(pattern, Scattered):
         table = graph.apply("max", 1, pattern.table / line)
-        lines = table * (1 - (1 - 1 / table) ** access.accesses)
+        lines = table * (1 - (1 - 1 / table) ** access.by_lines(line).accesses)
         return lines, pattern.table, True
     if isinstance(pattern, Distances):
         size = amount if pattern.structure is graph.ZERO else graph.apply("min", amount, pattern.structure)

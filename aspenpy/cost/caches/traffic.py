@@ -166,6 +166,11 @@ class RequirementTraffic(Record):
     walks: Expr = graph.ZERO
 
     @property
+    def word_of_use(self) -> Expr:
+        """Bytes of a word, or of its part in one line, of those that are counted at the first level."""
+        return self.access.word / self.access.lines_of_word(self.levels[0].level.unit)
+
+    @property
     def read_bytes(self) -> Expr:
         """Bytes that memory sends."""
         last = self.levels[-1]
@@ -258,7 +263,8 @@ def _group_traffic(
         if fetching != [*levels] or leader.is_scattered or around.ahead is not None or stores_differ:
             found = [touches.of(asking, around.first_alone.replace(stored=True), level) for level in levels]
         lines = _misses(asking, [list(map(_as_first, parts)) for parts in found])
-    walks = graph.ZERO if buffer is None else _misses(asking, [touches.of(asking, around, buffer)])[0]
+    pages = graph.ZERO if buffer is None else _misses(asking, [touches.of(asking, around, buffer)])[0]
+    walks = pages / leader.lines_of_entry
     full = leader.stored_in_full(levels[-1].unit) if all(member.writes for member in group) else None
     uses = _uses(leader, misses, lines if stored else None, levels, full)
     apart = [touches.anywhere(asking, parts, level) for parts, level in zip(first_found, fetching, strict=True)]
@@ -290,7 +296,7 @@ def _past_the_caches(access: Access, levels: Sequence[Level]) -> RequirementTraf
     parts = hits.touches(access.replace(warm=False), NOTHING, levels[0])
     lines = graph.add(*(part.count for part in parts if not part.near)) * access.check
     first, *others = levels
-    uses = [LevelUse(first, access.accesses, lines, graph.ZERO, graph.ZERO)]
+    uses = [LevelUse(first, access.accesses * access.lines_of_word(first.unit), lines, graph.ZERO, graph.ZERO)]
     uses += [LevelUse(level, graph.ZERO, graph.ZERO, graph.ZERO, graph.ZERO) for level in others]
     uses[-1] = uses[-1].replace(written_back=lines)
     return RequirementTraffic(access, tuple(uses))
@@ -367,7 +373,8 @@ def _uses(
     """Each level's part: it is asked for what the level before it has missed. `written` are the lines that leave each
     level dirty; of those missed so large a share is stored in `full`."""
     uses = []
-    asked = access.accesses
+    lines = access.lines_of_word(levels[0].unit)
+    asked, word = access.accesses * lines, access.word / lines
     for place, (level, missed) in enumerate(zip(levels, misses, strict=True)):
         evaded = graph.ZERO if full is None else level.evasion * full
         fetched = missed * level.brought * (1 - evaded)
@@ -375,7 +382,7 @@ def _uses(
         if access.writes and missed is not graph.ZERO and level.writes != "allocate":
             fetched = graph.ZERO
             if level.writes == "no_allocate":  # no store brings the line for the next one; each word goes on by itself
-                missed, written_back = asked, asked * access.word / level.unit
+                missed, written_back = asked, asked * word / level.unit
         victims = graph.ZERO
         if place + 1 < len(levels) and levels[place + 1].adds:  # each line that came leaves again
             victims = graph.apply("max", 0, fetched - written_back)
