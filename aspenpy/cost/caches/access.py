@@ -147,8 +147,8 @@ class Access(Record):
 
 def _is_narrow(word: Expr) -> bool:
     """Whether a word, at a multiple of its bytes, lies in one line of any cache."""
-    bytes_ = word.payload if word.kind == "number" else 0
-    return isinstance(bytes_, int) and 0 < bytes_ <= NARROWEST_UNIT and NARROWEST_UNIT % bytes_ == 0
+    count = word.payload if word.kind == "number" else 0
+    return isinstance(count, int) and 0 < count <= NARROWEST_UNIT and NARROWEST_UNIT % count == 0
 
 
 def _lines_of_entry(word: Expr, unit: Expr) -> Expr:
