@@ -8,7 +8,7 @@ Kurth and Williams, "Hierarchical roofline analysis for GPUs", Concurrency and C
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import hypot
+from math import hypot, inf
 from typing import Any, NamedTuple
 
 from aspenpy.answers.ceilings import COMPUTE, MEMORY
@@ -90,7 +90,8 @@ class RooflinePoint(Record):
     Rates in flops a second; `time` in seconds, of which branches that overlap have a part each.
     `levels` are the caches, the nearest to the core first, and memory, where a requirement says how it touches its
     data; requirements that do not pass by the caches. `balance` is the intensity at which its flops, with their traits,
-    and its bytes would take equal times.
+    and its bytes would take equal times. `compute_roof` (flop/s) and `bus_roof` (B/s) are the two ceilings by
+    themselves, of what takes part and with the kernel's traits.
     """
 
     application: str
@@ -105,6 +106,8 @@ class RooflinePoint(Record):
     time: float
     levels: tuple[LevelPoint, ...] = ()
     balance: float | None = None
+    compute_roof: float = inf
+    bus_roof: float | None = None
 
     @property
     def name(self) -> str:
@@ -164,6 +167,8 @@ def _make_point(
         time=time,
         levels=_points_at_levels(prediction, served, flops, volume),
         balance=flops / volume * on_bus / ideal[COMPUTE] if volume else None,
+        compute_roof=flops / ideal[COMPUTE],
+        bus_roof=volume / on_bus if volume and on_bus else None,
     )
 
 

@@ -9,9 +9,10 @@ from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.roofline_points import RooflinePoint
 from aspenpy.language.diagnostics import drop_repeats
+from aspenpy.learn.measured_roofline import MeasuredPoint, MeasuredRoofline
 from aspenpy.report.prediction import BOUND_BY
 from aspenpy.tables.registry import register_report
-from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, make_columns, make_table
+from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Report, Table, make_columns, make_table
 
 CEILING = (
     *make_columns("resources traits"),
@@ -67,6 +68,42 @@ def report_roofline(roofline: Roofline) -> Report:
 
 
 register_report(Roofline, report_roofline)
+
+
+MEASURED = (
+    Column("kernel", get=lambda point: _name_both(point), media=TEXT),
+    Column("region", get="name", media=DATA),
+    Column("kernel", media=DATA),
+    Column("measured", unit="s", get="time"),
+    Column("predicted", unit="s"),
+    Column("flop/B", "ratio", key="intensity", media=TEXT),
+    Column("intensity", unit="flop/B", media=DATA),
+    Column("flops", unit="flop", media=DATA),
+    Column("bytes", unit="B", get="volume", media=DATA),
+    Column("reached", unit="flop/s", get="rate"),
+    Column("roof", unit="flop/s"),
+    Column("share of roof", "share", get="share"),
+    Column(BOUND_BY, get=lambda point: point.bound_by or None),
+    Column("from the model", get=lambda point: ", ".join(point.of_model) or None),
+    Column("what to do first", key="advice", wrapped=True),
+)
+
+
+def report_measured(found: MeasuredRoofline) -> Report:
+    """The roofline with a table of measured kernels before all else."""
+    base = report_roofline(found.roofline)
+    table = make_table(MEASURED, found.measured, "measured", title="measured", sparse=True)
+    notes = (*(base.diagnostics or ()), *found.diagnostics)
+    return base.replace(parts=(table, *base.parts), diagnostics=tuple(drop_repeats(notes)))
+
+
+register_report(MeasuredRoofline, report_measured)
+
+
+def _name_both(point: MeasuredPoint) -> str:
+    """The region, and the kernel that it is where that has another name."""
+    known = point.kernel or point.name
+    return point.name if point.name in (known, known.rpartition(".")[2]) else f"{point.name} ({known})"
 
 
 def heading(roofline: Roofline) -> str:

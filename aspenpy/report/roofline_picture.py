@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import log10
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.roofline_points import LevelPoint, RooflinePoint
 from aspenpy.language.dimensions import format_quantity
+from aspenpy.learn.measured_roofline import MeasuredPoint
 from aspenpy.report.roofline import heading, label, traits
 from aspenpy.tables.drawing import (
     BLACK,
@@ -84,20 +86,22 @@ def roofs_of(roofline: Roofline) -> Roofs:
 
 
 @use_shared_style
-def draw_roofline(roofline: Roofline) -> Any:
-    """A matplotlib Figure."""
+def draw_roofline(roofline: Roofline, measured: Sequence[MeasuredPoint] = ()) -> Any:
+    """A matplotlib Figure; `measured` points are stars with letters."""
     from matplotlib.figure import Figure
 
     points, roofs = shown_points(roofline), roofs_of(roofline)
+    stars = shown_measured(measured)
     names = _point_names(points)
-    parts = _describe_parts(roofline) if roofline.predictions else []
+    parts = _describe_parts(roofline) if roofline.predictions or stars else []
     heights = levels(roofs.compute)
     room = BESIDE + CHARACTER * max(len(_roof_name(level)) for level in heights)
-    legend = 0.5 + CHARACTER * max(map(len, [*names, *parts, _open_marks_label(points)])) if parts else 0.0
+    lines = [*names, *parts, _open_marks_label(points), *_name_stars(stars)]
+    legend = 0.5 + CHARACTER * max(map(len, lines)) if parts else 0.0
     width, up = LEFT + WIDTH + room + legend, BELOW + UP + ABOVE
     figure = Figure(figsize=(width, up))
     axes = figure.add_axes((LEFT / width, BELOW / up, WIDTH / width, UP / up))
-    seen = visible_range(roofs, points)
+    seen = visible_range(roofs, points, stars)
     axes.set(xscale="log", yscale="log", xlim=seen[:2], ylim=seen[2:])
     axes.set_xlabel("operational intensity (flop/B)")
     set_title(axes, heading(roofline))
@@ -105,8 +109,9 @@ def draw_roofline(roofline: Roofline) -> Any:
     label_axis(axes.xaxis)
     _draw_roofs(axes, roofline, roofs, seen)
     _draw_points(axes, points, seen)
+    _draw_stars(axes, stars)
     if parts:
-        _draw_legend(figure, points, names, parts, 1 - legend / width)
+        _draw_legend(figure, points, names, parts, 1 - legend / width, _name_stars(stars))
     return figure
 
 
@@ -137,7 +142,12 @@ def _roof_name(level: CeilingLine) -> str:
 
 
 def _draw_legend(
-    figure: Any, points: Sequence[RooflinePoint], names: Sequence[str], parts: Sequence[str], left: float
+    figure: Any,
+    points: Sequence[RooflinePoint],
+    names: Sequence[str],
+    parts: Sequence[str],
+    left: float,
+    stars: Sequence[str] = (),
 ) -> None:
     """Draws the legend: the components that take part, the points by their numbers, and what the marks stand for."""
     from matplotlib.lines import Line2D
@@ -162,7 +172,26 @@ def _draw_legend(
         handles.append(
             Line2D([], [], linestyle="", marker="o", fillstyle="none", color=GREY, label=_open_marks_label(points))
         )
+    handles += [Line2D([], [], linestyle="", marker="*", color=VERMILION, label=name) for name in stars]
     figure.legend(handles=handles, loc="upper left", bbox_to_anchor=(left, 1), title="\n".join(parts), alignment="left")
+
+
+def shown_measured(measured: Sequence[MeasuredPoint]) -> list[MeasuredPoint]:
+    """The measured points that have a place, as many as letters."""
+    return [point for point in measured if point.intensity and point.rate][: len(ascii_lowercase)]
+
+
+def _name_stars(stars: Sequence[MeasuredPoint]) -> list[str]:
+    return [
+        f"{letter}  {drop_middle(point.name)}, measured" for letter, point in zip(ascii_lowercase, stars, strict=False)
+    ]
+
+
+def _draw_stars(axes: Any, stars: Sequence[MeasuredPoint]) -> None:
+    """A star for each measured point, with the letter that leads to its name."""
+    for letter, point in zip(ascii_lowercase, stars, strict=False):
+        axes.plot([point.intensity], [point.rate], "*", color=VERMILION, markersize=9, zorder=7)
+        axes.annotate(letter, (point.intensity, point.rate), xytext=(-3, 7), textcoords="offset points", color=INK)
 
 
 def shown_points(roofline: Roofline) -> list[RooflinePoint]:
@@ -177,17 +206,21 @@ def shown_levels(point: RooflinePoint) -> list[LevelPoint]:
     return [level for level in point.levels if level.intensity]
 
 
-def visible_range(roofs: Roofs, points: Iterable[RooflinePoint]) -> VisibleRange:
+def visible_range(
+    roofs: Roofs, points: Iterable[RooflinePoint], measured: Sequence[MeasuredPoint] = ()
+) -> VisibleRange:
     """Axis limits that contain all points, with a margin."""
     bandwidths = roofs.bandwidths
     ridges = [ceiling.rate / memory.rate for ceiling in roofs.compute for memory in bandwidths] or [1.0]
     placed = [level.intensity for point in points for level in shown_levels(point) if level.intensity]
     places = [*ridges, *placed, *(point.place for point in points if point.place)]
+    places += [point.intensity for point in measured if point.intensity]
     left, right = min(places) / 5, max(places) * 5
     lowest = min(memory.rate for memory in bandwidths) * left if bandwidths else float("inf")
     heights = [
         *(ceiling.rate for ceiling in roofs.compute),
         *(height for point in points for height in (point.attainable, point.predicted)),
+        *(point.rate for point in measured if point.rate),
     ]
     return VisibleRange(left, right, min(lowest, min(heights) / 6), max(heights) * 3)
 
@@ -346,24 +379,18 @@ least(a, b) = a < b ? a : b
 """
 
 
-def script(roofline: Roofline, path: str) -> str:
+def script(roofline: Roofline, path: str, measured: Sequence[MeasuredPoint] = ()) -> str:
     """The text of the file `path`; it draws an SVG beside the folder it is run in, under the same name."""
     points = shown_points(roofline)
     roofs = roofs_of(roofline)
-    seen = visible_range(roofs, points)
+    stars = shown_measured(measured)
+    seen = visible_range(roofs, points, stars)
     lines = levels(roofs.compute)
     fastest = max((memory.rate for memory in roofs.bandwidths), default=None)
     picture = quote(Path(path).with_suffix(".svg").name)
     title = heading(roofline)
     parts = [HEAD.format(heading=title, script=Path(path).name, picture=picture, title=quote(title), seen=seen)]
-    if points:
-        parts.append("# flop/B, predicted flop/s, flop/s of the roof of what runs, number, name\n$points << END\n")
-        parts += [
-            f'{point.place:.10g} {point.predicted:.10g} {point.attainable:.10g} {number} "{point.name}"\n'
-            for number, point in enumerate(points, 1)
-        ]
-        parts.append("END\n")
-    parts += _level_data(points)
+    parts += [*_point_data(points), *_level_data(points), *_star_data(stars)]
     curves = [
         f"{_write_roof(level.rate, fastest)} title {quote(level.text)} linecolor rgb {quote(COLOURS[level.precision])}"
         for level in reversed(lines)
@@ -384,7 +411,29 @@ def script(roofline: Roofline, path: str) -> str:
             *_level_marks(named_levels(points)),
             *(f"NaN with dots title {quote(f'{number}  {point.name}')}" for number, point in enumerate(points, 1)),
         ]
+    if stars:
+        curves.append("$measured using 1:2:3 with labels point pointtype 3 offset 1,0 title 'measured'")
+        curves += [f"NaN with dots title {quote(name)}" for name in _name_stars(stars)]
     return "".join(parts) + "plot " + ", \\\n     ".join(curves) + "\n"
+
+
+def _point_data(points: Sequence[RooflinePoint]) -> list[str]:
+    """The points as a block of data, if there are any."""
+    rows = "".join(
+        f'{point.place:.10g} {point.predicted:.10g} {point.attainable:.10g} {number} "{point.name}"\n'
+        for number, point in enumerate(points, 1)
+    )
+    head = "# flop/B, predicted flop/s, flop/s of the roof of what runs, number, name\n$points << END\n"
+    return [f"{head}{rows}END\n"] * bool(rows)
+
+
+def _star_data(stars: Sequence[MeasuredPoint]) -> list[str]:
+    """The measured points as a block of data, if there are any."""
+    rows = "".join(
+        f'{point.intensity:.10g} {point.rate:.10g} "{letter}"\n'
+        for letter, point in zip(ascii_lowercase, stars, strict=False)
+    )
+    return [f"# flop/B, measured flop/s, letter\n$measured << END\n{rows}END\n"] * bool(rows)
 
 
 def _level_data(points: Sequence[RooflinePoint]) -> list[str]:

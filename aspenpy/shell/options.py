@@ -113,6 +113,8 @@ def formats(*more: str, of: str = "", default: str | None = "table") -> Option:
 ALL_FORMATS = formats()
 SUFFIXES = {form.suffix.lstrip("."): form.name for form in FORMATS.values() if form.suffix}
 PICTURE = option("--picture", "FILE", "also draws a picture, an .svg, .png or .pdf file")
+MEASURED = option("--measured", "FILE", "compares with measurements of this run")
+REPORT = repeatable_option("--report", "FILE", "also a report")
 OUTPUT = option("-o --output", "FILE", "the file to write")
 TABLES = OUTPUT.adapt(
     f": the results, in the format of --format or of its name ({', '.join(f'.{suffix}' for suffix in SUFFIXES)}) "

@@ -7,12 +7,14 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
+from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO
 
 from aspenpy.language.diagnostics import Diagnostic, render, warning
 from aspenpy.language.files import STANDARD_OUTPUT, replace_file, require_writable, write_whole
 from aspenpy.shell.failure import ClosedPipe, CommandError, refuse_unwritable
 from aspenpy.shell.option import Arguments
+from aspenpy.tables.document import Picture, document_of, write_html, write_markdown
 from aspenpy.tables.drawing import use_style
 from aspenpy.tables.formats import FORMATS
 from aspenpy.tables.pages import WITHOUT_UNICODE, render_text
@@ -44,6 +46,32 @@ def save(path: str, draw: Callable[[], Any]) -> None:
         with refuse_unwritable(path), replace_file(path) as unfinished:
             metadata = {"Date": None} if suffix == ".svg" else None
             figure.savefig(unfinished, dpi=150, format=suffix[1:], metadata=metadata)
+
+
+PAGES = {".html": write_html, ".md": write_markdown}
+"""What writes a report as a page, by the end of its file's name."""
+
+
+def require_page(path: str) -> None:
+    """Refuses a page that could not be written, before what it shows is worked out."""
+    if os.path.splitext(path)[1] not in PAGES:
+        raise CommandError(f"--report: `{path}` has to end with {', '.join(PAGES)}")
+    require_writable(path)
+
+
+def write_page(path: str, found: Report, draw: Callable[[], Any]) -> None:
+    """Writes a report and its picture as one page."""
+    from importlib.util import find_spec
+
+    def svg() -> str:
+        text = StringIO()
+        with use_style():
+            draw().savefig(text, format="svg", metadata={"Date": None})
+        return text.getvalue()
+
+    pictures = [] if find_spec("matplotlib") is None else [Picture(svg, found.headline)]
+    write_whole(path, PAGES[os.path.splitext(path)[1]](document_of(found, pictures)))
+    report_written(path)
 
 
 def emit(text: str, end: str = "\n") -> None:

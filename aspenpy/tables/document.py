@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from aspenpy.record import Record
+from aspenpy.tables.table import Paragraph, Report, Table
 
 
 class Link(Record):
@@ -87,6 +88,24 @@ def anchor_of(kind: str, name: str) -> str:
 
 def make_sheet(heads: Sequence[str], rows: Sequence[Sequence[Span]], numbers: Sequence[int] = ()) -> DocumentTable:
     return DocumentTable(tuple(heads), tuple(map(tuple, rows)), frozenset(numbers))
+
+
+def document_of(report: Report, pictures: Sequence[Picture]) -> Document:
+    """A report as a document: its pictures, its tables each under its title, and its diagnostics."""
+    blocks: list[Block] = [*pictures]
+    for number, part in enumerate(report.page):
+        if isinstance(part, Paragraph):
+            blocks.append(Sentence((part.text,)))
+        if not isinstance(part, Table):
+            continue
+        if part.title:
+            blocks.append(Section(part.title, anchor_of("table", f"{number} {part.title}")))
+        numbers = [place for place, column in enumerate(part.columns) if column.side != "left"]
+        blocks.append(make_sheet([column.header for column in part.columns], part.texts(), numbers))
+    if report.diagnostics:
+        blocks.append(Section("Warnings", "warnings"))
+        blocks.append(BulletList(tuple((item.message,) for item in report.diagnostics)))
+    return Document(report.headline, tuple(blocks))
 
 
 Writers = Mapping[type[Block], Callable[[Any, int], str]]

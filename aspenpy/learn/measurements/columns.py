@@ -103,7 +103,9 @@ KNOWN: Mapping[str, KnownColumn] = {
 
 SAME_UNIT = {
     "MBytes/s": "MB/s", "GBytes/s": "GB/s", "MBytes": "MB", "GBytes": "GB", "KBytes": "kB", "Bytes": "B", "bytes": "B",
-    "MFLOP/s": "Mflop/s", "MBs": "MB/s", "GBs": "GB/s", "sec": "s", "seconds": "s", "msec": "ms", "usecond": "us",
+    "MFLOP/s": "Mflop/s", "GFLOP/s": "Gflop/s", "MFLOPS": "Mflop/s", "GFLOPS": "Gflop/s", "TFLOPS": "Tflop/s",
+    "FLOP": "flop", "GFLOP": "Gflop", "FLOP/Byte": "flop/B", "FLOP/byte": "flop/B", "MBs": "MB/s", "GBs": "GB/s",
+    "sec": "s", "seconds": "s", "msec": "ms", "usecond": "us",
     "msecond": "ms", "second": "s", "nsecond": "ns", "Joules": "J", "Watts": "W", "hertz": "Hz", "byte": "B",
     "Mbyte": "MB", "Gbyte": "GB", "Kbyte": "kB", "Gbyte/second": "GB/s", "Mbyte/second": "MB/s", "byte/second": "B/s",
     "cycle/nsecond": "GHz", "cycle/usecond": "MHz", "KiB": "KiB", "%": "",
@@ -137,7 +139,7 @@ def recognise_columns(sheet: MeasurementSheet) -> MeasurementSheet:
         return sheet._replace(headings=tuple(headings))
     renamed = list(zip(headings, sheet.names, strict=True))
     rows = tuple({new.name: row[old] for new, old in renamed} for row in sheet.rows)
-    return MeasurementSheet(tuple(headings), rows, sheet.span)
+    return MeasurementSheet(tuple(headings), rows, sheet.span, sheet.parts)
 
 
 def recognise_heading(heading: Heading) -> Heading | None:

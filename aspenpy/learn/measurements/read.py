@@ -41,18 +41,19 @@ HEAD = 4000  # characters by which a format is known
 
 
 class ToolFormat(Record):
-    """A tool's file format: name, recogniser of the first lines, reader."""
+    """A tool's file format: name, recogniser of the first lines, reader, and whether rows are launches in one run."""
 
     name: str
     recognises: Callable[[str], bool]
     read: Callable[[Source], MeasurementSheet]
+    parts: bool = False
 
 
 FORMATS = (
     ToolFormat("perf stat -j", is_perf_json, read_perf_json),
     ToolFormat("LIKWID", is_likwid, read_likwid),
-    ToolFormat("ncu --csv", lambda head: '"Metric Name"' in head and '"Metric Value"' in head, read_ncu),
-    ToolFormat("ncu --csv --page raw", lambda head: RAW.search(head) is not None, read_ncu_raw),
+    ToolFormat("ncu --csv", lambda head: '"Metric Name"' in head and '"Metric Value"' in head, read_ncu, True),
+    ToolFormat("ncu --csv --page raw", lambda head: RAW.search(head) is not None, read_ncu_raw, True),
     ToolFormat("nvprof --csv", lambda head: '"Metric Name"' in head and '"Avg"' in head, read_nvprof),
     ToolFormat("nvprof --csv", lambda head: SUMMARY.search(head) is not None, read_nvprof_summary),
     ToolFormat("nvidia-smi --format=csv", lambda head: SAMPLES.match(head) is not None, read_smi),
@@ -82,7 +83,7 @@ def read_measurements(data: Data, columns: Mapping[str, str] | None = None) -> M
         if found is not None:
             if columns:
                 fail("no-columns", f"--column renames columns of a table, and this is a file of {found.name}")
-            return found.read(data)
+            return found.read(data)._replace(parts=found.parts)
         if "," not in data.text.partition("\n")[0] and len(data.text.split("\n", 1)[0].split()) > 1:
             data = data.with_text("\n".join(",".join(line.split()) for line in data.text.split("\n")))
     return make_sheet(data, columns, MOST_ROWS, index="run")

@@ -51,11 +51,13 @@ class Heading(NamedTuple):
 
 
 class MeasurementSheet(NamedTuple):
-    """Columns, and rows with a cell for each of their names."""
+    """Columns, and rows with a cell for each of their names. Rows of one region that are `parts` are launches within
+    one run, which add up; others are repeated runs."""
 
     headings: tuple[Heading, ...]
     rows: tuple[dict[str, Cell], ...]
     span: Span | None = None
+    parts: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -311,4 +313,4 @@ def add_labels(sheet: MeasurementSheet, labels: Mapping[str, Any]) -> Measuremen
         row | {item.name: Cell(labels[name], next(iter(row.values())).row) for name, item in added.items()}
         for row in sheet.rows
     )
-    return MeasurementSheet((*added.values(), *others), rows, sheet.span)
+    return MeasurementSheet((*added.values(), *others), rows, sheet.span, sheet.parts)

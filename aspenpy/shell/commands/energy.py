@@ -22,7 +22,7 @@ from aspenpy.report.measurements import add_recorded
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments, quantity_of
 from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option, split_words
-from aspenpy.shell.options import MODEL, NO_INTERVAL, PICTURE, RESULTS, SEED, SETTINGS, machine, settings_of
+from aspenpy.shell.options import MEASURED, MODEL, NO_INTERVAL, PICTURE, RESULTS, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver, warn_of_old_name
 from aspenpy.shell.study_options import BUDGET, LAW, TRANSFER
 
@@ -74,9 +74,7 @@ OPTIONS = (
         default="energy",
     ),
     TRANSFER.adapt(", where the machine has several kinds"),
-    option("--measured", "FILE", "compares with measurements of this run: a record store, or a table").adapt(
-        former="--record"
-    ),
+    MEASURED.adapt(": a record store, or a table", former="--record"),
     PICTURE.adapt(": power over time"),
     NO_INTERVAL,
     *RESULTS,

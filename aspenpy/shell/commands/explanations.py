@@ -11,15 +11,26 @@ from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.trace import MOST, PASSES, Trace
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.files import put_whole
+from aspenpy.learn.measured_roofline import measured_roofline
 from aspenpy.models.library import load_application
 from aspenpy.report.profile import draw_profile, write_speedscope
 from aspenpy.report.roofline_picture import draw_roofline, script
-from aspenpy.shell.failure import refuse_unwritable
+from aspenpy.shell.failure import CommandError, refuse_unwritable
 from aspenpy.shell.operands import case_of_arguments, machine_named, only_entry, placement_arguments
-from aspenpy.shell.option import Arguments, command, flag, option, positive
+from aspenpy.shell.option import (
+    Arguments,
+    command,
+    flag,
+    option,
+    positive,
+    repeatable_option,
+    split_pairs,
+)
 from aspenpy.shell.options import (
+    MEASURED,
     MODEL,
     PICTURE,
+    REPORT,
     RESULTS,
     SEED,
     SETTINGS,
@@ -28,7 +39,7 @@ from aspenpy.shell.options import (
     machine,
     settings_of,
 )
-from aspenpy.shell.output import deliver, deliver_text, report, save
+from aspenpy.shell.output import deliver, deliver_text, report, require_page, save, write_page
 
 
 @command(
@@ -111,6 +122,14 @@ def run_profile(arguments: Arguments) -> int:
         *RESULTS,
         PICTURE.adapt(": the roofline"),
         option("--gnuplot", "FILE", "also writes it as a script for gnuplot"),
+        REPORT.adapt(", with the picture and the tables, an .html or .md file; may be repeated"),
+        MEASURED.adapt(
+            ", kernel by kernel: a file of LIKWID, perf, ncu, nvprof or CSV with times, flops and bytes, or with times "
+            "alone"
+        ),
+        repeatable_option(
+            "--map", "REGION=KERNEL", "the kernel of a measured region that has another name; may be repeated"
+        ),
         SEED,
     ),
     examples=(
@@ -118,16 +137,21 @@ def run_profile(arguments: Arguments) -> int:
         ("of one of its sockets", "aspenpy roofline --machine keeneland --socket nvidia_m2090"),
         ("applications, and their kernels, below them", "aspenpy roofline comd lulesh --machine haswell"),
         ("for a program", "aspenpy roofline spmv --machine haswell --format json"),
+        (
+            "what was measured, here of one kernel, beside the model",
+            r"printf 'kernel,time [ms],flops [Mflop],bytes [MB]\ntriad,300,200,2400\n' > runs.csv; "
+            "aspenpy roofline stream --machine simple --measured runs.csv",
+        ),
     ),
 )
 def run_roofline(arguments: Arguments) -> int:
-    found = machine_named(arguments.machine, arguments)
+    at = machine_named(arguments.machine, arguments)
     applications = [load_application(name, allow_outside=arguments.allow_outside) for name in arguments.applications]
     overlap = arguments.par == "overlap"
     cases = [
         Case(
             item,
-            found,
+            at,
             kernel=only_entry(item, arguments.kernel),
             seed=arguments.seed,
             overlap=overlap,
@@ -135,11 +159,21 @@ def run_roofline(arguments: Arguments) -> int:
         )
         for item in applications
     ]
-    roofline = Roofline(found, cases, socket=arguments.socket, set=settings_of(arguments))
-    deliver(roofline.report(), arguments, lambda: draw_roofline(roofline))
+    roofline = Roofline(at, cases, socket=arguments.socket, set=settings_of(arguments))
+    for page in arguments.report:
+        require_page(page)
+    pairs = split_pairs("--map", "REGION=KERNEL, such as triad_loop=triad", arguments.map)
+    if pairs and not arguments.measured:
+        raise CommandError("--map names the kernels of --measured FILE")
+    found = measured_roofline(roofline, [arguments.measured], pairs) if arguments.measured else None
+    stars = () if found is None else found.measured
+    result = (found or roofline).report()
+    deliver(result, arguments, lambda: draw_roofline(roofline, stars))
     if arguments.gnuplot:
         with refuse_unwritable(arguments.gnuplot):
-            put_whole(arguments.gnuplot, script(roofline, arguments.gnuplot))
+            put_whole(arguments.gnuplot, script(roofline, arguments.gnuplot, stars))
+    for page in arguments.report:
+        write_page(page, result, lambda: draw_roofline(roofline, stars))
     return 0
 
 

@@ -17,7 +17,7 @@ from aspenpy.report.changes import WRITERS
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import only_entry
 from aspenpy.shell.option import Arguments, command, flag, option, repeatable_option
-from aspenpy.shell.options import KERNEL, RESULTS, SET, machine_names, machines, settings_of
+from aspenpy.shell.options import KERNEL, REPORT, RESULTS, SET, machine_names, machines, settings_of
 from aspenpy.shell.output import deliver, report_written
 
 SUFFIX = ".gate.json"
@@ -34,7 +34,7 @@ _OPTIONS = (
         "[NAME=]PERCENT",
         "the growth that is allowed, of all or of runtime, energy or a resource (default: a hundredth)",
     ),
-    repeatable_option("--report", "FILE", "also a report, a .md, .xml (JUnit) or .sarif file; may be repeated"),
+    REPORT.adapt(", a .md, .xml (JUnit) or .sarif file; may be repeated"),
     *RESULTS,
 )
 

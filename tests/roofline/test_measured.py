@@ -1,0 +1,172 @@
+"""Measured kernels on the roofs: counts against arithmetic by hand, names of regions, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.source import Source
+from aspenpy.learn.measured_kernels import MeasuredKernel, match_kernels, plain_name, read_kernels
+from tests.cli.conftest import Runner, models, run
+
+__all__ = ["models", "run"]
+
+ON = ("roofline", "axpy.aspen", "--machine", "cluster.aspen")
+"""The kernel `axpy` of 20 kflop and 240 kB takes 12 us: 8 cores of 500 Mflop/s, two memories of 10 GB/s."""
+
+LIKWID = """\
+TABLE,Region axpy,Group 1 Metric,MEM_DP,6
+Metric,HWThread 0,HWThread 1,,
+Runtime (RDTSC) [s],1.5,2.0,,
+DP [MFLOP/s],1000,3000,,
+Memory data volume [GBytes],2,,,
+"""
+NCU = """\
+"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","5","void triad<double>(double*)","gpu__time_duration.sum","usecond","100"
+"0","5","void triad<double>(double*)","dram__bytes_read.sum","Mbyte","200"
+"0","5","void triad<double>(double*)","dram__bytes_write.sum","Mbyte","40"
+"0","5","void triad<double>(double*)","smsp__sass_thread_inst_executed_op_dfma_pred_on.sum","inst","10,000,000"
+"1","5","void triad<double>(double*)","gpu__time_duration.sum","msecond","0.1"
+"1","5","void triad<double>(double*)","dram__bytes_read.sum","Kbyte","200,000"
+"1","5","void triad<double>(double*)","dram__bytes_write.sum","Mbyte","40"
+"1","5","void triad<double>(double*)","smsp__sass_thread_inst_executed_op_dfma_pred_on.sum","inst","10,000,000"
+"""
+PERF = """\
+7,,fp_arith_inst_retired.scalar_double,100,100.00,,
+5,,fp_arith_inst_retired.256b_packed_double,100,100.00,,
+10,msec,duration_time,100,100.00,,
+1,MiB,uncore_imc/data_reads/,100,100.00,,
+2,MiB,uncore_imc/data_writes/,100,100.00,,
+"""
+
+
+def read(text: str) -> MeasuredKernel:
+    (found,) = read_kernels([Source(text, "measured")]).kernels
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "time", "flops", "volume"),
+    [
+        pytest.param(LIKWID, 2.0, 4e9 * 2.0, 2e9, id="likwid: the slowest thread, rates of all"),
+        pytest.param(NCU, 2e-4, 2 * 2 * 1e7, 2 * 240e6, id="ncu: launches add up, an FMA counts twice"),
+        pytest.param(PERF, 0.01, 7 + 4 * 5, 3 * 2**20, id="perf: four lanes of 256 bits"),
+        pytest.param("kernel,time,flops,bytes\na,2,10,4\na,1,10,4\n", 1, 10, 4, id="the shortest of repeated runs"),
+        pytest.param("kernel,time,gflops,self_ai\na,2,3,0.5\n", 2, 6e9, 12e9, id="rate and intensity"),
+        pytest.param("kernel,time\na,2\n", 2, None, None, id="a time alone"),
+        pytest.param("kernel,PAPI_DP_OPS,FETCH_SIZE,WRITE_SIZE\na,8,3,1\n", None, 8, 4096, id="kilobytes of ROCm"),
+    ],
+)
+def test_counts_are_those_of_the_tools(
+    text: str, time: float | None, flops: float | None, volume: float | None
+) -> None:
+    found = read(text)
+    assert (found.time, found.flops, found.volume) == (
+        pytest.approx(time),
+        pytest.approx(flops),
+        pytest.approx(volume),
+    )
+
+
+def test_bytes_of_one_direction_are_told() -> None:
+    found = read_kernels([Source("kernel,dram__bytes_read.sum\na,5\n", "x")])
+    assert [item.message for item in found.diagnostics] == [
+        "bytes are those of one direction: `dram_bytes_write_sum` was not measured"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kernel,colour\na,7\n", "no column holds a time, flops or bytes"),
+        ("kernel,bytes [furlong]\na,7\n", "`furlong` behind `bytes` is no unit"),
+        ("kernel,bytes\na,-7\n", "bytes below zero"),
+    ],
+)
+def test_what_is_no_measurement_of_a_kernel_is_refused(text: str, message: str) -> None:
+    with pytest.raises(AspenError, match=message):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "force",
+        "force_",
+        "void lj::force<double, 3>(double*, int)",
+        "_ZN2lj5forceEPdi",
+        "force._omp_fn.0",
+        "force_12_gpu",
+        "__omp_offloading_10308_2ab_force_l12",
+        "FORCE",
+    ],
+)
+def test_a_name_is_that_of_the_function(name: str) -> None:
+    assert plain_name(name) == "force"
+    assert match_kernels([name], ["md.force"], {})[0] == {name: "md.force"}
+
+
+def test_regions_without_a_kernel_are_told() -> None:
+    found, notes = match_kernels(["forces", "x"], ["force"], {"x": "force"})
+    assert found == {"x": "force"}
+    assert [(note.message, note.hint) for note in notes] == [
+        ("no kernel of the model is called `forces`", "did you mean `force`?")
+    ]
+
+
+def test_points_beside_the_models(run: Runner, models: Path) -> None:
+    """20 kflop and 240 kB in 20 us are 1 Gflop/s of the 20 GB/s / 12 B that memory leaves: 60 %; twice the time and as
+    many bytes more; a region of another name by --map."""
+    Path("m.csv").write_text("kernel,time [us],flops,bytes\naxpy,20,20000,240000\nloop,40,20000,480000\n")
+    ran = run(*ON, "--measured", "m.csv", "--map", "loop=axpy", "--format", "json")
+    loop, axpy = json.loads(ran.out)["measured"]
+    assert (loop["region"], loop["kernel"], axpy["kernel"]) == ("loop", "axpy", "axpy")
+    assert (axpy["measured"], axpy["predicted"]) == (pytest.approx(20e-6), pytest.approx(15e-6))
+    assert axpy["roof"] == pytest.approx(20e9 / 12)
+    assert axpy["share_of_roof"] == pytest.approx(0.6)
+    assert loop["share_of_roof"] == pytest.approx((20e3 / 40e-6) / (20e9 / 24))
+    assert (axpy["bound_by"], axpy["from_the_model"]) == ("Memory", None)
+    assert axpy["advice"].startswith("below the memory's roof")
+    assert loop["advice"].startswith("moves 2 times the model's bytes")
+
+
+def test_counts_that_were_not_measured_are_the_models(run: Runner, models: Path) -> None:
+    Path("m.csv").write_text("kernel,time [us]\naxpy,30\n")
+    (found,) = json.loads(run(*ON, "--measured", "m.csv", "--format", "json").out)["measured"]
+    assert (found["flops"], found["bytes"], found["from_the_model"]) == (20000, 240000, "flops, bytes")
+    assert found["share_of_roof"] == pytest.approx(12 / 30)
+
+
+def test_page_picture_and_script_show_them(run: Runner, models: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    Path("m.csv").write_text("kernel,time [us],flops,bytes\naxpy,20,20000,240000\n")
+    asked = ("--measured", "m.csv", "--report", "r.html", "--picture", "r.svg", "--gnuplot", "r.gp")
+    assert run(*ON, *asked).status == 0
+    page = Path("r.html").read_text()
+    assert "<svg" in page
+    assert "share of roof" in page
+    assert "axpy, measured" in page
+    assert "axpy, measured" in Path("r.svg").read_text()
+    (row,) = Path("r.gp").read_text().partition("$measured << END\n")[2].partition("\nEND")[0].splitlines()
+    assert [float(cell) for cell in row.split()[:2]] == pytest.approx([1 / 12, 1e9])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--map", "a=axpy"), "--map names the kernels of --measured FILE"),
+        (("--measured", "m.csv", "--map", "a=axpy"), "`a` was not measured"),
+        (("--measured", "m.csv", "--map", "axpy=axpi"), "there is no kernel `axpi`"),
+        (("--measured", "m.csv", "--map", "axpy"), "--map: expected REGION=KERNEL"),
+        (("--measured", "none.csv"), "file not found"),
+        (("--measured", "m.csv", "--report", "r.txt"), "has to end with .html, .md"),
+    ],
+)
+def test_what_is_refused(run: Runner, models: Path, words: tuple[str, ...], message: str) -> None:
+    Path("m.csv").write_text("kernel,time [us]\naxpy,20\n")
+    ran = run(*ON, *words)
+    assert (ran.status, message in ran.err) == (2, True), ran.err
