@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4260,
-    "answers": 12060,
+    "answers": 12090,
     "assembly": 850,
     "cost": 14130,
     "editor": 2750,
@@ -17,21 +17,21 @@ MOST: dict[str, int] = {
     "expr": 6180,
     "extract": 17020,
     "generate": 850,
-    "language": 4900,
-    "learn": 7010,
+    "language": 4960,
+    "learn": 8110,
     "models": 3918,
     "other": 1065,
     "page": 645,
     "probe": 2070,
-    "report": 9043,
-    "shell": 7155,
+    "report": 9463,
+    "shell": 7655,
     "sweeps": 2620,
-    "tables": 1630,
+    "tables": 1750,
     "traces": 1600,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 106_020
+MOST_IN_ALL = 108_250
 
 
 def room_of(file: Path) -> str:
