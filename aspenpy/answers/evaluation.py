@@ -249,6 +249,14 @@ class Evaluation(Result):
         time = sum(waits[member] for member in group)
         return Bottleneck(name, self.component_of(name), time, time / self.runtime, group)
 
+    def value_if_known(self, expr: Expr) -> Any:
+        """The value of an expression in the scope of the run, None where it has none or differs from call to call."""
+        try:
+            formula = self.scope.formulas([expr])[0]
+            return None if graph.free_symbols(formula) else self.scope.values([formula], self.seed)[0]
+        except AspenError:
+            return None
+
     @cached_property
     def lost(self) -> dict[str, float]:
         """Seconds in which ranks wait for the slowest of them, by cause: `imbalance` of their work, `noise`, and the

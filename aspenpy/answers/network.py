@@ -44,12 +44,13 @@ class Message(Record):
 
 
 class Collective(Record):
-    """One collective of so many bytes: seconds, and the algorithm that is the fastest."""
+    """One collective of so many bytes: seconds, the algorithm that is the fastest, and why that is a lower bound."""
 
     name: str
     size: float
     time: float
     algorithm: str | None
+    lower_bound: str | None
 
 
 @one_allowance
@@ -131,8 +132,11 @@ class Network(Result):
         network = self._interconnect.replace(topology=self.topology)
         exchange = exchange_of(flow.Trait(name), requirement, count, offer, self._paths, network)
         (time,) = self._values([exchange.time])
-        algorithm = exchange.fastest(lambda expr: self._values([expr])[0])
-        return Collective(name, size, float(time), algorithm)
+        known = exchange.fastest(self._value), exchange.lower_bound(self._value)
+        return Collective(name, size, float(time), *known)
+
+    def _value(self, expr: Expr) -> Any:
+        return self._values([expr])[0]
 
     def _values(self, exprs: list[Expr]) -> list[Any]:
         with locate_failures(self.machine.origins):

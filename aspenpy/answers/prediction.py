@@ -19,6 +19,8 @@ from aspenpy.answers.data_warnings import (
 from aspenpy.answers.evaluation import Evaluation, amount_of
 from aspenpy.answers.occupancy import Width, instances_of_blocks, warn_of_idle_cores, warn_of_unplaced_blocks
 from aspenpy.answers.scope import Scope, Value, scope_of
+from aspenpy.cost.messages import FASTEST
+from aspenpy.cost.prices import RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr
@@ -37,6 +39,15 @@ if TYPE_CHECKING:
 
 
 LONGEST_FORMULA = 2000  # characters of LaTeX that a notebook shows; beyond, the value stands alone
+
+
+class LowerBound(Record):
+    """An exchange of a kernel whose time is a lower bound, for a reason: the fastest algorithm, or a cut."""
+
+    kernel: str
+    exchange: str
+    reason: str
+    cost: RequirementCost
 
 
 class Prediction(Evaluation):
@@ -59,7 +70,7 @@ class Prediction(Evaluation):
             *self._uneven_sweeps,
             *self._assumed_rates,
             *self._assumed_threads,
-            *self._fastest_collectives,
+            *self._deciding_bounds,
             *self.wasted,
             *self.cap_warnings,
         )
@@ -102,26 +113,38 @@ class Prediction(Evaluation):
                 hint = "so it is where ports or memory are busy; measure one thread and all of them where others wait"
                 yield warning("assumed-rate", message, core.name_span, hint=hint)
 
+    @cached_property
+    def lower_bounds(self) -> tuple[LowerBound, ...]:
+        """The exchanges of kernels whose time is a lower bound, in the order written."""
+        found = []
+        for kernel, _, cost in self.tree.list_costs():
+            for trait in cost.traits:
+                reason = trait.lower_bound(self.value_if_known) if trait.is_exchange else None
+                if reason is not None:
+                    found.append(LowerBound(kernel.name, trait.name, reason, cost))
+        return tuple(found)
+
     @property
-    def _fastest_collectives(self) -> Iterator[Diagnostic]:
-        """A warning of kernels with a tenth of the runtime that are bound by a collective whose algorithm nobody names,
+    def _deciding_bounds(self) -> Iterator[Diagnostic]:
+        """A warning of kernels with a tenth of the runtime that are bound by an exchange whose time is a lower bound,
         once for each network."""
-        costs = [(kernel, cost) for kernel, _, cost in self.tree.list_costs() if any(t.is_bound for t in cost.traits)]
-        if not costs:
+        if not any(trait.is_exchange for _, _, cost in self.tree.list_costs() for trait in cost.traits):
             return
         bounds = {(use.name, use.bound_by) for use in self.kernels if use.exclusive > self.runtime / 10}
         networks = set[str]()
-        for kernel, cost in costs:
-            name = cost.offer.place.component.name if cost.offer is not None else ""
-            if (kernel.name, cost.server) not in bounds or name in networks:
+        for found in self.lower_bounds:
+            name = found.cost.offer.place.component.name if found.cost.offer is not None else ""
+            if (found.kernel, found.cost.server) not in bounds or name in networks:
                 continue
             networks.add(name)
-            collective = next(trait.name for trait in cost.traits if trait.is_bound)
-            message = (
-                f"`{kernel.name}` is bound by `{collective}` with the fastest algorithm on each path: a lower bound"
-            )
+            message = f"`{found.kernel}` is bound by `{found.exchange}` with {found.reason}: a lower bound"
             hint = f"`property mpi [open_mpi]` of `{name}`, or `[mpich]`, takes what that library chooses"
-            yield warning("lower-bound", message, cost.requirement.span, hint=hint)
+            if found.cost.offer is not None and "pipelined" in found.cost.offer.place.component.properties:
+                hint = "NCCL and RCCL took 1.4 to 2 times as long for less than 16 MiB (docs/networks.md)"
+            if found.reason != FASTEST:
+                message = f"`{found.kernel}` is bound by `{found.exchange}` through {found.reason}: a lower bound"
+                hint = "so much crosses it whatever the routes; some of its links may have more to carry than others"
+            yield warning("lower-bound", message, found.cost.requirement.span, hint=hint)
 
     @cached_property
     def _widths(self) -> dict[flow.Block, Width]:

@@ -15,10 +15,11 @@ from aspenpy.cost.halos import RankPathUse, grid_of, halo_time, numbers_of
 from aspenpy.cost.interconnect import Interconnect, interconnect_of, require_enough_nodes
 from aspenpy.cost.network.by_rank import library_choice
 from aspenpy.cost.network.collectives import algorithms, cost
-from aspenpy.cost.network.cuts import crossing_time
+from aspenpy.cost.network.cuts import crossing_times
 from aspenpy.cost.network.levels import Among, ways_of_collective
 from aspenpy.cost.network.schemes import (
     PathLevel,
+    Pipeline,
     Scheme,
     best_algorithm,
     best_scheme,
@@ -38,6 +39,18 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.models.application import flow
 from aspenpy.models.machine.model import Machine
 
+FASTEST = "the fastest algorithm"
+"""The reason of a lower bound, where a library may choose another algorithm."""
+
+WORDS_OF_CUTS = {
+    "bisection": "the bisection",
+    "group": "the links of a group",
+    "leaf": "the uplinks of a leaf switch",
+    "plane": "the links between planes",
+    "router": "the links of a router",
+}
+"""Words for the cuts of a network, by their names."""
+
 
 class Exchange(AppliedTrait):
     """An exchange among `ranks` ranks of a block.
@@ -45,7 +58,8 @@ class Exchange(AppliedTrait):
     Of a collective, `formula` is in the seconds `alpha` of a message and, for each byte, `beta` sent and `gamma`
     combined, whose values are in `parts`; `algorithm` is the one asked for, None for the fastest. Of a collective by
     levels, `schemes` are the ways to do it; other exchanges say in `paths` which they take, when, and for how long. Its
-    time is a lower `bound` where the fastest algorithm is taken since nobody says which library chooses.
+    time is a lower `bound` where the fastest algorithm is taken since nobody says which library chooses, and where it
+    is that of one of the `cuts` of the network, whose seconds are by their names.
     """
 
     ranks: Expr
@@ -55,14 +69,29 @@ class Exchange(AppliedTrait):
     schemes: tuple[Scheme, ...] = ()
     paths: tuple[RankPathUse, ...] = ()
     bound: bool = False
+    cuts: tuple[tuple[str, Expr], ...] = ()
 
     @property
     def is_exchange(self) -> bool:
         return True
 
-    @property
-    def is_bound(self) -> bool:
-        return self.bound
+    def lower_bound(self, values: Callable[[Expr], Any]) -> str | None:
+        time = values(self.time)
+        if time is None:
+            return FASTEST if self.bound else None
+        for name, seconds in self.cuts:
+            if time and values(seconds) == time:
+                return name
+        if not self.bound or values(self.ranks) == 1:
+            return None
+        in_pieces = self.schemes and isinstance(best_scheme(self.schemes, values), Pipeline)
+        return None if in_pieces else FASTEST
+
+    def through(self, cuts: dict[str, Expr]) -> Exchange:
+        """The exchange where what it sends has to cross these cuts, too."""
+        if not cuts:
+            return self
+        return self.replace(time=graph.apply("max", self.time, *cuts.values()), cuts=(*self.cuts, *cuts.items()))
 
     @property
     def seconds_by_path(self) -> dict[str, Expr]:
@@ -137,9 +166,7 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
         link = among.link(among.hops, among.apart)
         level = PathLevel(network.component.name, ranks, ranks, ranks, ranks, link, link)
         found = _by_level(trait, Among((level,), ranks, size), algorithm, paths=None, senders=among)
-        if trait.name == "alltoall":
-            return found.replace(time=graph.apply("max", found.time, _crossing(ranks, size, among)))
-        return found
+        return found.through(_cuts(ranks, size, among)) if trait.name == "alltoall" else found
     gamma = graph.ZERO if network.combining is graph.ZERO else GAMMA
     if algorithm is not None:
         formula = cost(trait.name, algorithm, ranks, size).time(ALPHA, BETA, gamma)
@@ -147,9 +174,8 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
         formula = best_time(trait.name, ranks, size, ALPHA, BETA, gamma)
     parts = among.alpha(among.hops, among.apart), among.beta(among.apart), network.combining
     time = graph.substitute([formula], dict(zip((ALPHA, BETA, GAMMA), parts, strict=True)))[0]
-    if trait.name == "alltoall":
-        time = graph.apply("max", time, _crossing(ranks, size, among))
-    return Exchange(trait.name, trait.arguments, formula, time, ranks, size, algorithm, parts, bound=algorithm is None)
+    found = Exchange(trait.name, trait.arguments, formula, time, ranks, size, algorithm, parts, bound=algorithm is None)
+    return found.through(_cuts(ranks, size, among)) if trait.name == "alltoall" else found
 
 
 def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Paths | None, senders: Ranks) -> Exchange:
@@ -159,25 +185,31 @@ def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Pat
         ways = [library_choice(library, trait.name, among)]
     else:
         ways = ways_of_collective(trait.name, among, algorithm)
-    time = fastest_scheme(ways)
+    bound, time = library is None and algorithm is None, fastest_scheme(ways)
+    found = Exchange(trait.name, trait.arguments, time, time, among.count, among.size, schemes=tuple(ways), bound=bound)
     if trait.name == "alltoall" and paths is not None:
         for path, level in zip(all_paths(paths, sending), among.levels, strict=True):
-            net = path.network
-            ports = net.ports / net.nodes
-            crossing = crossing_time(net.topology, level.ends, ports, level.ranks, among.size, net.link)
-            time = graph.apply("max", time, graph.if_else(graph.compare(">", level.ends, 1), crossing, 0))
-    bound = library is None and algorithm is None and not any(level.all.pipelined for level in among.levels)
-    return Exchange(trait.name, trait.arguments, time, time, among.count, among.size, schemes=tuple(ways), bound=bound)
+            several = graph.compare(">", level.ends, 1)
+            found = found.through(_cuts_of(path.network, level.ends, level.ranks, among.size, several))
+    return found
 
 
-def _crossing(ranks: Expr, size: Expr, among: Ranks) -> Expr:
-    """Seconds in which an alltoall gets through every cut of the nodes that have ranks, or of all where no placement
+def _cuts(ranks: Expr, size: Expr, among: Ranks) -> dict[str, Expr]:
+    """Seconds in which an alltoall gets through each cut of the nodes that have ranks, or of all where no placement
     says which have."""
     net = among.network
     nodes = net.nodes if among.placement is None else among.nodes_in_use
-    crossing = crossing_time(net.topology, nodes, net.ports / net.nodes, ranks, size, net.link)
-    apart = graph.if_else(graph.compare("==", among.apart, 0), 0, crossing)
-    return graph.if_else(graph.compare("<=", ranks, 1), 0, apart)
+    apart = graph.junction("and", graph.compare("!=", among.apart, 0), graph.compare(">", ranks, 1))
+    return _cuts_of(net, nodes, ranks, size, apart)
+
+
+def _cuts_of(net: Interconnect, nodes: Expr, ranks: Expr, size: Expr, crossed: Expr) -> dict[str, Expr]:
+    """Seconds by the name of a cut of a network, `crossed` where any message takes it."""
+    times = crossing_times(net.topology, nodes, net.ports / net.nodes, ranks, size, net.link)
+    return {
+        f"{WORDS_OF_CUTS[name]} of {net.component.name}": graph.if_else(crossed, seconds, 0)
+        for name, seconds in times.items()
+    }
 
 
 # -- halos and single messages ---------------------------------------------------------------------

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.sharing import norm
@@ -66,10 +66,10 @@ class AppliedTrait(Record):
         """Whether all ranks of a block take part."""
         return False
 
-    @property
-    def is_bound(self) -> bool:
-        """Whether the time is a lower bound, as that of a collective by the fastest algorithm."""
-        return False
+    def lower_bound(self, values: Callable[[Expr], Any]) -> str | None:
+        """The reason why the time is a lower bound, such as the fastest algorithm, by the values of expressions, which
+        are None where they differ from call to call; None for a time that is none."""
+        return None
 
 
 class RequirementCost(flow.Node):

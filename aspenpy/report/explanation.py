@@ -12,13 +12,12 @@ from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.explanation import ExplainedRequirement, Explanation, TraitStep
 from aspenpy.answers.incore import InCore
 from aspenpy.answers.run_placement import run_placement
-from aspenpy.cost.messages import Exchange
+from aspenpy.cost.messages import FASTEST, Exchange
 from aspenpy.cost.operations import HELD_BY_SINGLE
 from aspenpy.cost.trait_names import SWEEP, VARIES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import shorten_text
-from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Span
 from aspenpy.tables.numbers import (
     Amount,
@@ -39,7 +38,7 @@ Valuer = Callable[["Expr"], Any]  # the value of an expression, None where it di
 
 def report_explanation(explanation: Explanation) -> Report:
     """The runtime, then step by step what it is made of; formulas as text."""
-    value = _make_valuer(explanation.prediction)
+    value = cache(explanation.prediction.value_if_known)
     shown = (
         *_draw_node(explanation.prediction),
         *(make_facts(_facts_of_step(step, value), title=_write_heading(step)) for step in explanation.steps),
@@ -79,20 +78,6 @@ def _draw_node(prediction: Evaluation) -> Iterator[Table]:
         rows.append((f"socket {number}", f"{'#' * full}{'.' * (width - full)}  {occupied}"))
     which = "" if placed.nodes == 1 else f", the fullest of {placed.nodes:,} nodes"
     yield make_facts([("ranks", str(placed)), *rows], title=f"placement{which}")
-
-
-def _make_valuer(prediction: Evaluation) -> Valuer:
-    """Values in the scope of a prediction, each worked out once."""
-
-    @cache
-    def value(expr: Expr) -> Any:
-        try:
-            formula = prediction.scope.formulas([expr])[0]
-            return None if graph.free_symbols(formula) else prediction.scope.values([formula], prediction.seed)[0]
-        except AspenError:
-            return None
-
-    return value
 
 
 # -- for people ------------------------------------------------------------------------------------
@@ -232,7 +217,7 @@ def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:
     """The algorithm of an exchange and what a message takes, in words."""
     ranks = value(exchange.ranks)
     if (exchange.schemes or exchange.paths) and ranks is not None and value(exchange.size) is not None:
-        return f"{exchange.fastest(value)}, among {format_count(ranks)} ranks{_fastest_is_bound(exchange)}"
+        return f"{exchange.fastest(value)}, among {format_count(ranks)} ranks{_name_bound(exchange, value)}"
     if exchange.parts is None:
         size = value(exchange.size)
         sent = f"{_write_formula(exchange.size)} bytes" if size is None else format_amount(Amount(size, "B"))
@@ -243,11 +228,14 @@ def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:
     alpha, beta, _ = exchange.parts
     each = f"{seconds(value(alpha))} and {seconds(value(beta))} a byte"
     fastest = f"{exchange.fastest(value)} among {format_count(ranks)} ranks, a message taking {each}"
-    return f"{fastest}{_fastest_is_bound(exchange)}"
+    return f"{fastest}{_name_bound(exchange, value)}"
 
 
-def _fastest_is_bound(exchange: Exchange) -> str:
-    return "; the fastest algorithm, a lower bound" if exchange.bound else ""
+def _name_bound(exchange: Exchange, value: Valuer) -> str:
+    reason = exchange.lower_bound(value)
+    if reason is None:
+        return ""
+    return f"; {reason}, a lower bound" if reason == FASTEST else f"; limited by {reason}, a lower bound"
 
 
 def _differing_exchange(exchange: Exchange, value: Valuer) -> str:
@@ -342,7 +330,8 @@ def _exchange_as_data(exchange: Exchange, value: Valuer) -> dict[str, Any]:
     known = value(exchange.ranks) is not None and value(exchange.size) is not None
     algorithm = exchange.fastest(value) if known else exchange.algorithm
     formula = {"formula": _write_formula(exchange.formula)} if not parts else {}
-    return {"name": exchange.name, "ranks": value(exchange.ranks), "algorithm": algorithm, **parts, **formula}
+    data = {"name": exchange.name, "ranks": value(exchange.ranks), "algorithm": algorithm, **parts, **formula}
+    return data | {"lower_bound": exchange.lower_bound(value)}
 
 
 def _location_as_data(span: Span | None) -> dict[str, Any] | None:

@@ -29,6 +29,7 @@ COLLECTIVES = (
     Column("collective", key="name"),
     Column("size", unit="B"),
     Column("time", unit="s"),
+    Column("lower bound by", key="lower_bound"),
     Column("algorithm"),
 )
 

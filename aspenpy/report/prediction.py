@@ -300,6 +300,7 @@ def _values_as_data(
         },
         "bottleneck": worst and _fields(worst, "resource component time share group"),
         "assumed": assumptions_as_data(prediction),
+        "lower_bounds": [_fields(found, "kernel exchange reason") for found in prediction.lower_bounds],
     }
     data |= {"metrics": metrics} if metrics else {}
     data |= {"seed": prediction.seed} if prediction.random else {}

@@ -54,7 +54,7 @@ def test_json(run: Runner) -> None:
     found = json.loads(outcome.out)
     assert list(found) == [
         "application", "machine", "socket", "kernel", "parameters", "overridden", "runtime", "resources",
-        "bottleneck", "assumed", "expected", "kernels", "units", "diagnostics",
+        "bottleneck", "assumed", "lower_bounds", "expected", "kernels", "units", "diagnostics",
     ]  # fmt: skip
     assert (found["application"], found["machine"], found["socket"], found["kernel"]) == (
         "axpy",

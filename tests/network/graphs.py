@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
@@ -58,7 +59,7 @@ def _plain(value: Any) -> Any:
 # -- direct networks -------------------------------------------------------------------------------
 
 
-def _grid(dimensions: tuple[int, ...], *, wrapped: bool) -> Wiring:
+def _grid(dimensions: tuple[int, ...], nodes_per_router: int = 1, *, wrapped: bool) -> Wiring:
     def links() -> Iterator[Link]:
         for place in product(*map(range, dimensions)):
             for axis, size in enumerate(dimensions):
@@ -66,7 +67,7 @@ def _grid(dimensions: tuple[int, ...], *, wrapped: bool) -> Wiring:
                 if following < size or (wrapped and size > 2):
                     yield place, (*place[:axis], following % size, *place[axis + 1 :]), 1
 
-    return Wiring(dict.fromkeys(product(*map(range, dimensions)), 1), links())
+    return Wiring(dict.fromkeys(product(*map(range, dimensions)), nodes_per_router), links())
 
 
 def _hypercube(dimension: int) -> Wiring:
@@ -176,8 +177,8 @@ def _generators(numbers: Field) -> tuple[set[int], set[int]]:
 
 WIRING: dict[str, Callable[..., Wiring]] = {
     "hypercube": _hypercube,
-    "mesh": lambda dimensions: _grid(dimensions, wrapped=False),
-    "torus": lambda dimensions: _grid(dimensions, wrapped=True),
+    "mesh": partial(_grid, wrapped=False),
+    "torus": partial(_grid, wrapped=True),
     "fat_tree": _fat_tree,
     "dragonfly": _dragonfly,
     "aries": _aries,

@@ -1,6 +1,6 @@
-"""Cuts of a network that an exchange of all with all has to cross: uplinks of a leaf switch, links out of a group, and
-the bisection. Each holds by itself: what crosses it takes at least the volume over its links (a cut bounds any flow:
-Ford and Fulkerson 1956).
+"""Cuts of a network that an exchange of all with all has to cross: uplinks of a leaf switch, links out of a group or a
+router, between planes of a grid, and the bisection. Each holds by itself: what crosses it takes at least the volume
+over its links (a cut bounds any flow: Ford and Fulkerson 1956).
 
 Nodes may have several ports. The switches of a fat tree or a star are as many times as there are ports, one tree for
 each; in other topologies the links are those that the machine states, however many ports hang on a router.
@@ -8,15 +8,18 @@ each; in other topologies the links are those that the machine states, however m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from aspenpy.cost.network.low_diameter import bisection_of_nodes, links_between_groups
+from aspenpy.cost.network.low_diameter import bisection_of_nodes, links_between_groups, links_of_router
 from aspenpy.cost.network.topology import Topology, floor
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
 ONE_FOR_EACH_PORT = ("star", "fat_tree", "fully_connected")
 """Topologies with as many networks side by side as a node has ports; others have their links once."""
+
+GRIDS = ("mesh", "torus")
 
 OF_GROUPS = ("dragonfly", "aries")
 
@@ -36,25 +39,43 @@ def cuts(network: Topology, nodes: Expr, ports: Expr) -> list[Cut]:
         joining, size = links_between_groups(network)
         groups = graph.apply("ceil", nodes / size)
         whole = graph.apply("min", size, nodes)
+        router, leaving = graph.apply("min", sizes["nodes_per_router"], nodes), links_of_router(network)
         return [
             Cut("bisection", half, bisection_of_nodes(network, nodes, ports)),
             Cut("group", whole, joining * (groups - 1)),
+            Cut("router", router, graph.if_else(graph.compare("<=", ports, 1), leaving, 0)),  # ports may be on several
         ]
     if network.kind == "fat_tree":
         leaf = graph.apply("min", sizes["taper"] * sizes["arity"], nodes)
         return [Cut("bisection", half, ports * network.bisection), Cut("leaf", leaf, ports * sizes["arity"])]
+    if network.kind in GRIDS:
+        return [Cut("bisection", half, network.bisection), *_planes(network, nodes)]
     return [Cut("bisection", half, (ports if network.kind in ONE_FOR_EACH_PORT else graph.ONE) * network.bisection)]
 
 
-def crossing_time(network: Topology, nodes: Expr, ports: Expr, ranks: Expr, size: Expr, link: Expr) -> Expr:
-    """Seconds in which `size` bytes of each of some ranks for each other one, spread over so many nodes, cross the
-    slowest cut, over links of so many bytes a second."""
-    times = []
+def _planes(network: Topology, nodes: Expr) -> Iterator[Cut]:
+    """Cuts of a whole grid between its planes across each dimension, of an odd length not in halves."""
+    sizes = dict(network.parameters)
+    filled = graph.compare(">=", nodes, network.nodes)
+    for length in sizes["dimensions"]:
+        lines = network.routers / length
+        crossed = graph.apply("min", length - 1, 1)
+        if network.kind == "torus":
+            crossed = graph.if_else(graph.compare(">", length, 2), 2, crossed)
+        inside = network.nodes / length * floor(length / 2)
+        yield Cut("plane", inside, graph.if_else(filled, crossed * lines, 0))
+
+
+def crossing_times(network: Topology, nodes: Expr, ports: Expr, ranks: Expr, size: Expr, link: Expr) -> dict[str, Expr]:
+    """Seconds in which `size` bytes of each of some ranks for each other one, spread over so many nodes, cross each
+    cut, over links of so many bytes a second."""
+    times: dict[str, Expr] = {}
     for cut in cuts(network, nodes, ports):
         if cut.links is graph.ZERO:
             continue
         here = floor(ranks / 2) if cut.name == "bisection" else graph.apply("ceil", ranks * cut.inside / nodes)
         outside = ranks - here
         crossed = graph.junction("and", graph.compare(">", cut.links, 0), graph.compare(">", outside, 0))
-        times.append(graph.if_else(crossed, here * outside * size / (cut.links * link), 0))
-    return graph.apply("max", *times) if len(times) > 1 else times[0] if times else graph.ZERO
+        seconds = graph.if_else(crossed, here * outside * size / (cut.links * link), 0)
+        times[cut.name] = graph.apply("max", times[cut.name], seconds) if cut.name in times else seconds
+    return times

@@ -153,6 +153,12 @@ def links_between_groups(whole: Topology) -> tuple[Expr, Expr]:
     return floor(routers * sizes["global_links"] / (sizes["groups"] - 1)), sizes["nodes_per_router"] * routers
 
 
+def links_of_router(whole: Topology) -> Expr:
+    """The links of a router to others of its group and, at most, to other groups."""
+    sizes = dict(whole.parameters)
+    return graph.add(_group(sizes).ports, sizes["global_links"])
+
+
 def bisection_of_nodes(whole: Topology, nodes: Expr, ports: Size = 1) -> Expr:
     """A bound of the links that part so many nodes, which fill the groups one after the other, into two halves; each
     node has so many ports."""
