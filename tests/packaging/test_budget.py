@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4260,
     "answers": 12090,
     "assembly": 850,
-    "cost": 14130,
+    "cost": 14230,
     "editor": 2750,
     "engine": 2310,
     "explore": 4290,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 108_250
+MOST_IN_ALL = 108_350
 
 
 def room_of(file: Path) -> str:
