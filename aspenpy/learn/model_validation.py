@@ -85,12 +85,19 @@ class ValidationPoint(Record):
 
 
 class Validation(Record, Result):
-    """The points of a validation, in their order, and the case that was predicted at each."""
+    """The points of a validation, in their order, and the case that was predicted at each. A point fails whose
+    prediction is off by more than a part of `limit`, either way."""
 
     case: Case
     command: str
     points: tuple[ValidationPoint, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+    limit: float | None = None
+
+    @property
+    def failed(self) -> tuple[ValidationPoint, ...]:
+        """Points beyond the limit."""
+        return () if self.limit is None else tuple(it for it in self.points if it.factor - 1 > self.limit)
 
     @property
     def median_error(self) -> float:

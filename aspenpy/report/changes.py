@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from xml.etree import ElementTree
 
 from aspenpy.explore.changes import Change, VersionChanges
+from aspenpy.report.junit import CaseVerdict, VerdictSuite, write_suites
 from aspenpy.tables.numbers import Amount, count_of, format_amount
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, DATA, TEXT, Column, Report, make_table
@@ -67,20 +67,19 @@ def _as_markdown(changes: VersionChanges) -> str:
 def write_junit(gates: Sequence[VersionChanges]) -> str:
     """A suite for each gate with a case for each number that changed, failed where it grew beyond its limit; one case
     that passes where nothing changed."""
-    root = ElementTree.Element("testsuites")
-    for changes in gates:
-        name = f"aspenpy gate {changes.after.application}"
-        counts = {"name": name, "tests": str(max(len(changes.found), 1)), "failures": str(len(changes.failed))}
-        suite = ElementTree.SubElement(
-            root, "testsuite", {"name": f"aspenpy gate {changes.after.application}"} | counts
+    return write_suites(
+        VerdictSuite(
+            f"aspenpy gate {changes.after.application}",
+            changes.after.application,
+            [_make_verdict(item) for item in changes.found] or [CaseVerdict("nothing changed")],
         )
-        for item in changes.found or (None,):
-            name = "nothing changed" if item is None else _name_of_case(item)
-            case = ElementTree.SubElement(suite, "testcase", classname=changes.after.application, name=name)
-            if item is not None and item.fails:
-                ElementTree.SubElement(case, "failure", message=item.sentence).text = item.line
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+        for changes in gates
+    )
+
+
+def _make_verdict(item: Change) -> CaseVerdict:
+    failure = (item.sentence, item.line) if item.fails else ()
+    return CaseVerdict(_name_of_case(item), *failure)
 
 
 def _name_of_case(item: Change) -> str:

@@ -11,6 +11,7 @@ from aspenpy.learn.estimators.training_rows import EarlierRuns
 from aspenpy.learn.measurements.measure import Measured
 from aspenpy.learn.measurements.sheet import MeasurementSheet
 from aspenpy.learn.model_validation import NEAR_FACTOR, Validation, ValidationPoint
+from aspenpy.report.junit import CaseVerdict, VerdictSuite, write_suites
 from aspenpy.report.prediction import BOUND_BY
 from aspenpy.tables.drawing import (
     GREY,
@@ -119,9 +120,13 @@ def report_validated(found: Validation) -> Report:
         ("near", f"{found.near} of {len(found.points)} within a factor of {NEAR_FACTOR:g}"),
         ("worst", f"{far.ratio:.2f} times what was measured{_at_point(far)}"),
     ]
+    if found.limit is not None:
+        said.append(("beyond the limit", f"{len(found.failed)} of {len(found.points)}, by {found.limit:.0%}"))
     data = {
         "application": found.case.application.name,
         "machine": machine,
+        "limit": found.limit,
+        "failed": len(found.failed),
         "command": found.command,
         "median_error": found.median_error,
         "within": {"factor": NEAR_FACTOR, "points": found.near},
@@ -156,7 +161,21 @@ def _points_table(found: Validation) -> Table:
         Column("predicted/measured", "{:.2f}".format, "right", key="ratio"),
         Column(BOUND_BY),
     )
-    return make_table(heads, found.points, "points")
+    failed = frozenset(index for index, point in enumerate(found.points) if point in found.failed)
+    return make_table(heads, found.points, "points", marked=failed)
+
+
+def write_verdicts(found: Validation) -> str:
+    """JUnit's XML: a case for each point, failed where it is beyond the limit."""
+    name = found.case.application.name
+    verdicts = [_judge(found, point) for point in found.points]
+    return write_suites([VerdictSuite(f"aspenpy validate {name}", name, verdicts)])
+
+
+def _judge(found: Validation, point: ValidationPoint) -> CaseVerdict:
+    place = _at_point(point).removeprefix(", at ") or "the run"
+    times = f"predicted {format_quantity(point.predicted, 's')}, measured {format_quantity(point.least, 's')}"
+    return CaseVerdict(place, f"off by {point.factor - 1:.0%}: {times}" if point in found.failed else "", found.command)
 
 
 def _value_of(name: str, point: ValidationPoint) -> float:

@@ -190,6 +190,17 @@ def split_words(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
+def read_percent(option: str, text: str) -> float:
+    """The part of one that a percentage such as `30%` is."""
+    try:
+        part = float(text.strip().removesuffix("%")) / 100
+    except ValueError:
+        part = -1.0
+    if not 0 <= part < float("inf"):
+        raise CommandError(f"{option}: expected a percentage such as 30%, not `{text}`")
+    return part
+
+
 def split_pairs(option: str, form: str, texts: Iterable[str]) -> dict[str, str]:
     """The texts before and behind the first `=` of each, as name and value; of two for one name the later holds."""
     values: dict[str, str] = {}

@@ -52,26 +52,29 @@ PAGES = {".html": write_html, ".md": write_markdown}
 """What writes a report as a page, by the end of its file's name."""
 
 
-def require_page(path: str) -> None:
-    """Refuses a page that could not be written, before what it shows is worked out."""
-    if os.path.splitext(path)[1] not in PAGES:
-        raise CommandError(f"--report: `{path}` has to end with {', '.join(PAGES)}")
+def require_page(path: str, more: tuple[str, ...] = ()) -> None:
+    """Refuses a page that could not be written, before what it shows is worked out. `more` are other ends of names."""
+    if os.path.splitext(path)[1] not in (*PAGES, *more):
+        raise CommandError(f"--report: `{path}` has to end with {', '.join((*PAGES, *more))}")
     require_writable(path)
 
 
-def write_page(path: str, found: Report, draw: Callable[[], Any]) -> None:
+def write_page(path: str, found: Report, draw: Callable[[], Any] | None) -> None:
     """Writes a report and its picture as one page."""
     from importlib.util import find_spec
 
-    def svg() -> str:
-        text = StringIO()
-        with use_style():
-            draw().savefig(text, format="svg", metadata={"Date": None})
-        return text.getvalue()
-
-    pictures = [] if find_spec("matplotlib") is None else [Picture(svg, found.headline)]
+    pictures = []
+    if draw is not None and find_spec("matplotlib") is not None:
+        pictures.append(Picture(lambda: _draw_svg(draw), found.headline))
     write_whole(path, PAGES[os.path.splitext(path)[1]](document_of(found, pictures)))
     report_written(path)
+
+
+def _draw_svg(draw: Callable[[], Any]) -> str:
+    text = StringIO()
+    with use_style():
+        draw().savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
 
 
 def emit(text: str, end: str = "\n") -> None:

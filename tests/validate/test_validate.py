@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -115,6 +116,33 @@ def test_the_command_writes_json_and_a_picture(case: Case, capsys: pytest.Captur
     assert found["within"]["factor"] == 1.4
     assert found["kernels"][0]["name"] == "main"
     assert "predicted/measured" in Path("p.svg").read_text()
+
+
+def test_the_gate_fails_beyond_its_limit(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sleep of 50 ms beside a prediction of 1 ms is off 50 times; any limit above that passes it."""
+    words = ["validate", "sweep.aspen", "--run", "sleep 0.05", "--machine", "host.aspen"]
+    words += ["--least-runs", "2", "--most-runs", "2"]
+    assert main([*words, "--fail-over", "30%", "--report", "v.xml", "--report", "v.md", "--format", "json"]) == 1
+    assert json.loads(capsys.readouterr().out.partition("v.xml is written")[0])["failed"] == 1
+    (suite,) = ElementTree.parse("v.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    assert str(suite[0][0].get("message")).startswith("off by ")
+    assert Path("v.md").read_text().startswith("# sweep on host")
+    assert main([*words, "--fail-over", "1e9%", "--report", "v.xml"]) == 0
+    assert ElementTree.parse("v.xml").getroot()[0].get("failures") == "0"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--fail-over", "much"], "--fail-over: expected a percentage such as 30%, not `much`"),
+        (["--fail-over=-3%"], "expected a percentage"),
+        (["--report", "v.pdf"], "--report: `v.pdf` has to end with .html, .md, .xml"),
+    ],
+)
+def test_what_the_gate_refuses(case: Case, capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
+    assert main(["validate", "sweep.aspen", "--run", "true", "--machine", "host.aspen", *words]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_a_prediction_of_no_time_is_refused() -> None:

@@ -17,19 +17,20 @@ from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.extract.units import find_units
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity
+from aspenpy.language.files import write_whole
 from aspenpy.learn.measurements.measure import StoppingRule
 from aspenpy.learn.model_validation import PROCESSOR, WALL, CommandTemplate, run_and_compare
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, parse
 from aspenpy.models.machine.model import Machine
-from aspenpy.report.measurements import draw
+from aspenpy.report.measurements import draw, write_verdicts
 from aspenpy.shell.commands.extract import list_sizes
 from aspenpy.shell.commands.machine import probe_with_progress
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import axes_of, machine_named, only_entry
-from aspenpy.shell.option import Arguments, Examples, command, flag, option
-from aspenpy.shell.options import PICTURE, RESULTS, SEED, SETTINGS, machine, settings_of
-from aspenpy.shell.output import deliver, report
+from aspenpy.shell.option import Arguments, Examples, command, flag, option, read_percent
+from aspenpy.shell.options import PICTURE, REPORT, RESULTS, SEED, SETTINGS, machine, settings_of
+from aspenpy.shell.output import deliver, report, report_written, require_page, write_page
 from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import COMPILER, FLAGS, LEVEL, LINK, OVER, PRECISION, RUN, STRICT, runs
 
@@ -65,6 +66,8 @@ OPTIONS = (
     PRECISION,
     *runs(5, 20, ("--least", "--most")),
     flag("--cpu-time", "compares processor time, for programs of one thread on a host that others use"),
+    option("--fail-over", "PERCENT", "ends with status 1 where a prediction is off by more, either way, such as 30%"),
+    REPORT.adapt(", a .md, .html or .xml (JUnit) file; may be repeated"),
     PICTURE.adapt(": predicted and measured times over the first axis"),
     *RESULTS,
     SEED,
@@ -93,6 +96,9 @@ def run_validate(arguments: Arguments) -> int:
         raise CommandError("a picture goes over sizes: --over n=100..2000:log:5")
     if arguments.most_runs < arguments.least_runs:
         raise CommandError(f"--most-runs {arguments.most_runs} is fewer than --least-runs {arguments.least_runs}")
+    for path in arguments.report:
+        require_page(path, more=(".xml",))
+    limit = None if arguments.fail_over is None else read_percent("--fail-over", arguments.fail_over)
     CommandTemplate(arguments.run, list(axes_of(arguments.over)))  # is refused before the program is read
     machine = machine_named(arguments.machine, arguments) if arguments.machine else _host_machine()
     application, left = _extract_model(arguments, machine)
@@ -109,7 +115,15 @@ def run_validate(arguments: Arguments) -> int:
         lambda done, points, text: report_activity(f"{done} of {points} points, {text}", done / points),
         PROCESSOR if arguments.cpu_time else WALL,
     )
-    return deliver(found.report(), arguments, lambda: draw(found))
+    found = found.replace(limit=limit)
+    deliver(found.report(), arguments, lambda: draw(found))
+    for path in arguments.report:
+        if path.endswith(".xml"):
+            write_whole(path, write_verdicts(found))
+            report_written(path)
+        else:
+            write_page(path, found.report(), (lambda: draw(found)) if axes else None)
+    return 1 if found.failed else 0
 
 
 def _report_placeholders(case: Case, left: Sequence[Hole], refused: bool) -> None:
