@@ -163,7 +163,10 @@ def make_kernel(function: Callable[..., int], given: tuple[int, ...], kept: obje
 
     def run(columns: Sequence[Floats], results: Sequence[Floats]) -> None:
         assert kept is not None
-        if function(results[0].size, *(pointer(array.ctypes.data) for array in (*columns, *results))):
+        count, arrays = results[0].size, (*columns, *results)
+        if any(array.size != count or not array.flags.c_contiguous for array in arrays):
+            raise ValueError("compiled code takes contiguous columns, as long as its results")
+        if function(count, *(pointer(array.ctypes.data) for array in arrays)):
             raise Doubt
 
     return CompiledProgram(given, run)

@@ -22,6 +22,7 @@ import pytest
 
 from aspenpy.shell.main import main
 from tests.hostile import damaged, fuzz
+from tests.timing import slowness
 
 SECONDS = float(os.environ.get("ASPENPY_FUZZ_SECONDS") or 30)
 SEED = os.environ.get("ASPENPY_FUZZ_SEED", "1")
@@ -110,6 +111,13 @@ def _problem(arguments: list[str]) -> str | None:
 
 
 def _stop(*_: object) -> None:
+    """Ends what is tried, once it has had more time by as much as this machine is slower."""
+    more = MOST_SECONDS * (slowness() - 1)
+    signal.signal(signal.SIGVTALRM, _end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, max(more, 0.001))
+
+
+def _end(*_: object) -> None:
     raise _TooLong
 
 

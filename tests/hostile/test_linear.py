@@ -46,7 +46,8 @@ def test_ten_times_as_many_take_no_more_than_some_ten_times_as_long(many: object
     """A hundred times as long would be quadratic."""
     assert callable(many)
     few = some(300, 100)
-    assert seconds(many(10 * few)) < 30 * max(0.005, min(seconds(many(few)) for _ in range(3)))
+    least = max(0.005, min(seconds(many(few)) for _ in range(3)))
+    assert any(seconds(many(10 * few)) < 30 * least for _ in range(3))
 
 
 def test_a_body_that_is_too_long_for_a_closed_form_is_added(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable
@@ -102,7 +103,8 @@ def bring_up_to_date(processes: int) -> list[Recording]:
 
 
 def record(files: dict[str, str], number: int, processes: int) -> None:
-    """Files of tests run in parts of a few, each part in a process of its own."""
+    """Files of tests run in parts of a few, each part in a process of its own; parts that ended are kept where the rest
+    is interrupted."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         root = copy_checkout(Path(folder) / "copy")
         sources = digests("*.py", ROOT / "aspenpy")
@@ -111,15 +113,19 @@ def record(files: dict[str, str], number: int, processes: int) -> None:
         marks.mkdir()
         names = list(files)
         parts = [names[start :: -(-len(names) // PART)] for start in range(-(-len(names) // PART))]
-        with ThreadPoolExecutor(processes) as pool:
-            for text in pool.map(record_part, repeat(root), (marks / str(part) for part in range(len(parts))), parts):
-                print(text, end="", flush=True)
+        recorded: dict[str, str] = {}
         target = FOLDER / str(number)
         target.mkdir(parents=True, exist_ok=True)
-        for file in marks.glob("*.npz"):
-            (target / file.name).write_bytes(file.read_bytes())
-        about = {"files": files, "sources": sources, "blocks": [asdict(block) for block in blocks]}
-        (target / "about.json").write_text(json.dumps(about))
+        with ThreadPoolExecutor(processes) as pool:
+            texts = pool.map(record_part, repeat(root), (marks / str(part) for part in range(len(parts))), parts)
+            for part, (of_part, text) in enumerate(zip(parts, texts, strict=True)):
+                print(text, end="", flush=True)
+                if (rows := marks / f"{part}.npz").exists():
+                    shutil.copy(rows, target)
+                recorded |= {file: files[file] for file in of_part}
+                about = {"files": recorded, "sources": sources, "blocks": [asdict(block) for block in blocks]}
+                (target / "about.json.part").write_text(json.dumps(about))
+                (target / "about.json.part").replace(target / "about.json")
 
 
 def record_part(root: Path, marks: Path, files: list[str]) -> str:

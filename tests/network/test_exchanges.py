@@ -10,7 +10,7 @@ import aspenpy
 from aspenpy import Application, AspenError, Machine
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.cost.trait_names import EXCHANGES
-from tests.timing import best_of_three
+from tests.timing import best_of_three, slowness
 
 ALPHA, BYTE = 2e-6, 1e-9
 HOP = 1e-7
@@ -238,7 +238,7 @@ def test_eight_million_ranks_cost_no_more_than_eight() -> None:
     on = machine("torus", "property dimensions [d]", nodes=64 * 64 * 32, cores=64, params="param d[] = {64, 64, 32}")
 
     few, many = (best_of_three(partial(seconds, "[8] as allreduce", ranks, on)) for ranks in (8, 8_000_000))
-    assert many < 3 * few + 0.5
+    assert many < 3 * few + 0.5 * slowness()
 
 
 # -- mistakes --------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import ceil, prod
-from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -25,7 +24,7 @@ from tests.network.levelled import Member, Path, run
 from tests.network.programs import halo_exchange
 from tests.network.test_levels import PLAYED, Nodes, amount
 from tests.thorough import examples
-from tests.timing import best_of_three
+from tests.timing import best_of_three, is_done_in, seconds_of, slowness
 
 INNER, OUTER = 2e-6, 7e-6
 FAST, SLOW = 1e-11, 4e-11
@@ -348,7 +347,7 @@ def test_eight_million_ranks_cost_what_eight_do() -> None:
     on = machine(880, 9408, unit="gpu")
 
     few, many = (best_of_three(partial(seconds, "[8] as allreduce", ranks, on)) for ranks in (8, 8_000_000))
-    assert many < 3 * few + 0.5
+    assert many < 3 * few + 0.5 * slowness()
 
 
 def test_twenty_points_of_scaling_take_less_than_a_second() -> None:
@@ -365,10 +364,9 @@ def test_twenty_points_of_scaling_take_less_than_a_second() -> None:
         """
     )
     assert isinstance(app, Application)
-    start = process_time()
-    scaled = scale(app, machine(880, 9408), ranks=[2**power for power in range(20)])
-    assert len(scaled.points) == 20
-    assert process_time() - start < 1
+    ranks = [2**power for power in range(20)]
+    assert len(scale(app, machine(880, 9408), ranks=ranks).points) == 20
+    assert is_done_in(1, lambda: seconds_of(lambda: scale(app, machine(880, 9408), ranks=ranks)))
 
 
 # -- which path is waited for ----------------------------------------------------------------------

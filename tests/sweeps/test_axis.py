@@ -91,3 +91,14 @@ def test_refused(text, code):
     with pytest.raises(AspenError) as error:
         numbers(text)
     assert codes(error.value) == [code]
+
+
+@pytest.mark.parametrize(("count", "is_refused"), [(99_999_999, False), (10**8, False), (100_000_001, True)])
+def test_the_longest_axis(count, is_refused, monkeypatch):
+    """A hundred million values, which are not made here."""
+    monkeypatch.setattr("aspenpy.sweeps.grid._space_values", lambda low, high, spacing, asked: numpy.array([asked]))
+    if is_refused:
+        with pytest.raises(AspenError, match="`n` has 100,000,001 values, and an axis at most 100,000,000"):
+            numbers(f"n=1..2:lin:{count}")
+    else:
+        assert numbers(f"n=1..2:lin:{count}") == [count]

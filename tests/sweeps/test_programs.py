@@ -217,6 +217,23 @@ def test_blocks_cover_a_grid_once_and_in_order(shape, most):
     assert found == numbers.reshape(-1).tolist()
 
 
+@pytest.mark.parametrize("backend", [name for name in AVAILABLE if name != "numpy"])
+def test_compiled_code_on_a_grid(backend):
+    """Axes are spread over the grid before compiled code reads them; it reads no further than its columns are long."""
+    program = Program([x / 4 + 10 * y], [x, y])
+    kernel = BACKENDS[backend].kernel(program)
+    axes = numpy.array([1.0, 2.0, 3.0]), numpy.array([5.0, 7.0])
+    values = numpy.empty(6)
+    assert PointSheet(program, (3, 2), list(enumerate(axes)), kernel).block((slice(None),) * 2, [values]) is None
+    assert values.tolist() == [first / 4 + 10 * second for first in (1, 2, 3) for second in (5, 7)]
+    whole, part, strided = numpy.ones(6), numpy.ones(5), numpy.ones(12)[::2]
+    kernel.run([whole, whole], [values])
+    for columns, result in (([whole, part], values), ([part, whole], values), ([whole, strided], values),
+                            ([whole, whole], numpy.empty(7)), ([whole, whole], numpy.empty(12)[::2])):  # fmt: skip
+        with pytest.raises(ValueError, match="contiguous columns"):
+            kernel.run(columns, [result])
+
+
 @settings(max_examples=examples(60))
 @given(recipes, st.integers(1, 60))
 def test_a_grid_is_what_its_points_are(recipe, most):
