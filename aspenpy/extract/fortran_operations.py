@@ -232,8 +232,17 @@ def negate(operand: r.Expression, name: str, span: Span | None) -> r.Expression:
     if is_complex(operand):
         return make_complex(*(negate(part, name, span) for part in complex_parts(operand)))
     if name == "neg" and isinstance(operand, r.Constant) and operand.macro is None and operand.value is not None:
-        return operand.replace(value=-operand.value)
-    return r.Operation(name, (operand,), operand.type if name == "neg" else INT, operand.span or span)
+        return operand.replace(value=-operand.value, span=_include_sign(operand.span))
+    place = _include_sign(operand.span) if name == "neg" else operand.span
+    return r.Operation(name, (operand,), operand.type if name == "neg" else INT, place or span)
+
+
+def _include_sign(span: Span | None) -> Span | None:
+    """The place of an operand with the sign in front of it."""
+    if span is None:
+        return None
+    before = span.source.text[: span.start].rstrip()
+    return Span(span.source, len(before) - 1, span.end) if before.endswith("-") else span
 
 
 def extreme(name: str, parts: Sequence[r.Expression], span: Span | None) -> r.Expression:

@@ -135,11 +135,13 @@ class FortranStatements:
             value = make_complex(*(self.expressions.keep(part) for part in complex_parts(value)))
         return assign(target, value, span)
 
-    def _assign_elements(self, left: View, right: View, span: Span | None, mask: View | None = None) -> r.Statement:
+    def _assign_elements(self, left: View, right: View, span: Span | None, masks: Sequence[View] = ()) -> r.Statement:
         def body(counters: Sequence[r.Expression]) -> list[r.Statement]:
             value = right.at(counters if right.extents else ())
             step = assign(left.at(counters), value, span)
-            return [step] if mask is None else [r.Branch(mask.at(counters), step, span=span)]
+            for mask in reversed(masks):
+                step = r.Branch(mask.at(counters), step, span=span)
+            return [step]
 
         if not right.extents and not isinstance(right.at(()), r.Constant | r.Variable):
             kept = self.expressions.keep(right.at(()))
@@ -533,37 +535,44 @@ class FortranStatements:
         for child in rest:
             if type_name(child) == "Case_Stmt":
                 cases.append([])
-                exhaustive = exhaustive or "DEFAULT" in str(child).upper()
+                exhaustive = exhaustive or str(child.children[0]).upper() == "DEFAULT"
             elif type_name(child) != "End_Select_Stmt" and cases:
                 cases[-1].append(child)
         return [r.Switch(subject, tuple(self.read_all(case) for case in cases), exhaustive, subject.span or span)]
 
     def _read_where_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
-        mask = self.expressions.view(node.children[0])
-        return self._assign_where(node.children[1], mask, span)
+        return self._assign_where(node, (), span)
 
-    def _read_where_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
+    def _read_where_construct(
+        self, node: Any, span: Span | None, around: tuple[View, ...] = ()
+    ) -> list[r.Statement]:
         """Assignments under masks, each a loop of its own; what stands behind `elsewhere` holds where the masks
-        before do not."""
+        before do not, and all of it where those of the constructs `around` it do."""
         found: list[r.Statement] = []
-        mask: View | None = None
+        left = masks = around
         for child in node.children:
             here = self._begin(child)
             kind = type_name(child)
             if kind in ("Where_Construct_Stmt", "Masked_Elsewhere_Stmt"):
                 mask = self.expressions.view(child.children[0])
-            elif kind == "Elsewhere_Stmt" and mask is not None:
-                mask = View(INT, mask.extents, partial(_opposite_at, mask))
-            elif kind == "Assignment_Stmt" and mask is not None:
+                masks, left = (*left, mask), (*left, View(INT, mask.extents, partial(_opposite_at, mask)))
+            elif kind == "Elsewhere_Stmt":
+                masks = left
+            elif kind == "Where_Construct":
+                found += self._read_where_construct(child, here, masks)
+            elif kind in ("Assignment_Stmt", "Where_Stmt"):
                 with self.expressions.collect() as inner:
-                    made = self._assign_where(child, mask, here)
+                    made = self._assign_where(child, masks, here)
                 found += [*inner, *made]
         return found
 
-    def _assign_where(self, node: Any, mask: View, span: Span | None) -> list[r.Statement]:
+    def _assign_where(self, node: Any, masks: tuple[View, ...], span: Span | None) -> list[r.Statement]:
+        if type_name(node) == "Where_Stmt":
+            mask, node = node.children
+            masks = (*masks, self.expressions.view(mask))
         target, _, value = node.children
         left, right = self.expressions.view(target), self.expressions.view(value)
-        return [self._assign_elements(left, right, span, mask)]
+        return [self._assign_elements(left, right, span, masks)]
 
     def _read_associate_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
         head, *body = node.children
