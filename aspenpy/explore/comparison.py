@@ -106,11 +106,11 @@ class Comparison(Result):
         done, 0 to 1."""
         if whole is None:
             whole = takes_whole(parameter, self.contenders[0].prediction)
-        if whole:
-            low, high = math.ceil(low), math.floor(high)
-        if low >= high:
-            fail("empty-range", f"`{parameter}` has no values from {float(low):.6g} to {float(high):.6g}")
-        return Crossovers(self.contenders, parameter, low, high, whole, progress)
+        first, last = (math.ceil(low), math.floor(high)) if whole else (low, high)
+        if first >= last:
+            values = "whole values" if whole else "values"
+            fail("empty-range", f"`{parameter}` has no two {values} from {float(low):.6g} to {float(high):.6g}")
+        return Crossovers(self.contenders, parameter, first, last, whole, progress)
 
     def _transfer(self, prediction: Prediction) -> Expr:
         """The kernel's data over the link."""

@@ -543,9 +543,7 @@ class FortranStatements:
     def _read_where_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
         return self._assign_where(node, (), span)
 
-    def _read_where_construct(
-        self, node: Any, span: Span | None, around: tuple[View, ...] = ()
-    ) -> list[r.Statement]:
+    def _read_where_construct(self, node: Any, span: Span | None, around: tuple[View, ...] = ()) -> list[r.Statement]:
         """Assignments under masks, each a loop of its own; what stands behind `elsewhere` holds where the masks
         before do not, and all of it where those of the constructs `around` it do."""
         found: list[r.Statement] = []

@@ -97,7 +97,8 @@ _FILES = (
 
 _OTHER_LANGUAGES = (
     Mistake(_at("EQUAL"), lambda s: s.is_inside("CALL", "Name", "LPAR"),
-            "an argument of a call has no name", "write its value alone: values go to the kernel's arguments in their order"),
+            "an argument of a call has no name",
+            "write its value alone: values go to the kernel's arguments in their order"),
     Mistake(_at("EQUAL"), lambda s: s.allows("COMPARISON") or s.is_after("COMPARISON", "*"),
             "`=` gives a value to a name; a comparison is written `==`"),
     Mistake(_at("COMPARISON"), lambda s: s.is_after("COMPARISON", "*"),

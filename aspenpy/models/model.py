@@ -20,7 +20,6 @@ from aspenpy.language.lower import Draw, Lowering, Origins, draw_sites, lower_gu
 from aspenpy.language.source import Span
 from aspenpy.language.statements import declarations_by_name
 from aspenpy.record import Record
-from aspenpy.tables.result import Result
 
 
 class Parameter(Record):
@@ -49,7 +48,7 @@ def enum_constants(enums: Iterable[nodes.Enum]) -> dict[str, int]:
     return {member: value for enum in enums for value, member in enumerate(enum.members)}
 
 
-class Model(Result):
+class Model:
     """A loaded model. Immutable; equal when the texts say the same."""
 
     node: nodes.Application | nodes.Machine

@@ -19,9 +19,10 @@ from aspenpy.models.application.declarations import Declarations
 from aspenpy.models.application.flow import Kernel
 from aspenpy.models.application.flow_builder import KernelBuilder, build_kernel
 from aspenpy.models.application.total import callees_first, calls_in
+from aspenpy.tables.result import Result
 
 
-class Application(Declarations):
+class Application(Declarations, Result):
     """An application model with the models it imports. Immutable; equal when the models' texts say the same.
 
     `prefix` stands before the names of an imported model (`fft3d.`); it is empty for the model itself. With

@@ -15,6 +15,7 @@ from aspenpy.language.lower import Lowering, constant_value, lower_guarded
 from aspenpy.language.source import Span
 from aspenpy.models.model import Model, Parameter, make_parameter
 from aspenpy.record import Record
+from aspenpy.tables.result import Result
 
 OWNER = "machine"  # the owner of a machine's symbols: it tells them from an application's of the same name
 ATTAINED, SHARE = "attained_bandwidth", "bandwidth_share"
@@ -109,7 +110,7 @@ def _file(span: Span | None) -> str | None:
     return None if span is None else span.resolve().source.name
 
 
-class Machine(Model):
+class Machine(Model, Result):
     """A machine model. Immutable; equal when the texts say the same."""
 
     node: nodes.Machine
