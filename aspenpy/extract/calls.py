@@ -72,6 +72,8 @@ class CallEvaluator(WalkTask):
             self._note_size(grown, None)
         if node.name in k.COPIES and len(node.arguments) == 3:
             return self._copy_memory(node)
+        if node.name == k.INPUT:
+            return self._read_items(node)
         for part in node.arguments:  # what is handed on to be read has its value before as a default
             if isinstance(part, r.Address) and isinstance(part.operand, r.Variable):
                 key = self.frame.aliases.get(part.operand.key, part.operand.key)
@@ -104,6 +106,30 @@ class CallEvaluator(WalkTask):
         """A whole number that the program reads: an unknown that stays the same."""
         self._forget_arguments(node)
         return self.names.make_input(source_text(node), node.span)
+
+    def _read_items(self, node: r.Call) -> Known:
+        """Stores values that the program reads to the arguments, and nowhere else; what they had before is a default of
+        whole numbers."""
+        for part in node.arguments:
+            if isinstance(part, r.Address):
+                with self.state.collect():
+                    self._read_item(part.operand)
+        return None
+
+    def _read_item(self, node: r.Expression) -> None:
+        there = self.places.locate(node)
+        if there is None:
+            return
+        if there.place is not None and isinstance(node, r.Element):
+            self.scope.forget_arrays({there.place.array})
+        found: Known = NOTHING
+        if there.type.kind == "integer":
+            place = None if there.place is None else self.memory.add_access("load", there, node.span).place()
+            before = self.scope.values.get(there.variable or "") if place is None else self.scope.memory.get(place)
+            found = self.names.make_input(source_text(node), node.span)
+            (symbol,) = v.symbols(found)
+            self.names.inputs[symbol] = before if is_default(before) else None  # type: ignore[assignment]
+        self.memory.store(there, found, node.span)
 
     def _call_mpi(self, node: r.Call) -> bool:
         """Evaluates a call of MPI; false where it is not one of MPI's that matter."""
@@ -351,7 +377,6 @@ class CallEvaluator(WalkTask):
         this, aliases = self.frame.this, self.frame.aliases
         self.frame.aliases = {**aliases, **referred}
         for formal, value in zip(function.formals, arguments, strict=False):
-            self.frame.shapes[formal.key] = self.places.extents(formal.type)
             if formal.name == "this":
                 self.frame.this = value
                 self.frame.aliases.pop("this", None)
@@ -363,6 +388,8 @@ class CallEvaluator(WalkTask):
                 self.scope.values.pop(formal.key, None)
             else:
                 self.scope.values[formal.key] = value
+        for formal in function.formals:  # whose extents may be formals behind them
+            self.frame.shapes[formal.key] = self.places.extents(formal.type)
         self.stack.inlined.append(node.key)
         self.names.walked.add(node.key)
         is_only = self.facts.call_sites.get(node.key) == 1 and not function.in_place

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.library_functions import RESIZING
+from aspenpy.extract.library_functions import INPUT, RESIZING
 from aspenpy.record import Record
 
 
@@ -78,6 +78,9 @@ def find_changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | No
                 variables.add(target.key)
         elif isinstance(node, r.Call):
             calls.add(node.key)
+            if node.name == INPUT:
+                for part in node.arguments:
+                    stored |= set(stored_names(part.operand if isinstance(part, r.Address) else part, references or {}))
             if node.name in RESIZING and node.arguments:
                 stored |= {
                     f"{name}.size" for name in stored_names(_strip_conversions(node.arguments[0]), references or {})

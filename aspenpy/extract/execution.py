@@ -19,13 +19,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Literal, NoReturn
 
 from aspenpy.extract import heap_blocks, locality, outcomes
 from aspenpy.extract import records as r
+from aspenpy.extract.counted_fortran import LENIENT, MARKER, CountedFortran, order_by_modules
+from aspenpy.extract.counted_fortran import RECORDER as RECORDER_MODULE
 from aspenpy.extract.counted_units import RECORDER, CountedUnit, RunCounts, mark_expanded, merge_counts, read_records
-from aspenpy.extract.registers import Level
-from aspenpy.extract.units import DATABASE, TranslationUnit, read_database, words_of
+from aspenpy.extract.fortran_text import FortranText
+from aspenpy.extract.units import MOST_BYTES, TranslationUnit
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.opening import read_text_file, read_whole_file
 from aspenpy.language.source import Span
@@ -94,7 +96,19 @@ class Build(Record):
 
     def find_compiler(self) -> str:
         """The compiler that is named, else GCC's for the languages of the units. Raises AspenError."""
-        found = self.compiler or ("g++" if any(unit.is_cpp for unit in self.units) else "gcc")
+        named = self.compiler if self.compiler and "fortran" not in self.compiler else None
+        found = named or ("g++" if any(unit.is_cpp for unit in self.units) else "gcc")
+        if shutil.which(found) is None:
+            fail("no-compiler", f"--run needs the compiler `{found}`, which is not installed")
+        return found
+
+    def find_fortran_compiler(self) -> str:
+        """The compiler that is named, if it is one of Fortran, else gfortran, in the version of the one of C that is
+        named. Raises AspenError."""
+        named = os.path.basename(self.compiler or "")
+        version = re.fullmatch(r"(?:gcc|g\+\+)(-[\d.]+)", named)
+        is_fortran = "fortran" in named or named.startswith("mpif")
+        found = self.compiler if is_fortran and self.compiler else f"gfortran{version[1] if version else ''}"
         if shutil.which(found) is None:
             fail("no-compiler", f"--run needs the compiler `{found}`, which is not installed")
         return found
@@ -133,7 +147,7 @@ class Compiled:
         self.outcomes = os.path.join(folder, "outcomes")
         self.blocks = os.path.join(folder, "blocks")
         self.touches = os.path.join(folder, "touches")
-        self.units: list[CountedUnit] = []
+        self.units: list[CountedUnit | CountedFortran] = []
         self.program = os.path.join(folder, "program")
 
     def compile(self, macros: Mapping[str, float]) -> None:
@@ -154,12 +168,20 @@ class Compiled:
             self.compile(macros)
 
     def _build(self, macros: Mapping[str, float]) -> None:
-        compiler = self.build.find_compiler()
+        is_mixed = any(unit.is_fortran for unit in self.build.units)
+        if is_mixed:
+            self.build.find_fortran_compiler()
+        is_plain = all(unit.is_fortran for unit in self.build.units)
+        compiler = "gcc" if is_plain else self.build.find_compiler()
         parallel = ["-fopenmp", "-fprofile-update=atomic"] if self.build.openmp else []
         defined = [f"-D{name}={_plain(value)}" for name, value in macros.items()]
         self.units, objects = [], []
         for place, (unit, program) in enumerate(zip(self.build.units, self.programs, strict=True)):
             path = os.path.join(self.folder, f"{place}_{os.path.basename(unit.path)}")
+            if unit.is_fortran:
+                self.units.append(self._lay_out(unit, program, path, defined, macros))
+                objects.append(f"{os.path.splitext(path)[0]}.o")
+                continue
             self._expand(compiler, unit, [*defined, *parallel[:1]], path, tuple(macros))
             self.units.append(CountedUnit(path, program, unit.is_cpp))
             Path(path).write_text(self.units[-1].text(self.recorded, self.touched, self.tested), encoding="utf-8")
@@ -167,9 +189,42 @@ class Compiled:
             standard = [flag for flag in unit.flags if flag.startswith("-std=")]
             options = [*standard, "-w", "-O0", *self.options, *parallel, "-fpreprocessed", "-c", *unit.language(), path]
             self._compile(compiler, [*options, "-o", objects[-1]], unit)
-        objects += self._build_recorder() if self.recorded or self.touched or self.tested else []
+        objects += self._build_recorder() if is_mixed or self.recorded or self.touched or self.tested else []
         linked = [*self.options, *parallel, *objects, "-o", self.program, *self.build.links, "-lm"]
+        if is_mixed:
+            compiler = self._compile_fortran(parallel)
+            linked += ["-lstdc++"] if any(unit.is_cpp for unit in self.build.units) else []
         self._compile(compiler, linked, self.build.units[0])
+
+    def _lay_out(
+        self, unit: TranslationUnit, program: r.Program, path: str, defined: list[str], macros: Mapping[str, float]
+    ) -> CountedFortran:
+        """A unit of Fortran, its text with marks in a file whose name says its form alone."""
+        text = FortranText(unit.path, (*unit.flags, *defined))
+        for name in sorted(text.defined_again & macros.keys()):
+            _refuse_fixed_macro(unit.path, name)
+        found = CountedFortran(f"{os.path.splitext(path)[0]}.{'f' if text.is_fixed else 'f90'}", text, program)
+        Path(found.path).write_text(found.text(self.recorded, self.touched, self.tested), encoding="utf-8")
+        return found
+
+    def _compile_fortran(self, parallel: list[str]) -> str:
+        """Compiles the units of Fortran, those whose modules others use first. Returns the compiler, which links."""
+        compiler = self.build.find_fortran_compiler()
+        places = ["-J", self.folder, "-I", self.folder]  # and no other: the user's folder may have modules of its own
+        recorder = os.path.join(self.folder, "aspenpy_recorder.f90")
+        Path(recorder).write_text(RECORDER_MODULE, encoding="utf-8")
+        units = dict(zip((unit.path for unit in self.units), self.build.units, strict=True))
+        self._compile(compiler, ["-fsyntax-only", *places, recorder], self.build.units[0], self.folder)
+        for found in order_by_modules([unit for unit in self.units if isinstance(unit, CountedFortran)]):
+            unit = units[found.path]
+            flags = [
+                f"-I{os.path.abspath(flag[2:])}" if flag[:2] == "-I" and flag[2:] else flag
+                for flag in unit.flags
+                if not flag.startswith(("-D", "-U", "-cpp"))
+            ]
+            options = ["-w", "-O0", *self.options, *parallel, *LENIENT, *flags, *places, "-c", found.path]
+            self._compile(compiler, [*options, "-o", f"{os.path.splitext(found.path)[0]}.o"], unit, self.folder)
+        return compiler
 
     def _build_recorder(self) -> list[str]:
         """The object of what keeps the records."""
@@ -177,7 +232,7 @@ class Compiled:
         count = max(1, count)
         text = RECORDER % (count, count, self.records, count) + heap_blocks.RECORDER % (count, self.blocks)
         text += locality.RECORDER % (max(1, len(self.sites)), self.touches)
-        text += outcomes.RECORDER % (max(1, len(self.tests)), self.outcomes)
+        text += outcomes.RECORDER % (max(1, len(self.tests)), self.outcomes) + MARKER
         Path(source).write_text(text, encoding="utf-8")
         built = os.path.join(self.folder, "recorder.o")
         self._compile("gcc", ["-O2", "-c", source, "-o", built], self.build.units[0])
@@ -190,15 +245,16 @@ class Compiled:
         done = self._compile(compiler, [*unit.flags, *options, "-E", *unit.language(), unit.path, "-o", path], unit)
         for name in macros:
             if f'"{name}" redefined' in done.stderr:
-                hint = f"put `#ifndef {name}` around its definition, or read the size from the command line"
-                fail("fixed-macro", f"`{unit.path}` defines `{name}` whatever --over says", hint=hint)
+                _refuse_fixed_macro(unit.path, name)
         text = read_whole_file(path, MOST_BYTES).decode("utf-8", "replace")
         Path(path).write_text(mark_expanded(text), encoding="utf-8")
 
-    def _compile(self, compiler: str, options: list[str], unit: TranslationUnit) -> subprocess.CompletedProcess[str]:
+    def _compile(
+        self, compiler: str, options: list[str], unit: TranslationUnit, folder: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
         line = [compiler, *options]
         try:
-            done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=COMPILING)
+            done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=COMPILING, cwd=folder)
         except (OSError, subprocess.TimeoutExpired) as error:
             fail("not-compiled", f"`{compiler}` cannot be run: {error}")
         if done.returncode:
@@ -317,6 +373,11 @@ class Traced(Compiled):
         yield from ((name, line, address) for (name, line, _), address in first.items())
 
 
+def _refuse_fixed_macro(path: str, name: str) -> NoReturn:
+    hint = f"put `#ifndef {name}` around its definition, or read the size from the command line"
+    fail("fixed-macro", f"`{path}` defines `{name}` whatever --over says", hint=hint)
+
+
 def run_command(command: list[str], allow_failure: bool = False) -> None:
     """Runs a command with its output discarded. Raises AspenError where it ends with a signal, or with an error that is
     not allowed."""
@@ -358,81 +419,3 @@ def prepare_program(
 
 
 PROGRAMS: dict[Tool, type[Compiled]] = {"gcov": Coverage, "lackey": Traced}
-
-
-# -- the level of a build --------------------------------------------------------------------------
-
-BUILD_FOLDERS = (".", "build", "..", "../build")
-"""Folders in which it is looked for, from that of the source on."""
-
-LEVELS: dict[str, Level] = {
-    "0": "source", "": "o1", "g": "o1", "1": "o1", "2": "o2", "s": "o2", "3": "o3", "fast": "o3"
-}  # fmt: skip
-"""The level of `extract` by what stands behind `-O`."""
-
-USUAL: Level = "o2"
-MOST_BYTES = 64 << 20
-_GENERATING = re.compile(
-    r"-O\w*|-m(?:arch|tune|cpu|avx|sse|fma|no-|prefer-vector-width)[\w.=+-]*|"
-    r"-f(?:no-)?(?:fast-math|unroll|tree|associative|finite|signed|strict|vect|openmp|math|ffp)[\w=-]*"
-)
-_PRODUCER = re.compile(rb"GNU C(?:\+\+)?\d* \d[^\0]{0,2000}")
-"""What GCC writes into a program with -g or -frecord-gcc-switches."""
-
-
-class CompileOptions(Record):
-    """Options of code generation, and what says so."""
-
-    options: tuple[str, ...]
-    said_by: str
-
-    @property
-    def level(self) -> Level:
-        return level_of_flags(self.options) or USUAL
-
-
-def read_compile_options(source: str, program: str = "") -> CompileOptions:
-    """By the compile commands beside a source, else by a compiled program; where neither tells, the usual level of
-    released programs."""
-    for folder in BUILD_FOLDERS:
-        path = Path(source).parent / folder / DATABASE
-        flags = _read_flags(path, Path(source))
-        if level_of_flags(flags) is not None:
-            return CompileOptions(_select_generating(flags), os.path.relpath(path))
-    flags = _read_recorded_flags(program) if program else []
-    if level_of_flags(flags) is not None:
-        return CompileOptions(_select_generating(flags), f"GCC's options in {program}")
-    return CompileOptions((), "neither compile_commands.json nor the program states its options")
-
-
-def _select_generating(flags: Sequence[str]) -> tuple[str, ...]:
-    """The options that change code and do nothing else: they come from a file that anybody may have written."""
-    return tuple(flag for flag in flags if _GENERATING.fullmatch(flag))
-
-
-def level_of_flags(flags: Sequence[str]) -> Level | None:
-    """The last `-O` counts, as for compilers; without vectors, the third level is as the second here."""
-    chosen = [LEVELS[flag[2:]] for flag in flags if flag.startswith("-O") and flag[2:] in LEVELS]
-    if not chosen:
-        return None
-    return "o2" if chosen[-1] == "o3" and "-fno-tree-vectorize" in flags else chosen[-1]
-
-
-def _read_flags(path: Path, source: Path) -> list[str]:
-    """The words of a source's compile command; none where there is no such file, or no such source in it."""
-    try:
-        for entry in read_database(path):
-            if Path(entry["directory"], entry["file"]).resolve() == source.resolve():
-                return words_of(entry)
-    except (AspenError, OSError, ValueError):
-        return []
-    return []
-
-
-def _read_recorded_flags(program: str) -> list[str]:
-    """The options that GCC has written into a program."""
-    try:
-        found = _PRODUCER.search(read_whole_file(program, MOST_BYTES))
-    except AspenError:
-        return []
-    return found[0].decode(errors="replace").split() if found else []

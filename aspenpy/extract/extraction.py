@@ -115,9 +115,6 @@ def extract(
     options = Options(chains, integers, level == "o3")
     paths = [path] if isinstance(path, str | os.PathLike) else path
     units = find_units([os.fspath(one) for one in paths], flags)
-    if run is not None and (fortran := next((unit.path for unit in units if unit.is_fortran), None)) is not None:
-        hint = "without a run the model has parameters for what the source does not say"
-        fail("not-counted", f"a run counts programs of C and C++ only: `{fortran}` is Fortran", hint=hint)
     return _run_with_deep_stack(lambda: _extract_program(_read_sources(units, recipe), level, options, functions, run))
 
 
@@ -427,17 +424,16 @@ def _read_units(units: tuple[TranslationUnit, ...]) -> tuple[list[r.Program], li
     """The programs of translation units, with the diagnostics of reading them."""
     texts: dict[str, SourceText] = {}
     macros: dict[str, r.Macro] = {}
-    found, diagnostics = [], list[Diagnostic]()
+    found, diagnostics = dict[str, r.Program](), list[Diagnostic]()
     for unit in units:
         if not unit.is_fortran:
-            program, said = read_program(ParsedUnit(unit.path, unit.flags, texts), macros)
-            found.append(program)
+            found[unit.path], said = read_program(ParsedUnit(unit.path, unit.flags, texts), macros)
             diagnostics += said
     if fortran := [FortranText(unit.path, unit.flags) for unit in units if unit.is_fortran]:
-        program, said = read_fortran(fortran, macros)  # together: they use each other's modules
-        found.append(program)
+        programs, said = read_fortran(fortran, macros)  # together: they use each other's modules
+        found |= {text.path: program for text, program in zip(fortran, programs, strict=True)}
         diagnostics += said
-    return separate_statics(found), diagnostics
+    return separate_statics([found[unit.path] for unit in units]), diagnostics
 
 
 def _name_program(units: tuple[TranslationUnit, ...], program: r.Program) -> str:

@@ -6,15 +6,15 @@ External procedures have the keys of the C functions that gfortran makes of them
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.fortran_declarations import DeclarationReader
+from aspenpy.extract.fortran_declarations import DeclarationReader, bound_c_name
 from aspenpy.extract.fortran_expressions import FortranExpressions
 from aspenpy.extract.fortran_operations import convert, list_arguments, split_keyword, type_name
+from aspenpy.extract.fortran_reuse import share_values
 from aspenpy.extract.fortran_scopes import (
     INDEX,
     OTHER,
@@ -66,7 +66,7 @@ class ProgramUnit:
     def key(self) -> str:
         if self.kind not in PROCEDURES:
             return "c:@F@main"
-        name = _bound_c_name(self.head, self.name)
+        name = bound_c_name(self.head, self.name)
         if name is not None:
             return f"c:@F@{name}"
         return f"c:@F@{self.name}_" if self.host is None else f"fortran {self.prefix}"
@@ -74,7 +74,7 @@ class ProgramUnit:
     @property
     def scope(self) -> NameScope:
         if self._scope is None:
-            self._scope = NameScope(self.name, self.host.scope if self.host else None)
+            self._scope = NameScope(self.name, self.host.scope if self.host else None, self.text.sizes)
             self._declare(self._scope)
         return self._scope
 
@@ -101,7 +101,7 @@ class ProgramUnit:
             scope.names[result] = Entity(r.Variable(f"{result}@{self.prefix}", result, element, "local"), element)
         self.declarations.read(specification)
         if result and not isinstance(scope.names.get(result), Entity):
-            element = scope.letters.get(result[:1], r.Type("real", 4))
+            element = scope.letters.get(result[:1], r.Type("real", scope.real_size))
             scope.names[result] = Entity(r.Variable(f"{result}@{self.prefix}", result, element, "local"), element)
         for unit in self.inner:
             if isinstance(scope.names.get(unit.name), Signature):
@@ -134,7 +134,12 @@ class ProgramUnit:
             modified = frozenset(name for name in self.formals if self._modifies(name))
             result = scope.names.get(self.result_name) if self.result_name else None
             self._signature = Signature(
-                self.key, self.name, tuple(entities), modified, result if isinstance(result, Entity) else None
+                self.key,
+                self.name,
+                tuple(entities),
+                modified,
+                result if isinstance(result, Entity) else None,
+                targets=frozenset(self.declarations.targets),
             )
         return self._signature
 
@@ -177,7 +182,7 @@ class ProgramUnit:
         value = result.expression if result is not None and not result.shape else None
         statements = FortranStatements(self.expressions, self.declarations, value)
         statements.declare_block = self._declare_block
-        body = statements.read_procedure(self._statements)
+        body = share_values(statements.read_procedure(self._statements), self.expressions.make_variable)
         ending = (r.Jump("return", value, None),) if value is not None else ()
         formals = tuple(self.program.formal_variables(signature))
         line = self.head.item.span[0] if self.head.item is not None else 1
@@ -234,21 +239,25 @@ class FortranProgram:
         finally:
             self._entering.discard(name)
 
-    def read(self) -> tuple[tuple[r.Function, ...], tuple[r.Declaration, ...]]:
-        """The functions of the program and its variables that keep their values."""
-        functions: list[r.Function] = []
+    def read(self, texts: Sequence[FortranText]) -> list[r.Program]:
+        """The functions and the variables that keep their values, of each file."""
+        functions = {id(text): list[r.Function]() for text in texts}
         for unit in self.all_units:
             if unit.kind != "Module" and (function := unit.read()) is not None:
-                functions.append(function)
-        statics: dict[str, r.Declaration] = {}
+                functions[id(unit.text)].append(function)
+        statics = {id(text): dict[str, r.Declaration]() for text in texts}
         for unit in self.all_units:
             _ = unit.scope
             assert unit.declarations is not None
             for item in unit.declarations.static:
-                statics.setdefault(item.variable.key, item)
+                statics[id(unit.text)].setdefault(item.variable.key, item)
         for item in self.static:
-            statics.setdefault(item.variable.key, item)
-        return tuple(functions), tuple(statics.values())
+            statics[id(texts[0])].setdefault(item.variable.key, item)
+        macros = tuple(self.macros.values())
+        return [
+            r.Program(text.source, tuple(functions[id(text)]), tuple(statics[id(text)].values()), macros)
+            for text in texts
+        ]
 
     # -- calls -------------------------------------------------------------------------------------
 
@@ -286,7 +295,7 @@ class FortranProgram:
             if entity.has_descriptor:
                 found += bound_variables(entity.shape)
             if signature.takes_reference(name, entity):
-                type = r.Type("pointer", 8, variable.type, name="&")
+                type = r.Type("pointer", 8, variable.type, name="&", restrict=name not in signature.targets)
                 variable = variable.replace(type=type)
             found.append(variable)
         return found
@@ -404,15 +413,6 @@ def _unit_name(head: Any, kind: str) -> str:
     return str(children[1]).lower()
 
 
-def _bound_c_name(head: Any, name: str) -> str | None:
-    """The name in C of a procedure with `bind(c)`."""
-    text = str(head.children[3]) if head.children[3] is not None else ""
-    if "BIND" not in text.upper():
-        return None
-    quoted = re.search(r"""name\s*=\s*["']([^"']*)["']""", text, re.IGNORECASE)
-    return quoted[1] if quoted else name
-
-
 def _type_of_prefix(head: Any) -> Any:
     """The type in front of `function`."""
     prefix = head.children[0]
@@ -434,12 +434,11 @@ def _find_lower_bounded(tree: Any) -> Iterator[str]:
             yield str(node.children[0]).lower()
 
 
-def read_fortran(texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> tuple[r.Program, list[Diagnostic]]:
-    """Records of all files of Fortran in a program, which use each other's modules, and the diagnostics of reading."""
+def read_fortran(texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> tuple[list[r.Program], list[Diagnostic]]:
+    """Records of each file of Fortran in a program, which use each other's modules, and the diagnostics of reading."""
     program = FortranProgram(texts, macros)
-    functions, statics = program.read()
-    said = [*(item for text in texts for item in text.diagnostics), *program.diagnostics]
-    return r.Program(texts[0].source, functions, statics, tuple(macros.values())), said
+    parts = program.read(texts)
+    return parts, [*(item for text in texts for item in text.diagnostics), *program.diagnostics]
 
 
 def _all_units(unit: ProgramUnit) -> list[ProgramUnit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -63,6 +64,7 @@ class DeclarationReader:
         self.static: list[r.Declaration] = []
         self.own: list[r.Declaration] = []
         self.namelists: dict[str, list[str]] = {}
+        self.targets: set[str] = set()  # what pointers may point at
         self._intents: dict[str, str] = {}
         self._shapes: dict[str, Any] = {}  # of `dimension` statements
         self._saved: set[str] = set()
@@ -180,7 +182,11 @@ class DeclarationReader:
 
     def _type_by_name(self, name: str) -> r.Type:
         found = self.scope.names.get(name)
-        return found.element if isinstance(found, Entity) else self.scope.letters.get(name[:1], r.Type("real", 4))
+        return (
+            found.element
+            if isinstance(found, Entity)
+            else self.scope.letters.get(name[:1], r.Type("real", self.scope.real_size))
+        )
 
     def _read_type(self, node: Any) -> r.Type:
         """A type by its name and kind; one of the program's own by its size."""
@@ -197,11 +203,12 @@ class DeclarationReader:
         if word == "double precision":
             return r.Type("real", 8)
         if word == "real":
-            return r.Type("real", self.expressions.kind_of(kind, 4))
+            return r.Type("real", self.expressions.kind_of(kind, self.scope.real_size))
         if word in ("integer", "logical"):
-            return r.Type("integer", self.expressions.kind_of(kind, 4))
+            return r.Type("integer", self.expressions.kind_of(kind, self.scope.integer_size))
         if word == "complex" or word == "double complex":
-            return r.Type("record", 2 * self.expressions.kind_of(kind, 8 if "double" in word else 4), name=COMPLEX)
+            default = 8 if "double" in word else self.scope.real_size
+            return r.Type("record", 2 * self.expressions.kind_of(kind, default), name=COMPLEX)
         return OTHER
 
     def _define_type(self, node: Any) -> None:
@@ -340,6 +347,8 @@ class DeclarationReader:
         self.scope.names[name] = Entity(variable, element, shape, has_descriptor)
         if attributes.intent or "value" in words:
             self._intents[name] = attributes.intent or "in"
+        if words & {"target", "pointer"}:
+            self.targets.add(name)
         if is_static:
             self.static += self._static_declarations(variable, element, shape, value)
         elif not is_formal and (shape or element.kind == "record"):
@@ -408,7 +417,9 @@ class DeclarationReader:
                     if hasattr(item.children[0], "get_name")
                     else item.children[0].children[1]
                 ).lower()
-                self.scope.names.setdefault(inner, external(inner))
+                in_c = bound_c_name(item.children[0], inner)
+                found_here = external(inner) if in_c is None else external(inner).replace(key=f"c:@F@{in_c}")
+                self.scope.names.setdefault(inner, found_here)
                 found.append(inner)
         if name and name != "abstract" and found:
             self.scope.names[name] = Generic(tuple(found))
@@ -417,6 +428,15 @@ class DeclarationReader:
 def external(name: str) -> Signature:
     """A procedure of another file, by the name that gfortran gives it there."""
     return Signature(f"c:@F@{name}_", name, is_known=False)
+
+
+def bound_c_name(head: Any, name: str) -> str | None:
+    """The name in C of a procedure with `bind(c)`."""
+    text = str(head.children[3]) if head.children[3] is not None else ""
+    if "BIND" not in text.upper():
+        return None
+    quoted = re.search(r"""name\s*=\s*["']([^"']*)["']""", text, re.IGNORECASE)
+    return quoted[1] if quoted else name
 
 
 def _statements(part: Any) -> Iterator[Any]:

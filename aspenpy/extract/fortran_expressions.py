@@ -101,6 +101,13 @@ class FortranExpressions:
             end = close_parentheses(whole.source.text, match.end(), whole.end)
         return Span(whole.source, match.start(), end)
 
+    def find_item(self, name: str) -> Span | None:
+        """Where the name of a variable or component stands next; the statement is read on from where it was."""
+        whole = self.statement
+        pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+        match = None if whole is None else pattern.search(whole.source.text, self._at, whole.end)
+        return None if whole is None or match is None else Span(whole.source, *match.span())
+
     # -- temporaries and loops ---------------------------------------------------------------------
 
     def make_variable(self, name: str, type: r.Type) -> r.Variable:
@@ -173,12 +180,12 @@ class FortranExpressions:
     # -- literals and names ------------------------------------------------------------------------
 
     def _view_int_literal_constant(self, node: Any) -> View:
-        kind = self.kind_of(node.children[1], 4)
+        kind = self.kind_of(node.children[1], self.scope.integer_size)
         return scalar_view(r.Constant(int(node.children[0]), r.Type("integer", kind), None, self._find_literal(node)))
 
     def _view_real_literal_constant(self, node: Any) -> View:
         digits = node.children[0].lower()
-        kind = 8 if "d" in digits else self.kind_of(node.children[1], 4)
+        kind = 8 if "d" in digits else self.kind_of(node.children[1], self.scope.real_size)
         value = float(digits.replace("d", "e"))
         return scalar_view(r.Constant(value, r.Type("real", kind), None, self._find_literal(node)))
 
@@ -440,6 +447,8 @@ class FortranExpressions:
     def map_elements(self, views: list[View], build: Callable[[list[r.Expression]], r.Expression]) -> View:
         """An operation on elements, of those operands that are arrays."""
         extents = next((view.extents for view in views if view.extents), ())
+        if extents:  # scalars are evaluated once, in front of the loop
+            views = [view if view.extents else self._keep_scalar(view) for view in views]
 
         def at(counters: Sequence[r.Expression]) -> r.Expression:
             return build([view.at(counters if view.extents else ()) for view in views])
@@ -450,6 +459,15 @@ class FortranExpressions:
         with self.collect():
             sample = at([integer(0)] * len(extents))
         return View(sample.type, extents, at)
+
+    def _keep_scalar(self, view: View) -> View:
+        value = view.at(())
+        is_register = isinstance(value, r.Variable) and value.scope != "global" and not value.refers
+        if is_register or isinstance(value, r.Constant) or value.type.kind not in ("integer", "real"):
+            return view
+        kept = self.make_variable("value", value.type)
+        self.before.append(r.Declaration(kept, value, None, value.span))
+        return scalar_view(kept)
 
     def _raise(self, base: r.Expression, exponent: r.Expression) -> r.Expression:
         """A power: products by repeated squaring, as GCC expands those of small whole numbers (Knuth, The Art of

@@ -25,13 +25,24 @@ from aspenpy.extract.fortran_operations import (
     split_keyword,
     type_name,
 )
-from aspenpy.extract.fortran_scopes import INT, View, add, constant_value, integer, integer_kind, multiply, real_kind
+from aspenpy.extract.fortran_scopes import (
+    INT,
+    NameScope,
+    View,
+    add,
+    constant_value,
+    integer,
+    integer_kind,
+    multiply,
+    real_kind,
+)
 from aspenpy.language.source import Span
 
 
 class Views(Protocol):
     """The expressions of a procedure, as its functions use them."""
 
+    scope: NameScope
     statement: Span | None
     before: list[r.Statement]
 
@@ -83,7 +94,9 @@ class Intrinsics:
         return self.expressions.map_elements(views, lambda parts: r.Call(key, name, tuple(parts), type, span))
 
     def _convert_elements(self, plain: list[Any], given: dict[str, Any], wanted: Literal["integer", "real"]) -> View:
-        to = r.Type(wanted, self.expressions.kind_of(given.get("kind", plain[1] if len(plain) > 1 else None), 4))
+        scope = self.expressions.scope
+        default = scope.real_size if wanted == "real" else scope.integer_size
+        to = r.Type(wanted, self.expressions.kind_of(given.get("kind", plain[1] if len(plain) > 1 else None), default))
         return self.expressions.map_elements([self.expressions.view(plain[0])], lambda parts: convert(parts[0], to))
 
     def _intrinsic_real(self, plain: list[Any], given: dict[str, Any]) -> View:
@@ -95,7 +108,8 @@ class Intrinsics:
     _intrinsic_nint = _intrinsic_floor = _intrinsic_ceiling = _intrinsic_int
 
     def _intrinsic_cmplx(self, plain: list[Any], given: dict[str, Any]) -> View:
-        half = r.Type("real", self.expressions.kind_of(given.get("kind", plain[2] if len(plain) > 2 else None), 4))
+        kind, default = given.get("kind", plain[2] if len(plain) > 2 else None), self.expressions.scope.real_size
+        half = r.Type("real", self.expressions.kind_of(kind, default))
         views = [self.expressions.view(part) for part in plain[:2]]
 
         def build(parts: Sequence[r.Expression]) -> r.Expression:

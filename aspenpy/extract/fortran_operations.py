@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from aspenpy.extract.fortran_scopes import (
     View,
     add,
     array_type,
+    constant_value,
     integer,
     multiply,
 )
@@ -153,8 +155,8 @@ def convert(operand: r.Expression, to: r.Type) -> r.Expression:
         return operand
     if (to.kind, to.size) == (of.kind, of.size) or (to.kind == of.kind == "integer"):
         return operand
-    if isinstance(operand, r.Constant) and operand.value is not None and to.kind == "real":
-        return r.Constant(float(operand.value), to, None, operand.span)
+    if to.kind == "real" and (value := constant_value(operand)) is not None:
+        return r.Constant(float(value), to, None, operand.span)
     return r.Conversion(operand, to, operand.span)
 
 
@@ -274,6 +276,10 @@ def is_intrinsic(name: str) -> bool:
     return plain in MATHEMATICAL or plain in REDUCTIONS or plain in ("min", "max", "abs", "mod", "real", "int", "nint")
 
 
+_PIECE = re.compile(r"'[^']*+'|\"[^\"]*+\"|![^\n]*+|[()]")
+"""Strings, comments and parentheses."""
+
+
 def close_parentheses(text: str, start: int, end: int) -> int:
     """The end of the parentheses that open behind a place; the place itself without any."""
     at = start
@@ -282,8 +288,8 @@ def close_parentheses(text: str, start: int, end: int) -> int:
     if at >= end or text[at] != "(":
         return start
     depth = 0
-    for place in range(at, end):
-        depth += (text[place] == "(") - (text[place] == ")")
+    for match in _PIECE.finditer(text, at, end):
+        depth += (match[0] == "(") - (match[0] == ")")
         if depth == 0:
-            return place + 1
+            return match.end()
     return end

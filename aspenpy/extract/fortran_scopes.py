@@ -105,6 +105,7 @@ class Signature(Record):
     modified: frozenset[str] = frozenset()
     result: Entity | None = None
     is_known: bool = True
+    targets: frozenset[str] = frozenset()
 
     def takes_reference(self, name: str, entity: Entity) -> bool:
         """Whether a formal is a reference to a scalar: one that is changed, or a structure."""
@@ -134,10 +135,21 @@ class NameScope:
     """The meanings of names in a program unit, and in those around it. Names without a declaration are typed by their
     first letter, unless `implicit none` stands there."""
 
-    def __init__(self, name: str, parent: NameScope | None = None) -> None:
+    def __init__(self, name: str, parent: NameScope | None = None, sizes: tuple[int, int] = (4, 4)) -> None:
         self.name, self.parent = name, parent
         self.names: dict[str, Meaning] = {}
-        self.letters: dict[str, r.Type] = dict(parent.letters) if parent else dict(_implicit_types())
+        self.sizes: tuple[int, int] = sizes if parent is None else parent.sizes
+        self.letters: dict[str, r.Type] = dict(parent.letters) if parent else dict(_implicit_types(*sizes))
+
+    @property
+    def real_size(self) -> int:
+        """Bytes of a real without a kind."""
+        return self.sizes[0]
+
+    @property
+    def integer_size(self) -> int:
+        """Bytes of an integer without a kind."""
+        return self.sizes[1]
 
     def find(self, name: str) -> Meaning | None:
         scope: NameScope | None = self
@@ -152,9 +164,9 @@ class NameScope:
         return found if isinstance(found, DerivedType) else None
 
 
-def _implicit_types() -> Iterator[tuple[str, r.Type]]:
+def _implicit_types(real_size: int, integer_size: int) -> Iterator[tuple[str, r.Type]]:
     for letter in "abcdefghijklmnopqrstuvwxyz":
-        yield letter, INT if letter in "ijklmn" else r.Type("real", 4)
+        yield letter, r.Type("integer", integer_size) if letter in "ijklmn" else r.Type("real", real_size)
 
 
 # -- expressions of whole numbers ------------------------------------------------------------------

@@ -14,6 +14,7 @@ from aspenpy.extract.fortran_jumps import Labelled, goto, structure_jumps
 from aspenpy.extract.fortran_operations import (
     COMPLEX,
     assign,
+    close_parentheses,
     complex_parts,
     is_complex,
     join_statements,
@@ -36,7 +37,7 @@ from aspenpy.extract.fortran_scopes import (
     integer,
     multiply,
 )
-from aspenpy.extract.library_functions import SENDING
+from aspenpy.extract.library_functions import INPUT, SENDING
 from aspenpy.language.diagnostics import warning
 from aspenpy.language.source import Span
 
@@ -229,7 +230,9 @@ class FortranStatements:
         source = next((options[name] for name in ("source", "mold") if name in options), None)
         for item in list_arguments(node.children[1]):
             is_shaped = type_name(item) == "Allocation"
-            view = self.expressions.view(item.children[0] if is_shaped else item)
+            target = item.children[0] if is_shaped else item
+            here = self.expressions.find_item(str(target).rpartition("%")[2].strip()) or span
+            view = self.expressions.view(target)
             entity = view.whole
             if entity is None:
                 continue
@@ -248,7 +251,7 @@ class FortranStatements:
             size: r.Expression = integer(entity.element.size or 8)
             for extent in extents:
                 size = multiply(size, extent)
-            memory = r.Call("malloc", "malloc", (size,), entity.expression.type, entity.expression.span or span)
+            memory = r.Call("malloc", "malloc", (size,), entity.expression.type, here)
             if entity.shape or entity.expression.type.kind == "pointer":
                 found += self._describe(entity, extents, memory, span, lowers)
             if "source" in options and source is not None and entity.shape:
@@ -333,9 +336,9 @@ class FortranStatements:
                 return self._describe(target.whole, source.extents, source.whole.expression, span)
         if name in ("exit", "abort"):
             return [r.ExpressionStatement(r.Call("exit", "exit", (), VOID, span), span)]
-        return [r.ExpressionStatement(self._store_unknown("scanf", arguments, span), span)]
+        return [r.ExpressionStatement(self._store_unknown(arguments, span), span)]
 
-    def _store_unknown(self, name: str, items: Sequence[Any], span: Span | None) -> r.Expression:
+    def _store_unknown(self, items: Sequence[Any], span: Span | None) -> r.Expression:
         """A library's call that stores to what it is given."""
         parts: list[r.Expression] = []
         for item in items:
@@ -345,7 +348,7 @@ class FortranStatements:
             value = view.at([integer(0)] * len(view.extents))
             if isinstance(value, r.Variable | r.Element | r.Field):
                 parts.append(r.Address(value, r.Type("pointer", 8, value.type), value.span))
-        return r.Call(name, name, tuple(parts), INT, span)
+        return r.Call(INPUT, INPUT, tuple(parts), INT, span)
 
     # -- input and output --------------------------------------------------------------------------
 
@@ -365,7 +368,7 @@ class FortranStatements:
             if f"nml = {group}" in str(node).lower() or f", {group})" in str(node).lower()
             for name in self.declarations.namelists[group]
         ]
-        found = self._store_unknown("scanf", [item for item in items if type_name(item) != "Io_Implied_Do"], span)
+        found = self._store_unknown([item for item in items if type_name(item) != "Io_Implied_Do"], span)
         assert isinstance(found, r.Call)
         entities = [self.scope.find(name) for name in names]
         more = tuple(
@@ -454,7 +457,8 @@ class FortranStatements:
         hoisted: list[r.Statement] = []
         if headers and isinstance(inside, r.CompoundStatement):
             variable = self.expressions.read(headers[0][0])
-            hoisted, inside = hoist_invariants(inside, variable, self.expressions.make_variable)
+            runs = _runs_once(start, condition)
+            hoisted, inside = hoist_invariants(inside, variable, self.expressions.make_variable, runs)
         return [*hoisted, r.LoopStatement(start, condition, step, inside, pragmas=pragmas, comment=comment, span=span)]
 
     def _count(
@@ -495,8 +499,9 @@ class FortranStatements:
 
     def _read_if_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
         condition = self.expressions.read(node.children[0])
+        self.expressions.begin_statement(_behind_condition(span))
         with self.expressions.collect() as before:
-            then = self._read_inner(node.children[1], span)
+            then = self._read_inner(node.children[1], self.expressions.statement)
         return [r.Branch(condition, r.CompoundStatement((*before, *then)), span=condition.span or span)]
 
     def _read_inner(self, node: Any, span: Span | None) -> list[r.Statement]:
@@ -604,6 +609,29 @@ class FortranStatements:
 
     def _set_scope(self, scope: NameScope) -> None:
         self.scope = self.expressions.scope = scope
+
+
+def _runs_once(start: r.Statement | None, condition: r.Expression | None) -> bool:
+    """Whether a counted loop with constant bounds makes a pass."""
+    if not isinstance(start, r.ExpressionStatement) or not isinstance(start.value, r.Assignment):
+        return False
+    if not isinstance(condition, r.Operation):
+        return False
+    first, last = constant_value(start.value.value), constant_value(condition.operands[1])
+    if first is None or last is None:
+        return False
+    return first >= last if condition.operator == ">=" else first <= last
+
+
+def _behind_condition(span: Span | None) -> Span | None:
+    """The statement on the line of an `if`."""
+    if span is None:
+        return None
+    text = span.source.text
+    at = close_parentheses(text, text.lower().find("if", span.start, span.end) + 2, span.end)
+    while at < span.end - 1 and text[at].isspace():
+        at += 1
+    return Span(span.source, at, span.end)
 
 
 def _opposite_at(mask: View, counters: Sequence[r.Expression]) -> r.Expression:

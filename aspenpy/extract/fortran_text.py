@@ -32,13 +32,15 @@ _SENTINEL = re.compile(r"\s*[!cC*]\$(omp|acc|aspen)\b(&?)(.*)", re.IGNORECASE)
 _TYPED_HEADER = re.compile(r"(\bdo\s++concurrent\s*+\()\s*+integer\s*+(?:\([^()]*+\)\s*+)?+::", re.IGNORECASE)
 """The type of the indices of `do concurrent`, which fparser does not read."""
 
+_STRINGS = re.compile(r"'[^']*+'|\"[^\"]*+\"")
 _FREE_COMMENT = re.compile(r"\s*+(?:!|$)")
 _FIXED_COMMENT = re.compile(r"[cC*!dD]|\s*+(?:!|$)")
 _FAILED_LINE = re.compile(r"at line (\d+)")
 
 
 class FortranLine(NamedTuple):
-    """A line as the compiler sees it, with its file and the offset at which it begins there."""
+    """A line as the compiler sees it, with its file and the offset at which it begins there. Statements behind `;`
+    have lines of their own."""
 
     text: str
     source: Source
@@ -58,23 +60,27 @@ def load_parser() -> Any:
 
 
 class FortranText:
-    """One file of Fortran, with what it includes: its statements as fparser's tree, and where each of them stands."""
+    """One file of Fortran, with what it includes: its statements as fparser's tree, and where each of them stands.
+    `sizes` are the bytes of reals and integers without a kind."""
 
     def __init__(self, path: str, flags: Sequence[str] = ()) -> None:
         self.path = path
-        self.is_fixed = os.path.splitext(path)[1] in FIXED_FORM
+        is_fixed = os.path.splitext(path)[1] in FIXED_FORM
+        self.is_fixed = "-ffixed-form" in flags or (is_fixed and "-ffree-form" not in flags)
+        self.sizes = 8 if "-fdefault-real-8" in flags else 4, 8 if "-fdefault-integer-8" in flags else 4
         self.folders = [os.path.dirname(path) or ".", *(flag[2:] for flag in flags if flag.startswith("-I"))]
         given = (re.fullmatch(r"-D(\w+)(?:=(.*))?", flag, re.DOTALL) for flag in flags)
         self.macros = {match[1]: match[2] or "1" for match in given if match is not None}
+        self.defined_again: set[str] = set()  # macros that the text gives other values than the flags
         self.diagnostics: list[Diagnostic] = []
-        is_preprocessed = os.path.splitext(path)[1] in PREPROCESSED
+        is_preprocessed = os.path.splitext(path)[1] in PREPROCESSED or "-cpp" in flags
         self.lines = list(self._expand(path, is_preprocessed, 0))
         self.source = self.lines[0].source if self.lines else Source("", path, os.path.realpath(path))
 
     def parse(self) -> Any:
         """fparser's tree of the file. Raises AspenError at the first statement that is no Fortran."""
         parser, readfortran, sourceinfo, _, utils = load_parser()
-        text = "\n".join(line.text for line in self.lines) + "\n"
+        text = "\n".join(map(_parsed_text, self.lines)) + "\n"
         reader = readfortran.FortranStringReader(text, ignore_comments=True, process_directives=False)
         reader.set_format(sourceinfo.FortranFormat(not self.is_fixed, False))
         try:
@@ -102,7 +108,7 @@ class FortranText:
         """The directives on the lines above one, with nothing but comments between."""
         found: list[str] = []
         at = first - 2
-        while at >= 0 and self._is_comment(self.lines[at].text):
+        while at >= 0 and self.is_comment(at + 1):
             if match := _SENTINEL.match(self.lines[at].text):
                 words = match[3].strip()
                 is_continued = bool(match[2]) or words.startswith("&")
@@ -117,12 +123,16 @@ class FortranText:
         """The text of the comment lines that end on the line above one, in at most 90 characters."""
         words: list[str] = []
         at = first - 2
-        while at >= 0 and self.lines[at].text.strip() and self._is_comment(self.lines[at].text):
+        while at >= 0 and self.lines[at].text.strip() and self.is_comment(at + 1):
             if _SENTINEL.match(self.lines[at].text) is None:
                 words.insert(0, self.lines[at].text.strip().lstrip("!cC*<> -=").strip())
             at -= 1
         text = " ".join(" ".join(words).split())
         return text if len(text) <= 90 else text[:87].rsplit(" ", 1)[0] + " ..."
+
+    def is_comment(self, number: int) -> bool:
+        """Whether a line, counted from 1, has nothing but white space and a comment."""
+        return self._is_comment(self.lines[number - 1].text)
 
     def _is_comment(self, text: str) -> bool:
         return (_FIXED_COMMENT if self.is_fixed else _FREE_COMMENT).match(text) is not None
@@ -154,10 +164,24 @@ class FortranText:
                 name = included[2]
             else:
                 text = self._replace_macros(line.text) if is_preprocessed else line.text
-                yield line._replace(text=_TYPED_HEADER.sub(r"\1", text))
+                yield from self._split_statements(line._replace(text=text))
                 continue
             if name is not None and all(state == "now" for state in taken):
                 yield from self._include(name, is_preprocessed, depth, line)
+
+    def _split_statements(self, line: FortranLine) -> Iterator[FortranLine]:
+        """The statements of a line, each on a line of its own."""
+        text, *_ = _STRINGS.sub(lambda match: "_" * len(match[0]), line.text).partition("!")
+        if ";" not in text or "'" in text or '"' in text or self._is_comment(line.text):
+            yield line
+            return
+        first, *others = [match.span() for match in re.finditer("[^;]++", text)] or [(0, len(text))]
+        begin = " " * 6 if self.is_fixed else ""
+        yield line._replace(text=line.text[: first[1]])
+        for start, end in others:
+            if part := line.text[start:end].strip():
+                at = line.text.index(part, start)
+                yield FortranLine(f"{begin}{part}", line.source, line.start + at - len(begin))
 
     def _include(self, name: str, is_preprocessed: bool, depth: int, line: FortranLine) -> Iterator[FortranLine]:
         where = Span(line.source, line.start, line.start + max(1, len(line.text)))
@@ -171,6 +195,8 @@ class FortranText:
             self.diagnostics.append(
                 Diagnostic("missing-header", f"file not found: `{name}`", where, hint=hint, severity="warning")
             )
+        if found is None and _INCLUDE.fullmatch(line.text):
+            yield line  # for the compiler
 
     def _direct(self, word: str, rest: str, taken: list[str], line: FortranLine) -> str | None:
         """Follows a line of the preprocessor; returns the name of a file to include."""
@@ -185,6 +211,7 @@ class FortranText:
         elif all(state == "now" for state in taken):
             if word == "define" and (match := _DEFINITION.match(rest)):
                 if match[2] is None:
+                    self.defined_again |= {match[1]} & self.macros.keys()
                     self.macros[match[1]] = match[3]
                 else:
                     self._warn(f"the macro `{match[1]}` has arguments: where it is used is not understood", line)
@@ -219,6 +246,11 @@ class FortranText:
         if not self.macros:
             return text
         return re.sub(r"[A-Za-z_]\w*", lambda match: self.macros.get(match[0], match[0]), text)
+
+
+def _parsed_text(line: FortranLine) -> str:
+    """A line as fparser reads it."""
+    return "" if _INCLUDE.fullmatch(line.text) else _TYPED_HEADER.sub(r"\1", line.text)
 
 
 _OPERATORS: dict[type, Any] = {

@@ -20,6 +20,9 @@ EXTREMES = {"min": "min", "max": "max", "fmin": "min", "fmax": "max", "fminf": "
 READING = frozenset("atoi atol atoll strtol strtoul strtoll strtoull stoi stol stoul stoll".split())
 """Functions that read a whole number from text, such as a word of the command line."""
 
+INPUT = "input of Fortran"
+"""The call that stores to the items of a `read`, and to those that library procedures return values in, alone."""
+
 ALLOCATIONS = frozenset({"malloc", "calloc", "aligned_alloc", "realloc", "_mm_malloc", "alloca", "__builtin_alloca"})
 
 IGNORED = frozenset({
@@ -55,7 +58,7 @@ SIZES = frozenset({"size", "length"})
 RESIZING = frozenset("resize assign push_back emplace_back pop_back insert erase clear".split())
 """Methods of containers that change how many elements they hold."""
 
-KNOWN = PURE | FREE | ALLOCATIONS | SQUARE_ROOTS | IGNORED | SIZES | EXTREMES.keys()
+KNOWN = {INPUT} | PURE | FREE | ALLOCATIONS | SQUARE_ROOTS | IGNORED | SIZES | EXTREMES.keys()
 """Functions that store to none of the program's whole numbers."""
 
 GROWING = frozenset({"push_back", "emplace_back", "insert", "append"})

@@ -37,7 +37,7 @@ class ExecutionCount(Record):
         return ExecutionCount(self.entered + other.entered, passes)
 
 
-class _Flow(Record):
+class Flow(Record):
     """Counts of what goes on behind a statement, and of the breaks and returns inside it; None where unknown."""
 
     onwards: float | None
@@ -69,7 +69,7 @@ class ExecutionCounter:
                     return count
             return None
         if isinstance(node, r.LoopStatement):
-            if _is_range(node):
+            if is_range(node):
                 return None
             if node.start is not None:
                 return self._count_entries(node.start)
@@ -105,7 +105,7 @@ class ExecutionCounter:
 
     # -- statements --------------------------------------------------------------------------------
 
-    def _follow(self, node: r.Statement | None, entering: float | None) -> _Flow:
+    def _follow(self, node: r.Statement | None, entering: float | None) -> Flow:
         counted = self._count_entries(node)
         entering = entering if counted is None else counted
         if isinstance(node, r.CompoundStatement):
@@ -119,18 +119,18 @@ class ExecutionCounter:
         if isinstance(node, r.Jump):
             breaks = entering if node.kind == "break" else 0
             returns = entering if node.kind in ("return", "goto") else 0
-            return _Flow(0, breaks, returns)
-        return _Flow(entering)
+            return Flow(0, breaks, returns)
+        return Flow(entering)
 
-    def _follow_block(self, node: r.CompoundStatement, entering: float | None) -> _Flow:
-        flow = _Flow(entering)
+    def _follow_block(self, node: r.CompoundStatement, entering: float | None) -> Flow:
+        flow = Flow(entering)
         for inner in node.statements:
             after = self._follow(inner, flow.onwards)
-            breaks, returns = _sum_known(flow.breaks, after.breaks), _sum_known(flow.returns, after.returns)
-            flow = _Flow(after.onwards, breaks, returns)
+            breaks, returns = sum_known(flow.breaks, after.breaks), sum_known(flow.returns, after.returns)
+            flow = Flow(after.onwards, breaks, returns)
         return flow
 
-    def _follow_branch(self, node: r.Branch, entering: float | None) -> _Flow:
+    def _follow_branch(self, node: r.Branch, entering: float | None) -> Flow:
         held, failed = self._count_entries(node.then), self._count_entries(node.otherwise)
         if held is None and entering is not None and failed is not None:
             held = entering - failed
@@ -138,30 +138,28 @@ class ExecutionCounter:
             failed = entering - held
         self._add_count(node.span, entering, held)
         sides = [self._follow(node.then, held), self._follow(node.otherwise, failed)]
-        return _Flow(
-            *(_sum_known(*(getattr(side, name) for side in sides)) for name in ("onwards", "breaks", "returns"))
-        )
+        return Flow(*(sum_known(*(getattr(side, name) for side in sides)) for name in ("onwards", "breaks", "returns")))
 
-    def _follow_switch(self, node: r.Switch, entering: float | None) -> _Flow:
+    def _follow_switch(self, node: r.Switch, entering: float | None) -> Flow:
         sides = [self._follow(case, None) for case in node.cases]
         self._add_count(node.span, entering, *(self._count_entries(case) for case in node.cases))
-        returns = _sum_known(*(side.returns for side in sides))
-        return _Flow(None if entering is None or returns is None else entering - returns, 0, returns)
+        returns = sum_known(*(side.returns for side in sides))
+        return Flow(None if entering is None or returns is None else entering - returns, 0, returns)
 
-    def _follow_loop(self, node: r.LoopStatement, entering: float | None) -> _Flow:
-        body = _body_without_variable(node) if _is_range(node) else node.body
+    def _follow_loop(self, node: r.LoopStatement, entering: float | None) -> Flow:
+        body = _body_without_variable(node) if is_range(node) else node.body
         passes = self._count_entries(body)
-        tested = None if _is_range(node) else node.condition
+        tested = None if is_range(node) else node.condition
         tests = None if tested is None else self._count_tests(tested, tested.span)
         if passes is None and node.tested_first and tests is not None and entering is not None:
             passes = None if has_exit(node.body) else tests - entering
         inside = self._follow(body, passes)
-        left = _sum_known(inside.breaks, inside.returns)
+        left = sum_known(inside.breaks, inside.returns)
         if entering is None and node.tested_first and tests is not None and passes is not None and left is not None:
             entering = tests - passes + left
         self._add_count(node.span, entering, passes)
         returns = inside.returns
-        return _Flow(None if entering is None or returns is None else entering - returns, 0, returns)
+        return Flow(None if entering is None or returns is None else entering - returns, 0, returns)
 
     def _add_count(self, span: Span | None, entered: float | None, *passes: float | None) -> None:
         """Adds the count of a statement. One text may run in several places, as arguments of macros do."""
@@ -169,7 +167,7 @@ class ExecutionCounter:
             self.found[span] = ExecutionCount(entered, tuple(max(count or 0, 0) for count in passes))
 
 
-def _is_range(node: r.LoopStatement) -> bool:
+def is_range(node: r.LoopStatement) -> bool:
     """Whether a loop goes over a container: all of its head stands in one place."""
     start = node.start.span if isinstance(node.start, r.Declaration) else None
     return start is not None and node.span is not None and start.start == node.span.start
@@ -199,7 +197,7 @@ def _body_without_variable(node: r.LoopStatement) -> r.Statement:
     return body
 
 
-def _sum_known(*counts: float | None) -> float | None:
+def sum_known(*counts: float | None) -> float | None:
     counted = [count for count in counts if count is not None]
     return sum(counted) if len(counted) == len(counts) else None
 

@@ -6,6 +6,7 @@ Compilation Database Format Specification"), as CMake and bear write it.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
@@ -35,6 +36,9 @@ SHAPE = {"directory": str, "file": str, "arguments": [str], "command": str}
 
 _WITH_FOLDER = ("-I", "-isystem", "-iquote", "-include")
 _PREPROCESSING = ("-D", "-U", "-std=")
+FORTRAN_OPTIONS = ("-cpp", "-ffree-form", "-ffixed-form", "-fdefault-real-8", "-fdefault-integer-8")
+"""Options of gfortran that change what a program means."""
+
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n\0]+)"', re.MULTILINE)
 
 
@@ -106,7 +110,7 @@ def is_source(name: str) -> bool:
 
 
 def _list_database(path: str) -> Iterator[TranslationUnit]:
-    """The sources of C and C++ in a compilation database. Raises AspenError."""
+    """The sources in a compilation database. Raises AspenError."""
     entries = read_database(path)
     if not entries:
         hint = "CMake writes it with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"
@@ -115,7 +119,11 @@ def _list_database(path: str) -> Iterator[TranslationUnit]:
         if is_source(entry["file"]):
             folder = os.path.join(os.path.dirname(os.path.abspath(path)), entry["directory"])
             name = os.path.relpath(os.path.join(folder, entry["file"]))
-            yield TranslationUnit(name, tuple(_preprocessor_flags(words_of(entry), folder)))
+            words = words_of(entry)
+            flags = _preprocessor_flags(words, folder)
+            if os.path.splitext(name)[1] in FORTRAN:
+                flags = itertools.chain(flags, (word for word in words if word in FORTRAN_OPTIONS))
+            yield TranslationUnit(name, tuple(flags))
 
 
 def read_database(path: str | Path) -> list[dict[str, Any]]:

@@ -34,7 +34,9 @@ class Walker(WalkTask):
 
     def profile(self, function: r.Function, context: CallContext | None = None) -> FunctionCosts:
         """Items of a function, with symbols for arguments that no context gives."""
-        formals = [self._declare_formal(formal) for formal in function.formals]
+        numbers_first = sorted(function.formals, key=lambda formal: formal.type.kind != "integer")
+        declared = {formal.key: self._declare_formal(formal) for formal in numbers_first}  # extents may be numbers
+        formals = [declared[formal.key] for formal in function.formals]
         self.frame.begin(function, tuple(formals), self._find_addressed(function))
         if context is not None:
             self._adopt_context(function, context)

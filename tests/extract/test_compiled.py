@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.extract.execution import read_compile_options
+from aspenpy.extract.compile_options import read_compile_options
 
 UNKNOWN = ("o2", "neither compile_commands.json nor the program states its options")
 

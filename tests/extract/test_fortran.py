@@ -23,13 +23,6 @@ PROGRAMS = sorted((Path(__file__).parent / "fortran").glob("*.F*"))
 STORED = json.loads((Path(__file__).parent / "fortran_counts.json").read_text())
 
 OTHERWISE = {
-    ("adi", "convert"): "one of two equal quotients is computed once",
-    ("atax", "load"): "a sum of an array of assumed shape is loaded again in each pass",
-    ("correlation", "compare dp"): "a select is an instruction that the table of the count does not know",
-    ("deriche", "multiply sp"): "a factor is 1 in all calls",
-    ("gemver", "load"): "components of one structure are told apart",
-    ("gemver", "store"): "components of one structure are told apart",
-    ("heat_3d", "add dp"): "one of three equal products is computed once",
     ("jacobi_2d", "load"): "a function of the module is called, with its arguments in memory",
     ("nussinov", "load"): "the table is loaded again behind each comparison",
 }
@@ -175,12 +168,6 @@ def test_what_is_no_fortran_is_refused_with_its_place(
     said = capsys.readouterr().err
     assert words in said
     assert "\0" in text or re.search(r"bad\.f(90)?:[23]:", said)
-
-
-def test_a_run_of_fortran_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "p.f90").write_text("program p\nend program\n")
-    assert main(["extract", str(tmp_path / "p.f90"), "--run", "./p"]) == 2
-    assert "a run counts programs of C and C++ only" in capsys.readouterr().err
 
 
 def test_what_is_not_understood_is_named_with_its_line(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError
-from aspenpy.extract.execution import read_compile_options
+from aspenpy.extract.compile_options import read_compile_options
 from aspenpy.learn.estimators.model_files import KINDS, checksum, load_learnt
 from aspenpy.shell.main import main
 from tests.advice.test_system import CPUPOWER

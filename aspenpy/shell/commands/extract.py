@@ -7,7 +7,7 @@ import shlex
 from aspenpy.answers.incore import incore
 from aspenpy.assembly.compiling import NATIVE, Recipe, find_compiler
 from aspenpy.assembly.mca import find_simulator
-from aspenpy.extract.execution import level_of_flags, read_compile_options
+from aspenpy.extract.compile_options import level_of_flags, read_compile_options
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.language.diagnostics import Diagnostic, fail

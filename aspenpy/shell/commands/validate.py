@@ -11,8 +11,8 @@ from aspenpy.answers.prediction import predict
 from aspenpy.assembly.compiling import Recipe
 from aspenpy.assembly.mca import find_simulator
 from aspenpy.cost.windows import MODEL
+from aspenpy.extract.compile_options import CompileOptions, read_compile_options
 from aspenpy.extract.costs import Hole
-from aspenpy.extract.execution import CompileOptions, read_compile_options
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.extract.units import find_units

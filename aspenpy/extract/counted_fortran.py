@@ -1,0 +1,158 @@
+"""Units of Fortran as a run counts them: their text with marks, and the counts of statements from those of the marks.
+
+Whole numbers that are read are recorded behind the statement that reads them. Blocks of the heap and the locality of
+accesses are recorded in C and C++ only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from aspenpy.extract import records as r
+from aspenpy.extract.counted_units import RunCounts, is_whole
+from aspenpy.extract.effects import walk_records
+from aspenpy.extract.fortran_layout import MODULE, FortranLayout
+from aspenpy.extract.fortran_text import FortranText
+from aspenpy.extract.library_functions import INPUT
+from aspenpy.extract.line_counts import ExecutionCounter, Flow, is_range
+from aspenpy.language.source import Span
+
+RECORDER = f"""module {MODULE}
+  use, intrinsic :: iso_c_binding, only: c_int, c_double
+  implicit none
+  private
+  public :: aspenpy_mark, aspenpy_record
+  interface
+    pure subroutine aspenpy_mark() bind(c)
+    end subroutine
+    pure subroutine aspenpy_record(place, number) bind(c)
+      import :: c_int, c_double
+      integer(c_int), value :: place
+      real(c_double), value :: number
+    end subroutine
+  end interface
+end module
+"""
+"""The module of what a counted program calls. Its procedures are pure to the compiler, so that pure ones may call
+them."""
+
+LENIENT = ("-std=legacy", "-ffree-line-length-none", "-fallow-argument-mismatch")
+"""Options that take what others refuse: old programs, and lines that have grown by their macros."""
+
+MARKER = "void aspenpy_mark(void) {}\n"
+
+
+_DESIGNATOR = re.compile(r"\w++(?:%\w++|\([\w, +*-]*+\))*+")
+"""A variable, a component or an element."""
+
+
+class FortranCounter(ExecutionCounter):
+    """Counts by marks in front of statements. Loops that a statement makes over its elements are not counted."""
+
+    def _count_entries(self, node: r.Statement | None) -> float | None:
+        if isinstance(node, r.Declaration):
+            return None  # of a value that is needed in several places
+        if isinstance(node, r.LoopStatement):
+            return None if _is_made_of_jumps(node) else self.at(node.span)
+        if isinstance(node, r.Branch):
+            return self.at(node.span)
+        return super()._count_entries(node)
+
+    def _count_tests(self, condition: r.Expression, span: Span | None) -> float | None:
+        return None
+
+    def _follow_loop(self, node: r.LoopStatement, entering: float | None) -> Flow:
+        if is_range(node):
+            return Flow(entering)
+        innermost = node
+        while isinstance(innermost.body, r.LoopStatement) and innermost.body.span == node.span:
+            innermost = innermost.body
+        if innermost is not node:
+            self._follow(innermost.body, self._count_entries(innermost.body))
+            return Flow(entering)
+        return super()._follow_loop(node, entering)
+
+
+def _is_made_of_jumps(node: r.LoopStatement) -> bool:
+    """Whether a loop is that of a jump back, at which it has its place."""
+    spans = (getattr(inner, "span", None) for inner in walk_records(node.body))
+    first = next((span for span in spans if span is not None), None)
+    return first is not None and node.span is not None and first.start < node.span.start
+
+
+class CountedFortran:
+    """A unit of Fortran, in the text of the file `path`."""
+
+    def __init__(self, path: str, text: FortranText, program: r.Program) -> None:
+        self.path, self.program = path, program
+        self.layout = FortranLayout(text)
+
+    def text(
+        self, recorded: Mapping[Span, int], touched: Mapping[Span, tuple[int, ...]], tested: Mapping[Span, int]
+    ) -> str:
+        """The text that is compiled: whole numbers at some spans are `recorded` by number."""
+        numbers = dict(recorded)
+        for node in (node for function in self.program.functions for node in walk_records(function.body)):
+            for place, span, is_behind in _list_whole_numbers(node):
+                is_named = place is not None and _DESIGNATOR.fullmatch(place.text()) is not None
+                if is_named and place is not None and span in numbers:
+                    self.layout.record(numbers.pop(span), place, is_behind)
+        return self.layout.write()
+
+    def count(self, lines: Mapping[int, float]) -> RunCounts:
+        """Counts of statements and functions from those of the lines."""
+
+        def count_mark(number: int) -> float:
+            return lines.get(self.layout.lines[number], 0.0)
+
+        def count_at(span: Span | None) -> float | None:
+            marks = self.layout.find_marks(span) if span is not None and lines else []
+            return sum(map(count_mark, marks)) if marks else None
+
+        counter = FortranCounter(count_at)
+        entered: dict[str, float] = {}
+        executed: dict[Span, float] = {}
+        for function in self.program.functions:
+            counter.count_function(function)
+            if function.span is not None and (count := count_at(function.span)) is not None:
+                entered[function.key] = count
+                executed[function.span] = sum(map(count_mark, self._list_marks(function)))
+        return RunCounts(counter.found, entered, executed=executed)
+
+    def _list_marks(self, function: r.Function) -> set[int]:
+        """The marks of a function's statements."""
+        spans = (getattr(node, "span", None) for node in walk_records(function.body))
+        return {mark for span in spans if span is not None for mark in self.layout.find_marks(span)}
+
+
+def _list_whole_numbers(node: Any) -> Iterator[tuple[Span | None, Span | None, bool]]:
+    """Where whole numbers stand that a statement uses or gives a value to: the place, the span by which the number is
+    known, and whether its value is that behind the statement."""
+    if isinstance(node, r.Call) and node.name == INPUT:
+        places = (part.operand for part in node.arguments if isinstance(part, r.Address))
+        yield from ((place.span, place.span, True) for place in places if is_whole(place))
+    elif isinstance(node, r.Assignment) and is_whole(node.target):
+        yield node.target.span, node.span, True
+    elif isinstance(node, r.Variable | r.Element | r.Field) and is_whole(node):
+        yield node.span, node.span, False
+
+
+def order_by_modules(units: Sequence[CountedFortran]) -> list[CountedFortran]:
+    """Units in an order in which modules are compiled before what uses them."""
+    owners = {module: unit for unit in units for module in unit.layout.modules}
+    order: dict[int, CountedFortran] = {}
+    entered: set[int] = set()
+
+    def visit(unit: CountedFortran) -> None:
+        if id(unit) in entered:
+            return
+        entered.add(id(unit))
+        for module in sorted(unit.layout.used & owners.keys()):
+            visit(owners[module])
+        order[id(unit)] = unit
+
+    for unit in units:
+        visit(unit)
+    return list(order.values())

@@ -1,0 +1,279 @@
+"""Layout of Fortran for a run: in front of each statement a call on a line of its own, of which gcov counts how often
+it ran.
+
+gcov's counts of the statements themselves would not do: a line that has a loop of its own, as an assignment of arrays,
+is counted with that, and the end of a loop is counted at its last statement.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from aspenpy.extract.fortran_operations import close_parentheses, type_name
+from aspenpy.extract.fortran_text import FortranText
+from aspenpy.language.source import Span
+from aspenpy.record import NamedTuple
+
+MODULE = "aspenpy_recorder"
+"""The module that a counted program unit uses, and those that it contains."""
+
+MARK = "call aspenpy_mark()"
+
+UNCOUNTED = frozenset("Format_Stmt Data_Stmt Entry_Stmt Comment Include_Stmt Contains_Stmt Namelist_Stmt str".split())
+PROCEDURES = ("Subroutine_Subprogram", "Function_Subprogram", "Main_Program", "Main_Program0")
+PLAIN_INSIDE = ("Where_Construct", "Forall_Construct")
+"""Constructs in which there is no call of a subroutine."""
+
+_LABEL = re.compile(r"\s*+(\d++)")
+_CLAUSE = re.compile(r"\b(?:collapse|ordered)\s*+\(\s*+(\d++)\s*+\)", re.IGNORECASE)
+_DIRECTIVE = re.compile(r"\s*+[!cC*]\$(?:omp|acc)\s*+(?!\s*end\b)", re.IGNORECASE)
+_CONTINUATION = re.compile(r"[ \t]*+(?:&[ \t]*+(?:![^\n]*+)?\n(?:[ \t]*+(?:![^\n]*+)?\n)*+[ \t]*+&?+)?+")
+_FIXED_CONTINUATION = re.compile(r"[ \t]*+(?:\n(?:[cC*!][^\n]*+\n)*+ {5}[^ 0\n][ \t]*+)?+")
+
+
+class Mark(NamedTuple):
+    """What a mark counts: the statement at a span."""
+
+    span: Span
+    number: int
+
+
+class FortranLayout:
+    """The text of a file with marks. `before` are texts on lines in front of those of the file, `changed` what stands
+    in place of some of them."""
+
+    def __init__(self, text: FortranText) -> None:
+        self.text = text
+        self.marks: list[Mark] = []
+        self.modules: set[str] = set()
+        self.used: set[str] = set()
+        self._last_lines: dict[int, int] = {}  # of statements, by their marks
+        self.before: dict[int, list[tuple[str, int | None]]] = {}
+        self.changed: dict[int, list[tuple[str, int | None]]] = {}
+        self.lines: dict[int, int] = {}  # of marks, by number
+        self.after: dict[int, list[str]] = {}  # texts on lines behind those of marks, by number
+        self.behind: dict[int, list[str]] = {}  # texts on lines behind those of the file
+        self._made = 0
+        tree = text.parse()
+        for node in tree.children:
+            self._lay_out_unit(node, is_outermost=True)
+        self._index()
+
+    # -- result ------------------------------------------------------------------------------------
+
+    def write(self) -> str:
+        """The text, and on which of its lines the marks are."""
+        lines: list[str] = []
+
+        def add(pieces: Iterable[tuple[str, int | None]]) -> None:
+            for piece, number in pieces:
+                if number is not None:
+                    self.lines[number] = len(lines) + 1
+                lines.extend(piece.split("\n"))
+                lines.extend(self.after.get(-1 if number is None else number, ()))
+
+        for place, line in enumerate(self.text.lines, start=1):
+            add(self.before.get(place, ()))
+            add(self.changed.get(place, ((line.text, None),)))
+            lines.extend(self.behind.get(place, ()))
+        return "\n".join(lines) + "\n"
+
+    def _index(self) -> None:
+        """Sorts the marks of each source by their places."""
+        self._places: dict[str, list[tuple[int, int, int]]] = {}
+        for mark in self.marks:
+            places = self._places.setdefault(mark.span.source.path or "", [])
+            places.append((mark.span.start, mark.span.end, mark.number))
+        for places in self._places.values():
+            places.sort()
+
+    def find_marks(self, span: Span) -> list[int]:
+        """The marks that count what stands at a span: several where a file is included more than once."""
+        places = self._places.get(span.source.path or "", [])
+        at = bisect_right(places, (span.start, 1 << 62, 0)) - 1
+        if at < 0 or places[at][1] <= span.start:
+            return []
+        start, end, _ = places[at]
+        return [number for low, high, number in places if (low, high) == (start, end)]
+
+    def record(self, number: int, span: Span, is_behind: bool) -> None:
+        """Records the whole number at a span, by `number`: before its statement or behind it."""
+        text = f"      call aspenpy_record({number}, real({span.text()}, 8))"
+        for mark in self.find_marks(span):
+            if not is_behind:
+                self.after.setdefault(mark, []).append(text)
+            elif (line := self._last_lines.get(mark)) is not None:
+                self.behind.setdefault(line, []).append(text)
+
+    # -- program units -----------------------------------------------------------------------------
+
+    def _lay_out_unit(self, node: Any, is_outermost: bool = False) -> None:
+        kind = type_name(node)
+        if kind not in (*PROCEDURES, "Module", "Submodule"):
+            return
+        head = node.children[0]
+        first = _first_item(node)
+        if first is None:
+            return
+        if kind == "Module":
+            self.modules.add(str(head.children[1]).lower())
+        if is_outermost:
+            text = f"use {MODULE}" if not self.text.is_fixed else f"      use {MODULE}"
+            at = first.span[0] if kind == "Main_Program0" else first.span[1] + 1
+            self.before.setdefault(at, []).insert(0, (text, None))
+        for part in node.children:
+            if type_name(part) == "Specification_Part":
+                self.used |= set(_list_used(part))
+            elif type_name(part) == "Execution_Part":
+                self._lay_out_procedure(part.children, first)
+            elif type_name(part) in ("Module_Subprogram_Part", "Internal_Subprogram_Part"):
+                for child in part.children:
+                    self._lay_out_unit(child)
+
+    def _lay_out_procedure(self, nodes: Sequence[Any], head: Any) -> None:
+        """Marks a procedure's entry and its statements."""
+        first = next((item for node in nodes if type_name(node) not in UNCOUNTED and (item := _first_item(node))), None)
+        if first is None:
+            return
+        number = self._add_mark(self._find_front(first.span[0]))
+        if (span := self.text.span(*head.span)) is not None:
+            self.marks.append(Mark(span, number))
+        self._lay_out_all(nodes, frozenset())
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def _lay_out_all(self, nodes: Sequence[Any], ending: frozenset[str]) -> None:
+        for node in nodes:
+            self._lay_out(node, ending)
+
+    def _lay_out(self, node: Any, ending: frozenset[str], nested: int = 0) -> None:
+        """Marks a statement or construct. `ending` are labels of statements that end loops, `nested` how many loops
+        have to stand in each other without anything between."""
+        kind = type_name(node)
+        item = _first_item(node)
+        if item is None or kind in UNCOUNTED:
+            return
+        if kind.endswith(("_Construct", "_Program")):
+            if not nested and not _is_end(item, ending):
+                self._mark_statement(item)
+            if kind in PLAIN_INSIDE:
+                return
+            if "Do_Construct" in kind:
+                clause = _CLAUSE.search(self._directives_above(item.span[0]))
+                depth = max(int(clause[1]) if clause else 1, nested)
+                label = _do_label(node.children[0])
+                inner = ending | {label} if label else ending
+                for child in node.children[1:]:
+                    self._lay_out(child, inner, depth - 1)
+                return
+            self._lay_out_all([child for child in node.children if not _is_part(child)], ending)
+            return
+        if kind in ("Execution_Part", "Block"):
+            self._lay_out_all(node.children, ending)
+            return
+        if kind == "Label_Do_Stmt":
+            self._mark_statement(item)
+        elif kind == "Specification_Part" or kind.startswith("End_") or _is_end(item, ending) or nested:
+            return
+        elif kind == "If_Stmt":
+            self._mark_statement(item)
+            self._lay_out_branch(item)
+        elif not (kind == "Comment" or _is_part(node)):
+            self._mark_statement(item)
+
+    def _mark_statement(self, item: Any) -> None:
+        first, last = item.span
+        label = str(item.label) if item.label else ""
+        span = self.text.span(first, last)
+        if span is None:
+            return
+        number = self._add_mark(self._find_front(first) if not label else first, label)
+        self.marks.append(Mark(span, number))
+        self._last_lines[number] = last
+        if label:
+            line = self.text.lines[first - 1].text
+            text = _LABEL.sub(lambda match: " " * len(match[0]), line, count=1)
+            self.changed[first] = [(text, None)]
+
+    def _add_mark(self, line: int, label: str = "") -> int:
+        number, self._made = self._made, self._made + 1
+        self.before.setdefault(line, []).append((f"{label:<5} {MARK}", number))
+        return number
+
+    def _lay_out_branch(self, item: Any) -> None:
+        """`if (condition) statement` with its statement on lines of its own."""
+        first, last = item.span
+        whole = self.text.span(first, last)
+        pieces = [self.changed.get(place, [(self.text.lines[place - 1].text, None)])[0][0]
+                  for place in range(first, last + 1)]  # fmt: skip
+        text = "\n".join(pieces)
+        opening = re.search(r"\bif\b", text, re.IGNORECASE)
+        if opening is None or whole is None:
+            return
+        end = close_parentheses(text, opening.end(), len(text))
+        pattern = _FIXED_CONTINUATION if self.text.is_fixed else _CONTINUATION
+        rest = pattern.sub("", text[end:], count=1)
+        source = whole.source.text
+        inner = close_parentheses(source, source.lower().index("if", whole.start) + 2, whole.end)
+        number, self._made = self._made, self._made + 1
+        self.marks.append(Mark(Span(whole.source, inner, max(inner + 1, whole.end)), number))
+        begin = " " * 6
+        self.changed[first] = [
+            (f"{text[:end]} then", None),
+            (f"{begin}{MARK}", number),
+            (f"{begin}{rest}", None),
+            (f"{begin}end if", None),
+        ]
+        for place in range(first + 1, last + 1):
+            self.changed[place] = []
+
+    # -- directives --------------------------------------------------------------------------------
+
+    def _find_front(self, line: int) -> int:
+        """The line in front of which a statement begins, with the directives that belong to it."""
+        at, found = line - 1, line
+        while at >= 1 and self.text.is_comment(at):
+            if _DIRECTIVE.match(self.text.lines[at - 1].text):
+                found = at
+            at -= 1
+        return found
+
+    def _directives_above(self, line: int) -> str:
+        return " ".join(self.text.lines[at - 1].text for at in range(self._find_front(line), line))
+
+
+def _first_item(node: Any) -> Any:
+    """The reader's item of the first statement of a node; None without one."""
+    item = getattr(node, "item", None)
+    if item is not None:
+        return item
+    for child in getattr(node, "children", None) or ():
+        if child is not None and not isinstance(child, str | tuple) and (item := _first_item(child)) is not None:
+            return item
+    return None
+
+
+def _is_end(item: Any, ending: frozenset[str]) -> bool:
+    return bool(item.label) and str(item.label) in ending
+
+
+def _is_part(node: Any) -> bool:
+    """Whether a statement is a part of a construct, such as `else`."""
+    kind = type_name(node)
+    return kind.startswith("End_") or kind in (
+        "If_Then_Stmt", "Else_If_Stmt", "Else_Stmt", "Select_Case_Stmt", "Case_Stmt", "Associate_Stmt", "Block_Stmt",
+        "Select_Type_Stmt", "Type_Guard_Stmt", "Critical_Stmt", "Specification_Part", "Nonlabel_Do_Stmt",
+    )  # fmt: skip
+
+
+def _do_label(head: Any) -> str:
+    return str(head.children[1]) if type_name(head) == "Label_Do_Stmt" else ""
+
+
+def _list_used(part: Any) -> Iterable[str]:
+    for node in part.children:
+        if type_name(node) == "Use_Stmt":
+            yield str(node.children[2]).lower()

@@ -1,0 +1,163 @@
+"""Runs of Fortran: what the counted program did is known by arithmetic, and models at sizes that were not run."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from aspenpy.extract.extraction import Extraction, extract
+from aspenpy.extract.fortran_layout import FortranLayout
+from aspenpy.extract.fortran_text import FortranText
+from aspenpy.extract.model_runs import ProgramRun
+from aspenpy.language.diagnostics import AspenError
+
+pytest.importorskip("fparser", reason="Fortran is read by fparser: pip install 'aspenpy[fortran]'")
+needs_gfortran = pytest.mark.skipif(
+    shutil.which("gfortran") is None or shutil.which("gcov") is None, reason="counted programs need gfortran and gcov"
+)
+
+HEAD = "program p\nimplicit none\ninteger i, j, k, n\nreal(8) :: s\nreal(8), allocatable :: x(:)\ncharacter(9) :: w\n"
+READ = "call get_command_argument(1, w)\nread (w, *) n\nallocate (x(n))\nx = 1\ns = 0\nk = 0\n"
+
+
+def run_program(
+    folder: Path, text: str, command: str = "./a.out {n}", name: str = "program.f90", **options: object
+) -> Extraction:
+    """The model of a program that reads `n`, run at three sizes."""
+    (folder / name).write_text(text)
+    over = options.pop("over", {"n": [10.0, 20.0, 40.0]})
+    return extract(folder / name, run=ProgramRun(command, over, **options))  # type: ignore[arg-type]
+
+
+def flops_at(found: Extraction, folder: Path, n: int) -> float:
+    (folder / "model.aspen").write_text(found.text)
+    return float(aspenpy.count(aspenpy.load_application(folder / "model.aspen"), "flops", set={"n": n}))
+
+
+@needs_gfortran
+@pytest.mark.parametrize(("body", "flops"), [
+    ("i = 1\ndo while (i < 8*n)\n s = s + x(1)\n i = i + 2\nend do\n", 4 * 80),
+    ("do i = 1, n\n if (mod(i, 5) == 0) s = s + x(i)\nend do\n", 16),
+    ("do i = 1, n\n if (mod(i*i, 5) == 1) then\n  s = s + x(i)\n else if (mod(i*i, 5) == 4) then\n  s = s*x(i) + 1\n"
+     " else\n  x(i) = s\n end if\nend do\n", 2 * 16 + 4 * 16),
+    ("do i = 1, n\n select case (mod(i*i, 5))\n case (1)\n  s = s + x(i)\n case (4)\n  s = s*x(i) + 1\n end select\n"
+     "end do\n",
+     2 * 16 + 4 * 16),
+    ("do i = 1, n; if (mod(i*i, 5) == 1) cycle; s = s + x(i); end do\n", 80 - 32),
+    ("i = 0\n10 i = i + 1\ns = s + x(i)\nif (x(i) > i - n + 2) goto 10\n", 3 * 79),
+    ("k = size(x)/4\ndo j = 1, 4\n do i = k, 1, -1\n  s = s + x(i)\n end do\nend do\n", 80),
+    ("do i = 1, n\n if (mod(i*i, 5) == &\n  4) &\n  s = s + x(i)\nend do\n", 32),
+    ("do 20 j = 1, 4\ndo 20 i = 1, n\nif (mod(i*i, 5) == 4) goto 20\ns = s + x(i)\n20 continue\n", 4 * 48),
+])  # fmt: skip
+def test_counts_fill_parameters(body: str, flops: float, tmp_path: Path) -> None:
+    """Flops at n = 80 by hand: sizes of 10, 20 and 40 were run."""
+    found = run_program(tmp_path, f"{HEAD}{READ}{body}print *, s, k\nend program\n")
+    assert not found.left()
+    assert found.reconciliation is not None
+    assert not found.reconciliation.far()
+    assert flops_at(found, tmp_path, 80) == pytest.approx(flops, rel=0.07)
+
+
+@needs_gfortran
+def test_a_jump_out_of_two_loops_is_reconciled(tmp_path: Path) -> None:
+    """At n = 40 the product of both counters is 400 in row 10, at the last element."""
+    loops = "outer: do j = 1, n\n do i = 1, n\n  if (i*j >= n*n/4) exit outer\n  s = s + x(i)\n end do\nend do outer\n"
+    found = run_program(tmp_path, f"{HEAD}{READ}{loops}print *, s\nend program\n")
+    assert found.reconciliation is not None
+    assert not found.reconciliation.far()
+    assert flops_at(found, tmp_path, 40) == pytest.approx(399, rel=0.05)
+
+
+@needs_gfortran
+def test_whole_numbers_that_a_program_reads_are_recorded(tmp_path: Path) -> None:
+    """By hand: 7 steps of a namelist, an element of a table, a default that nothing reads."""
+    (tmp_path / "input.nml").write_text("&setup steps = 7 /\n")
+    (tmp_path / "settings.f90").write_text(
+        "module settings\n integer :: n = 10, steps = 3, unread = 5\n integer, allocatable :: table(:)\n"
+        " namelist /setup/ steps, unread\ncontains\n subroutine input\n  integer :: i\n  character(20) :: word\n"
+        "  call get_command_argument(1, word)\n  read (word, *) n\n"
+        f"  open (10, file='{tmp_path}/input.nml')\n  read (10, setup)\n"
+        "  allocate (table(n))\n  do i = 1, n\n   table(i) = 2*i\n  end do\n end subroutine\nend module\n"
+    )
+    (tmp_path / "main.f90").write_text(
+        "program main\n use settings\n real(8), allocatable :: a(:)\n integer :: t, m\n call input\n m = table(n)\n"
+        " allocate (a(m))\n a = 1\n do t = 1, steps*unread\n  a = a*3\n end do\n print *, a(1)\nend program\n"
+    )
+    found = extract(tmp_path, run=ProgramRun("./a.out {n}", {"n": [10.0, 20.0]}))
+    assert not found.left()
+    assert flops_at(found, tmp_path, 50) == 7 * 5 * 100
+
+
+@needs_gfortran
+def test_sizes_of_the_preprocessor_and_failures(tmp_path: Path) -> None:
+    text = (
+        "#ifndef N\n#define N 10\n#endif\nprogram p\n real(8) :: x(N)\n integer :: i\n x = 1\n i = 1\n"
+        " do while (i < 3*N)\n  x(1) = x(1)*3\n  i = i + 3\n end do\n print *, x(1)\n error stop 3\nend program\n"
+    )
+    over = {"N": [20.0, 40.0, 60.0]}
+    with pytest.raises(AspenError, match="ended with status 3"):
+        run_program(tmp_path, text, "./a.out", "p.F90", over=over)
+    found = run_program(tmp_path, text, "./a.out", "p.F90", over=over, allow_failure=True)
+    (tmp_path / "model.aspen").write_text(found.text)
+    assert aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "flops", set={"N": 90}) == 90
+    with pytest.raises(AspenError, match="defines `N` whatever --over says"):
+        run_program(tmp_path, text.replace("#ifndef N\n", "#ifdef X\n#else\n"), "./a.out", "p.F90", over=over)
+
+
+@needs_gfortran
+def test_both_languages_and_modules_in_any_order(tmp_path: Path) -> None:
+    """By hand: a function of C that Fortran calls adds 4*n times, a module that is named last multiplies n times."""
+    pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+    (tmp_path / "a.f90").write_text(
+        "program p\n use z, only: scale\n use iso_c_binding\n implicit none\n interface\n"
+        "  subroutine add(n, x) bind(c)\n   import\n   integer(c_int), value :: n\n   real(c_double) :: x(*)\n"
+        "  end subroutine\n end interface\n integer :: n\n real(8), allocatable :: x(:)\n character(20) :: word\n"
+        " call get_command_argument(1, word)\n read (word, *) n\n allocate (x(n))\n x = 0\n"
+        " call add(n, x)\n call scale(x)\n print *, sum(x(1:1))\nend program\n"
+    )
+    (tmp_path / "b.c").write_text(
+        "void add(int n, double *x) { int i = 0; while (x[0] < 4) { x[0] += 1; for (i = 1; i < n; i++) x[i] += 1; } }\n"
+    )
+    (tmp_path / "z.f90").write_text(
+        "module z\ncontains\n pure subroutine scale(x)\n  real(8), intent(inout) :: x(:)\n  integer :: i\n"
+        "  do i = 1, size(x)\n   if (x(i) < 3) cycle\n   x(i) = x(i)*3\n  end do\n end subroutine\nend module\n"
+    )
+    found = extract(tmp_path, run=ProgramRun("./a.out {n}", {"n": [10.0, 20.0, 40.0]}))
+    assert not found.left()
+    assert found.reconciliation is not None
+    assert not found.reconciliation.far()
+    compared = 5 + 50
+    assert flops_at(found, tmp_path, 50) == pytest.approx(4 * 50 + 50 + 1 + compared, abs=1)
+
+
+@needs_gfortran
+@pytest.mark.parametrize(("name", "text"), [
+    ("fixed.f", "C     comment\n      PROGRAM P\n      IMPLICIT NONE\n      INTEGER I, J, K\n      REAL*8 X(99)\n"
+                "      K = 0\n      DO 10 I = 1, 99\n   10 X(I) = I\n      DO 30 J = 1, 3\n      DO 20 I = 1, 99\n"
+                "      IF (X(I) .LT. 33\n     &  .OR. X(I) .GT. 66) GO TO 20\n      IF (I .EQ. 50)\n     &  K = K +\n"
+                "     &  1\n   20 CONTINUE\n   30 CONTINUE\n      PRINT *, K\n      END\n"),
+    ("free.f90", "character(9) :: w = 'a;b!('\ninteger :: k = 0, j; real x\nx = 1\n"
+                 "if (w == ';)') k = 1; if (x > 0) k = 3\n"
+                 "!$omp parallel do collapse(2) &\n!$omp& private(x)\ndo i = 1, 3\n do j = 1, 3\n  x = i\n end do\n"
+                 "end do\ndo concurrent (i = 1:3, j = 1:2)\n block\n  real :: z\n  z = i; if (z > 2) z = 1\n"
+                 " end block\nend do\n"
+                 "associate (y => x)\n y = 2\nend associate\nprint *, k, x\nend\n"),
+    ("pure.f90", "module m\ncontains\n elemental real function f(x) result(y)\n  real, intent(in) :: x\n  y = x\n"
+                 "  if (x > 2) y = 3\n end function\nend module\nprogram p\n use m\n implicit none\n real :: a(5) = 2\n"
+                 " a = f(a)\n print *, a\nend program\n"),
+])  # fmt: skip
+def test_texts_with_marks_are_compiled_and_do_the_same(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    found = extract(tmp_path / name, run=ProgramRun("./a.out"))
+    assert found.reconciliation is not None
+    assert not found.reconciliation.far()
+    layout = FortranLayout(FortranText(str(tmp_path / name)))
+    kept = [line for line in layout.write().splitlines() if "aspenpy" not in line]
+    assert len(kept) >= len(text.splitlines())
+
+
+def test_a_run_without_a_compiler_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(AspenError, match="needs the compiler `gfortran`, which is not installed"):
+        run_program(tmp_path, "program p\nend program\n")
