@@ -35,7 +35,7 @@ _FIXED_CONTINUATION = re.compile(r"[ \t]*+(?:\n(?:[cC*!][^\n]*+\n)*+ {5}[^ 0\n][
 
 
 class Mark(NamedTuple):
-    """What a mark counts: the statement at a span."""
+    """A mark and the statement that it counts."""
 
     span: Span
     number: int

@@ -23,7 +23,7 @@ CONSTANT_CALLS = PURE | SQUARE_ROOTS | EXTREMES.keys() | FREE
 COMMUTATIVE = frozenset("+*")
 
 MEMORY, HEAP = "memory", "heap"
-"""What a call may change, and what a store through a pointer may."""
+"""Memory that a call may change, and memory that a store through a pointer may."""
 
 
 def share_values(body: r.CompoundStatement, make_variable: Make) -> r.CompoundStatement:
@@ -228,7 +228,7 @@ def _replace_children(
 
 
 def find_stored(node: Any) -> set[str]:
-    """What a statement, with all inside it, may change: keys of variables, memory behind pointers, or all of it."""
+    """Names of all that a statement may change: keys of variables, memory behind pointers, or all memory."""
     found: set[str] = set()
     for part in walk_records(node):
         if isinstance(part, r.Assignment):
@@ -278,7 +278,7 @@ class _Sinking:
         return [self._sink_inside(statement) for statement in found]
 
     def _place(self, statement: r.Statement, behind: Sequence[r.Statement]) -> int:
-        """In front of which statement a value is used first, if nothing before that changes what it consists of."""
+        """The place of the statement that uses a value first, if nothing before that changes what it consists of."""
         name = self._movable(statement)
         if name is None:
             return 0
@@ -292,7 +292,7 @@ class _Sinking:
         return 0
 
     def _look_at(self, statement: r.Statement) -> tuple[Counter[str], set[str]]:
-        """What a statement reads and stores, found once."""
+        """Reads and stores of a statement, found once."""
         known = self._seen.get(id(statement))
         if known is None:
             known = self._seen[id(statement)] = (statement, _count_reads(statement), find_stored(statement))
@@ -355,7 +355,7 @@ def _as_declaration(statement: r.Statement) -> r.Declaration:
 
 
 def _find_needed(statement: r.Statement) -> set[str]:
-    """What the value of a statement consists of, by the names of what changes."""
+    """Names whose change changes the value of a statement."""
     _, value = _split_value(statement)
     found: set[str] = set()
     for part in walk_records(value):
@@ -367,7 +367,7 @@ def _find_needed(statement: r.Statement) -> set[str]:
 
 
 def _count_reads(node: Any) -> Counter[str]:
-    """How often each variable is read, in a record and all inside it."""
+    """Number of reads of each variable, in a record and all inside it."""
     found: Counter[str] = Counter()
     waiting = [node]
     while waiting:
