@@ -180,7 +180,7 @@ class BlockSummary:
         deepest = max((event.nests for event in found), key=len, default=())
         self.is_triangular = not self.is_parted and is_triangular(event.nests for event in found)
         for event in found:
-            counted = self._count_event(event, totals)
+            counted = self.count_event(event, totals)
             if isinstance(event.item, Arithmetic):
                 kind = event.item.name, event.item.precision
                 operations[kind] = v.add(operations.get(kind, ZERO), v.scale(counted, event.item.amount))
@@ -242,7 +242,8 @@ class BlockSummary:
         except TooLong:
             return None
 
-    def _count_event(self, event: Event, totals: dict[object, Value]) -> Value:
+    def count_event(self, event: Event, totals: dict[object, Value]) -> Value:
+        """How often an event happens in all; `totals` are those that are known."""
         result = ZERO
         for amount, guards in event.terms:
             key = (

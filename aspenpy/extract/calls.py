@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import library_functions as k
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Array, Invocation, Item, Meaning, MemoryAccess, MessageStatement, Nest, PointerTarget
+from aspenpy.extract.device_launches import BLOCK, GRID
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.library_functions import TYPE_BYTES, find_message
@@ -53,6 +55,8 @@ class CallEvaluator(WalkTask):
             return self._enter(node, function)
         if node.name in k.ALLOCATIONS:
             return self._allocate(node)
+        if node.key.startswith("device "):
+            return self._call_device(node)
         return self._call_library(node)
 
     def _call_library(self, node: r.Call) -> Known:
@@ -167,6 +171,40 @@ class CallEvaluator(WalkTask):
         if sent.exchange != "broadcast":  # all ranks are taken to have the value that the root has
             self._forget_arguments(node)
         return True
+
+    def _call_device(self, node: r.Call) -> Known:
+        """Evaluates what the runtime of a device does: copies over the host's link, copies and settings of the device's
+        own memory by all its threads, and barriers of a block, behind which memory is read again."""
+        if node.key == "device barrier":
+            self.out.append(MessageStatement(ZERO, span=node.span, resource="barrier"))
+            return None
+        to, source, size = node.arguments
+        found = [self.evaluator.evaluate(to), self.evaluator.evaluate(source)]
+        volume = self.evaluator.evaluate_integer(size)
+        if depends_on_data(volume):
+            meaning = Meaning(f"bytes that `{source_text(node)}` moves")
+            volume = self.state.add_hole("bytes", meaning, constant_polynomial(8), node.span, low=0)
+        self.scope.forget_arrays({place.array for place in found[:1] if isinstance(place, PointerTarget)})
+        if node.key == "device transfer":
+            self.out.append(MessageStatement(volume, note=node.name, span=node.span, resource="intracomm"))
+            return None
+        places = [("store", found[0]), *([("load", found[1])] if node.key == "device copy" else [])]
+        self.out.append(self._sweep_on_device(places, volume, node))
+        return None
+
+    def _sweep_on_device(self, places: list[tuple[str, Known]], volume: Value, node: r.Call) -> Nest:
+        """A launch of blocks of 256 threads, each of which moves 16 bytes."""
+        block, thread = self.names.make_counter("block"), self.names.make_counter("thread")
+        offset = v.add(v.scale(atom_polynomial(block), 4096), v.scale(atom_polynomial(thread), 16))
+        body: list[Item] = [
+            MemoryAccess(
+                "load" if kind == "load" else "store", place.array, v.add(place.offset, offset), size=16, span=node.span
+            )
+            for kind, place in places
+            if isinstance(place, PointerTarget) and place.offset is not None
+        ]
+        threads = Nest(thread, (constant_polynomial(256),), body, pragmas=(f"{BLOCK} x",), span=node.span)
+        return Nest(block, (v.scale(volume, Fraction(1, 4096)),), [threads], pragmas=(f"{GRID} x",), span=node.span)
 
     def _copy_memory(self, node: r.Call) -> Known:
         """Counts `memcpy` and `memset` as a loop over words of eight bytes."""

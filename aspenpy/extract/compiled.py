@@ -180,7 +180,7 @@ def read_code(units: Sequence[TranslationUnit], recipe: Recipe) -> CompiledLoops
     if simulator is None:
         return "llvm-mca is not installed"
     functions: list[CompiledFunction] = []
-    for unit in units:
+    for unit in (unit for unit in units if not unit.is_cuda):
         found = compile_listing(unit.path, recipe, unit.flags)
         if isinstance(found, str):
             return found

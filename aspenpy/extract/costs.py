@@ -144,12 +144,14 @@ class Invocation(Record):
 
 
 class MessageStatement(Record):
-    """A message of so many bytes from each rank, or what all ranks take part in, by its name in the language."""
+    """A message of so many bytes from each rank, or what all ranks take part in, by its name in the language. Of
+    another `resource` than messages it is what the program asks for where it stands."""
 
     volume: Value
     exchange: str = ""
     note: str = ""
     span: Span | None = None
+    resource: str = "messages"
 
 
 Item = MemoryAccess | Arithmetic | Alternative | Nest | Invocation | MessageStatement

@@ -20,6 +20,8 @@ from aspenpy.extract.branches import find_never_returning
 from aspenpy.extract.call_graph import CallGraph
 from aspenpy.extract.compiled import CompiledLoops, add_cycles, read_code
 from aspenpy.extract.costs import FunctionCosts, Hole, Invocation, Meaning
+from aspenpy.extract.device import DeviceKernel
+from aspenpy.extract.device_launches import expand_launches
 from aspenpy.extract.effects import find_effects, find_exposed_members, find_references, resolve_pointers, walk_records
 from aspenpy.extract.fit import fit_measured
 from aspenpy.extract.fortran import read_fortran
@@ -40,6 +42,7 @@ from aspenpy.extract.tree import read_program
 from aspenpy.extract.units import TranslationUnit, find_units
 from aspenpy.extract.values import ONE, TooLong, Value, symbols, to_expression
 from aspenpy.extract.walk import Walker
+from aspenpy.extract.warps import LaunchFacts, measure_accesses, settle_lanes
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, warning
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -63,8 +66,8 @@ STACK = 256 * 2**20
 
 
 class Extraction(Record, Result):
-    """The model of a program: its text, its parameters that the source does not say, the names of its kernels, and how
-    its lines compare with a run."""
+    """The model of a program: its text, its parameters that the source does not say, the names of its kernels, how
+    its lines compare with a run, and what warps ask for in the launches of a device."""
 
     name: str
     level: Level
@@ -73,6 +76,7 @@ class Extraction(Record, Result):
     kernels: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
     reconciliation: Reconciliation | None = None
+    launches: tuple[LaunchFacts, ...] = ()
 
     def to_aspen(self) -> str:
         """The text of the model."""
@@ -115,6 +119,9 @@ def extract(
     options = Options(chains, integers, level == "o3")
     paths = [path] if isinstance(path, str | os.PathLike) else path
     units = find_units([os.fspath(one) for one in paths], flags)
+    if run is not None and (cuda := next((unit.path for unit in units if unit.is_cuda), None)) is not None:
+        hint = "without a run the model has parameters for what the source does not say"
+        fail("not-counted", f"a run counts programs of C and C++ only: `{cuda}` is CUDA", hint=hint)
     return _run_with_deep_stack(lambda: _extract_program(_read_sources(units, recipe), level, options, functions, run))
 
 
@@ -228,6 +235,8 @@ class _Extractor:
         self.changed = {variable for change in self.call_graph.changes.values() for variable in change.variables}
         self.facts = self._gather_facts()
         self.writer = Writer(self.names, options)
+        self.launches = self.writer.launches
+        self.writer.has_launches = any(function.launch is not None for function in self.program.functions)
         self.profiles: dict[str, FunctionCosts] = {}
         self.contexts: dict[str, list[CallContext]] = {}
         self.overlaps: dict[str, set[tuple[str, str]]] = {}
@@ -329,7 +338,8 @@ class _Extractor:
         written = text.write(self.path, origins, kernels)
         name = os.path.splitext(os.path.basename(self.path))[0]
         names = tuple(kernel.name for kernel in kernels)
-        return Extraction(name, self.level, written, holes, names, tuple(found), reconciliation)
+        launches = tuple(self.writer.launches.values())
+        return Extraction(name, self.level, written, holes, names, tuple(found), reconciliation, launches)
 
     # -- functions ---------------------------------------------------------------------------------
 
@@ -362,7 +372,16 @@ class _Extractor:
                 profile = FunctionCosts(function.key, function.name, [], formals=(), comment="", span=function.span)
             self.writer.same.update({own: array for array, own in walker.frame.inherited.items()})
             registers = Registers(self.names.arrays, self.level, frozenset(self.macros.values()))
-            items = registers.remove_spared(profile.items)
+            if function.launch is None:
+                items = registers.remove_spared(profile.items)
+            else:
+                device = DeviceKernel(profile.items, walker.frame.given)
+                items = device.arrange(registers.remove_spared)
+                measured = measure_accesses(device, items)
+                items, divergences = settle_lanes(device, items)
+                self.launches[function.key] = LaunchFacts(
+                    function.name, device.block_threads(), measured, tuple(divergences)
+                )
             if self.code is not None and self.with_cycles:
                 items = add_wrong_guesses(add_cycles(profile, items, self.code), self._find_rate)
             self.overlaps[function.key] = registers.overlaps
@@ -433,7 +452,7 @@ def _read_units(units: tuple[TranslationUnit, ...]) -> tuple[list[r.Program], li
         programs, said = read_fortran(fortran, macros)  # together: they use each other's modules
         found |= {text.path: program for text, program in zip(fortran, programs, strict=True)}
         diagnostics += said
-    return separate_statics([found[unit.path] for unit in units]), diagnostics
+    return separate_statics(expand_launches([found[unit.path] for unit in units])), diagnostics
 
 
 def _name_program(units: tuple[TranslationUnit, ...], program: r.Program) -> str:

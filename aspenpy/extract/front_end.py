@@ -17,8 +17,9 @@ from functools import cache, cached_property
 from glob import glob
 from typing import Any
 
+from aspenpy.extract import device_functions
 from aspenpy.extract.library_functions import HEADER
-from aspenpy.extract.records import CPP, FORTRAN, C
+from aspenpy.extract.records import CPP, CUDA, FORTRAN, C
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity, fail
 from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source, Span
@@ -164,12 +165,20 @@ class ParsedUnit:
         self.unit = self._parse([])
         self.diagnostics: list[Diagnostic] = list(self._list_diagnostics())
 
+    @property
+    def is_cuda(self) -> bool:
+        return os.path.splitext(self.path)[1] in CUDA
+
     def _parse(self, given: list[tuple[str, bytes]], *more: str) -> Any:
         """libclang's translation unit, with texts in place of files."""
         cindex = load_libclang()
         own = os.path.dirname(os.path.abspath(__file__))
         flags = [*_language_flags(self.path), "-ferror-limit=0", *more, *self.options, *_header_flags(self.path)]
         files = [(os.path.join(own, "mpi.h"), HEADER), *given]  # found where no other is
+        if self.is_cuda:
+            texts = ((name, device_functions.HEADER) for name in device_functions.NAMES)
+            files += ((os.path.join(own, "device", name), text) for name, text in texts)
+            flags = ["-isystem", os.path.join(own, "device"), "-include", device_functions.NAMES[0], *flags]
         try:
             index = cindex.Index.create()
             arguments = [*flags, "-idirafter", own]
@@ -291,17 +300,20 @@ def _language_flags(path: str) -> list[str]:
     suffix = os.path.splitext(path)[1]
     if suffix in CPP:
         return ["-x", "c++", "-std=c++17"]
+    if suffix in CUDA:  # neither a toolkit nor its library is looked for; the bodies of kernels are read all the same
+        modes = ["--cuda-host-only", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version"]
+        return ["-x", "cuda", "-std=c++17", *modes]
     if suffix in C:
         return ["-x", "c", "-std=gnu11", *(f"-Wno-error={name}" for name in OLD)]
-    suffixes = ", ".join(sorted(C | CPP | FORTRAN, key=str.lower))
-    message = f"`{path}` is neither C, C++ nor Fortran by its name"
+    suffixes = ", ".join(sorted(C | CPP | CUDA | FORTRAN, key=str.lower))
+    message = f"`{path}` is neither C, C++, CUDA nor Fortran by its name"
     return fail("unknown-language", message, hint=f"their files end in {suffixes}")
 
 
 def _header_flags(path: str) -> list[str]:
     """Flags for the header folders of an installed GCC, the newest of each kind, in GCC's order."""
     folders: list[str] = []
-    if os.path.splitext(path)[1] in CPP:
+    if os.path.splitext(path)[1] in CPP | CUDA:
         newest = _find_newest("/usr/include/c++/*")
         folders += [*newest, *(name for new in newest for name in glob(f"/usr/include/*/c++/{os.path.basename(new)}"))]
     folders += [*_find_newest("/usr/lib/gcc/*/*/include"), "/usr/local/include", *glob("/usr/include/*-linux-gnu")]

@@ -15,6 +15,7 @@ from aspenpy.extract.count import Counter
 from aspenpy.extract.scope import SIZE, STEADY, UNKNOWN, UNSAID, Names
 from aspenpy.extract.triangles import CounterRange, Trips
 from aspenpy.extract.values import ONE, Value
+from aspenpy.extract.warps import LaunchFacts
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -71,6 +72,8 @@ class ModelBindings:
         self.arguments: set[Expr] = set()
         self.bound: dict[Expr, Expr] = {}
         self.same: dict[str, str] = {}
+        self.launches: dict[str, LaunchFacts] = {}
+        self.has_launches = False
         self.words = 0
 
     def set_roots(self, profiles: Iterable[FunctionCosts]) -> None:

@@ -1,4 +1,5 @@
-"""The records of a program of C, C++ or Fortran: what the front ends hand on, and all that the rest of this room knows.
+"""The records of a program of C, C++, CUDA or Fortran: what the front ends hand on, and all that the rest of this room
+knows.
 
 Parentheses and implicit conversions between types of one kind are gone, macros are resolved. Every node has the span
 that it was written at; nodes are compared without it.
@@ -15,6 +16,9 @@ from aspenpy.record import Record
 CPP = frozenset({".cc", ".cpp", ".cxx", ".c++", ".C", ".hpp", ".hh", ".hxx", ".H"})
 C = frozenset({".c", ".h"})
 """How the names of files of C++ and of C end."""
+
+CUDA = frozenset({".cu", ".hip", ".cuh"})
+"""How the names of files of CUDA and HIP end."""
 
 FREE_FORM = frozenset({".f90", ".f95", ".f03", ".f08", ".F90", ".F95", ".F03", ".F08"})
 FIXED_FORM = frozenset({".f", ".for", ".ftn", ".f77", ".F", ".FOR", ".FTN", ".F77"})
@@ -255,7 +259,7 @@ Statement = Declaration | ExpressionStatement | CompoundStatement | LoopStatemen
 class Function(Record):
     """`key` tells functions of one name apart; a method's first formal is its object. `span` is that of the name. What
     it returns `by_reference` is a place. One that stands `in_place` of its calls uses variables of its callers, as
-    lambdas do."""
+    lambdas do. A `kernel` is what each thread of a device does; `launch` is where one is launched."""
 
     key: str
     name: str
@@ -266,6 +270,19 @@ class Function(Record):
     by_reference: bool = False
     span: Span | None = None
     in_place: bool = False
+    is_kernel: bool = False
+    launch: Launch | None = None
+
+
+class Launch(Record):
+    """A launch of the function `kernel` on the threads of a device. Its call, under a `key` of its own, hands on the
+    kernel's arguments and the `extents`: blocks of the grid and threads of a block along x, y and z, and the bytes of
+    shared memory that the launch adds to those that the kernel declares."""
+
+    key: str
+    kernel: str
+    extents: tuple[Expression, ...]
+    span: Span | None = None
 
 
 class Macro(Record):
@@ -296,3 +313,4 @@ class Program(Record):
     pointed: Mapping[str, tuple[str, ...]] = NO_POINTERS
     initial: tuple[Statement, ...] = ()
     overriding: Mapping[str, tuple[str, ...]] = NO_POINTERS
+    launches: tuple[Launch, ...] = ()

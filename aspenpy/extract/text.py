@@ -33,6 +33,8 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.count import NoClosedForm
+from aspenpy.extract.device import is_grid
+from aspenpy.extract.device_text import LaunchText
 from aspenpy.extract.fit import fit_measured
 from aspenpy.extract.locality import LINE, LITTLE, PARTS, SCATTERED, Locality, find_locality
 from aspenpy.extract.naming import Formal, KernelText, ModelBindings, Naming, count_words, source_line, write_comments
@@ -121,7 +123,7 @@ class Body(Naming):
         return self._write_statement(item, ()) if isinstance(item, Nest) else self._write_plain([item])
 
     def _is_plain(self, nest: Nest) -> bool:
-        return self._is_block(nest) and not is_parallel(nest)
+        return not is_grid(nest) and self._is_block(nest) and not is_parallel(nest)
 
     def _write_statement(self, item: Item, around: tuple[Nest, ...]) -> list[str]:
         if isinstance(item, Invocation):
@@ -131,6 +133,8 @@ class Body(Naming):
         if isinstance(item, Alternative):
             return self._write_alternative(item, around)
         assert isinstance(item, Nest)
+        if is_grid(item):
+            return LaunchText(self, item, self.writer.launches.get(self.profile.key)).write()
         if self._is_block(item):
             try:
                 return self._guard_block(item, self._write_block([item], item))
@@ -226,6 +230,10 @@ class Body(Naming):
 
     def _write_exchange(self, item: MessageStatement) -> list[str]:
         """Statement of a message; all ranks take part."""
+        if item.resource != "messages":
+            amount = self.write_formula(item.volume)
+            note = f"  // {item.note}" if item.note else ""
+            return [*write_comments("", item.span), f"execute {{ {item.resource} [{amount}]{note}", "}"]
         way = f"messages [{self.write_formula(item.volume)}]" + (f" as {item.exchange}" if item.exchange else "")
         note = f"  // {item.note}" if item.note else ""
         head = f"execute [{self.write_formula(self.names.ranks())}] {{"
@@ -247,7 +255,14 @@ class Body(Naming):
         comments = write_comments(nest.comment, nest.span) if nest is not None else []
         remarks = [*self._write_reductions(nest), *self._write_remarks(amounts)] if not self.writer.is_brief else []
         self.writer.words += count_words(lines)
+        if self.writer.has_launches:
+            head, lines = f"if ({self.write_formula(self.find_host_work())} > 0) {{", [head, *lines, "}"]
         return [*comments, *remarks, head, *lines, "}"]
+
+    def find_host_work(self) -> Value:
+        """The parameter that says whether the host's own work counts, in a program that launches kernels."""
+        meaning = Meaning("whether the work of the host counts too, on the socket of the kernels")
+        return self.names.add_hole("host_work", meaning, ZERO, span=None, low=0, rule="it is left out at 0")
 
     def _write_unequal_parts(self, nest: Nest) -> str:
         """The passes of a parallel loop as parts of one rank's work, which its cores share by the loop's schedule;

@@ -14,6 +14,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract.effects import has_own_jump
 from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
 from aspenpy.extract.tree_calls import CallReader, construct_in_place
+from aspenpy.extract.tree_device import find_launch_bounds, is_for_device, is_kernel
 from aspenpy.extract.tree_expressions import FUNCTIONS, is_static
 from aspenpy.extract.tree_methods import USES, find_template, is_virtual, write_uses
 from aspenpy.extract.tree_state import UnitState
@@ -54,6 +55,8 @@ class Statements:
         values = [child for child in children_of(cursor) if child.kind.is_expression()]
         if variable.type.kind == "array":
             values = [child for child in values if child.kind.name == "INIT_LIST_EXPR"]
+        if values and self.calls.device and (extents := self.calls.device.declare_extents(variable, values[-1])):
+            return extents
         value = self.expressions.read(values[-1]) if values else None
         elements = len(children_of(values[-1])) if values and values[-1].kind.name == "INIT_LIST_EXPR" else None
         if elements is not None and variable.type.kind == "array":
@@ -299,6 +302,7 @@ class UnitReader:
             frozenset(self.unit.never_return),
             initial=tuple(initial),
             overriding={key: tuple(dict.fromkeys(keys)) for key, keys in self.unit.overriding.items()},
+            launches=tuple(self.unit.launches.values()),
         )
 
     def _read_instances(self) -> Iterator[r.Function]:
@@ -323,6 +327,7 @@ class UnitReader:
         start = cursor.extent.start.offset
         at = text.character_offset(start) if text else 0
         name = self.unit.span(cursor)
+        head = "" if name is None or not self.unit.reading.is_cuda else name.text().partition("{")[0]
         name = name and Span(name.source, *_find_word(name, cursor.spelling))
         return r.Function(
             key=cursor.get_usr() or f"{cursor.spelling}@{start}",
@@ -330,9 +335,11 @@ class UnitReader:
             formals=tuple(formals),
             body=self._add_initialisers(cursor, children, self.statements.read(bodies[-1])),
             comment=text.comment_above(at) if text else "",
-            pragmas=text.pragmas_above(at) if text else (),
+            pragmas=(text.pragmas_above(at) if text else ()) + find_launch_bounds(head),
             by_reference=cursor.result_type.get_canonical().kind.name in REFERENCES,
             span=name,
+            in_place=bool(head) and is_for_device(cursor),
+            is_kernel=bool(head) and is_kernel(cursor),
         )
 
     def _add_initialisers(self, cursor: Any, children: list[Any], body: r.Statement) -> r.Statement:

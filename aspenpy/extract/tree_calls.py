@@ -9,6 +9,7 @@ from typing import Any
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import POINTED, pointer_key
 from aspenpy.extract.front_end import load_libclang
+from aspenpy.extract.tree_device import DeviceCalls, is_kernel
 from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions
 from aspenpy.extract.tree_methods import find_template, has_virtual_methods, is_virtual, list_overridden
 from aspenpy.extract.tree_standard import translate_call
@@ -46,6 +47,7 @@ class CallReader:
         self.unit = unit
         self.expressions = Expressions(unit, rules)
         self.types = self.expressions.types
+        self.device = DeviceCalls(unit, self.expressions) if unit.reading.is_cuda else None
         self.read_statement = read_statement
         self._returning: dict[int, bool] = {}  # functions that may return, by libclang's hash
 
@@ -90,6 +92,8 @@ class CallReader:
             self.unit.never_return.add(target.get_usr())
         if kind == "CONSTRUCTOR":
             return self._construct(cursor, arguments, type, span)
+        if self.device is not None and (found := self._read_on_device(cursor, arguments, type, span)) is not None:
+            return found
         children = [child for child in children_of(cursor) if child.kind.is_expression()]
         is_member = kind == "CXX_METHOD" and not target.is_static_method()
         if is_member and children and children[0].kind.name == "MEMBER_REF_EXPR" and children[0].spelling == name:
@@ -109,6 +113,18 @@ class CallReader:
         if name == "operator=" and len(arguments) == 2 and _is_copy(target):
             return r.assign(arguments[0], arguments[1], span)
         return r.Call(key, name, tuple(arguments), type, span)
+
+    def _read_on_device(
+        self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None
+    ) -> r.Expression | None:
+        """A launch of a kernel, or a call of the device's functions; None for other calls."""
+        assert self.device is not None
+        target = cursor.referenced
+        if is_kernel(target):
+            key = target.get_usr() if find_template(target) is None else self._instantiate(target)
+            if (launch := self.device.read_launch(cursor, key, arguments, span)) is not None:
+                return launch
+        return self.device.read_call(target, arguments, type, span)
 
     def note_virtual(self, method: Any) -> None:
         """Notes a virtual method as one that may be called through those that it overrides."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.device_functions import INDICES, SHARED, index_variable
 from aspenpy.extract.front_end import evaluate_constant, load_libclang
 from aspenpy.extract.tree_state import UnitState
 from aspenpy.extract.tree_types import INT, NULL, THIS, VOID, Types, children_of, pointer_to, size_of
@@ -84,6 +85,8 @@ class Expressions:
         scope = "formal" if kind == "PARM_DECL" else "local" if inside else "global"
         key = cursor.get_usr() or f"{cursor.spelling}@{cursor.location.offset}"
         key = f"{key}@{cursor.location.offset}" if scope != "global" else key
+        if self.unit.reading.is_cuda and any(child.kind.name == "CUDASHARED_ATTR" for child in cursor.get_children()):
+            scope, key = "local", f"{SHARED}{key}"
         return r.Variable(key, cursor.spelling, self.types.type_of_declaration(cursor), scope, self.unit.span(cursor))  # type: ignore[arg-type]
 
     def read(self, cursor: Any) -> r.Expression:
@@ -263,6 +266,8 @@ class Expressions:
     def _read_member(self, cursor: Any) -> r.Expression:
         target, children = cursor.referenced, children_of(cursor)
         inside = [child for child in children if child.kind.is_expression()]
+        if self.unit.reading.is_cuda and inside and inside[0].spelling in INDICES:
+            return index_variable(inside[0].spelling, cursor.spelling, self.unit.span(cursor))
         base = self.read(inside[0]) if inside else THIS
         if target is None:
             return r.Several((base,), self.types.type_of(cursor.type), False, self.unit.span(cursor))

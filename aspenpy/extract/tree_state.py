@@ -29,6 +29,7 @@ class UnitState:
         self.instances: dict[str, Any] = {}  # functions that templates become in calls, by key
         self.overriding: dict[str, list[str]] = {}  # methods that override a virtual one, by its key
         self.classes: dict[str, tuple[Any, bool]] = {}  # those of templates, whose methods others may call
+        self.launches: dict[str, r.Launch] = {}  # of kernels, by the key of the call
         self._statements: dict[tuple[str, int], list[int]] = {}  # those that begin at one place, by libclang's hash
         self._depth = 0
 

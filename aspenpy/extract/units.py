@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aspenpy.extract.records import CPP, FORTRAN, C
+from aspenpy.extract.records import CPP, CUDA, FORTRAN, C
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.opening import read_text_file, read_whole_file
 from aspenpy.language.schema import find_mismatch, parse_json
@@ -25,7 +25,7 @@ DATABASE = "compile_commands.json"
 BELOW = ("", "build")
 """Folders, below that of a program, in which it is looked for."""
 
-HEADERS = frozenset({".h", ".hpp", ".hh", ".hxx", ".H"})
+HEADERS = frozenset({".h", ".hpp", ".hh", ".hxx", ".H", ".cuh"})
 
 MOST_UNITS = 5000
 MOST_BYTES = 64 << 20
@@ -55,6 +55,10 @@ class TranslationUnit(Record):
     @property
     def is_fortran(self) -> bool:
         return os.path.splitext(self.path)[1] in FORTRAN
+
+    @property
+    def is_cuda(self) -> bool:
+        return os.path.splitext(self.path)[1] in CUDA
 
     def language(self) -> tuple[str, str]:
         """The compiler's option for the language of the unit."""
@@ -94,8 +98,8 @@ def _list_folder(folder: str) -> list[TranslationUnit]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += (os.path.join(where, name) for name in sorted(files) if is_source(name))
     if not found:
-        hint = "their names end in .c, .cc, .cpp, .cxx, .f90 or .f, for example"
-        fail("no-sources", f"no source of C, C++ or Fortran below `{folder}`", hint=hint)
+        hint = "their names end in .c, .cc, .cpp, .cu, .f90 or .f, for example"
+        fail("no-sources", f"no source of C, C++, CUDA or Fortran below `{folder}`", hint=hint)
     included = set()
     for name in found[:MOST_UNITS]:
         beside = os.path.dirname(name)
@@ -106,7 +110,7 @@ def _list_folder(folder: str) -> list[TranslationUnit]:
 
 def is_source(name: str) -> bool:
     suffix = os.path.splitext(name)[1]
-    return suffix in CPP | C | FORTRAN and suffix not in HEADERS
+    return suffix in CPP | C | CUDA | FORTRAN and suffix not in HEADERS
 
 
 def _list_database(path: str) -> Iterator[TranslationUnit]:

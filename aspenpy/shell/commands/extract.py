@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 
 from aspenpy.answers.incore import incore
@@ -10,6 +11,7 @@ from aspenpy.assembly.mca import find_simulator
 from aspenpy.extract.compile_options import level_of_flags, read_compile_options
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
+from aspenpy.extract.records import CUDA
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.language.source import Span
@@ -116,6 +118,8 @@ def _refuse_expression(span: Span) -> float:
 
 
 def _find_usual_recipe(source: str) -> Recipe | None:
+    if os.path.splitext(source)[1] in CUDA:
+        return None  # what a device does is not in what gcc compiles
     usual = Recipe(read_compile_options(source).options or ("-O2",))
     missing = [] if find_simulator() is not None else ["llvm-mca"]
     missing += [] if find_compiler(usual, source) is not None else [usual.command(source)[0]]
@@ -140,7 +144,7 @@ def _read_recipe(arguments: Arguments) -> Recipe | None:
     return Recipe(tuple(words[1:]), words[0], arguments.processor or NATIVE)
 
 
-@command("extract", "programs", "Write the application model of a program in C, C++ or Fortran", OPTIONS, EXAMPLES)
+@command("extract", "programs", "Write the model of a program in C, C++, CUDA or Fortran", OPTIONS, EXAMPLES)
 def run_extract(arguments: Arguments) -> int:
     if arguments.output is not None:
         require_writable(arguments.output)

@@ -1,0 +1,317 @@
+"""Costs of a kernel of a device: a block of the model for its launch, with an instance for each block of the grid.
+
+Threads of a block go through the text side by side, so that loops over threads are the innermost ones around each
+access. Conditions that keep the last blocks of a grid within bounds become shares of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import atom_polynomial
+from aspenpy.extract import values as v
+from aspenpy.extract.costs import (
+    Alternative,
+    Guard,
+    Item,
+    MemoryAccess,
+    MessageStatement,
+    Nest,
+    rewrite_inside,
+    walk_items,
+)
+from aspenpy.extract.device_launches import BLOCK, GRID
+from aspenpy.extract.scope import SIZE, STEADY
+from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+from aspenpy.record import Record
+
+
+def is_grid(item: Item) -> bool:
+    """Whether an item is a loop over the blocks of a grid."""
+    return isinstance(item, Nest) and any(pragma.startswith(GRID) for pragma in item.pragmas)
+
+
+def is_threads(item: Item) -> bool:
+    """Whether an item is a loop over the threads of a block."""
+    return isinstance(item, Nest) and any(pragma.startswith(BLOCK) for pragma in item.pragmas)
+
+
+class ThreadAxis(Record):
+    """Threads along one axis: so many blocks of so many threads, with the counters of both, None where there is one."""
+
+    blocks: Value = ONE
+    threads: Value = ONE
+    block: Expr | None = None
+    thread: Expr | None = None
+
+    @property
+    def length(self) -> Value:
+        return v.multiply(self.blocks, self.threads)
+
+
+class ThreadRange(Record):
+    """The threads of an axis, from `low` up to below `high`, for which the conditions so far hold."""
+
+    low: Value
+    high: Value
+
+
+class DeviceKernel:
+    """Loops of one launch: those over blocks, those over the threads of a block, and what each thread does."""
+
+    def __init__(self, items: list[Item], given: Mapping[Expr, Value]) -> None:
+        self.grid: list[Nest] = []
+        self.threads: list[Nest] = []
+        known = {symbol: value for symbol, value in given.items() if v.owners(value) <= {SIZE, STEADY}}
+        self.body = self._enter(substitute_items(items, known))
+        self.axes = self._find_axes()
+
+    def _enter(self, items: list[Item]) -> list[Item]:
+        """The items within the loops over blocks and threads."""
+        inner = next((item for item in items if is_grid(item) or is_threads(item)), None)
+        if not isinstance(inner, Nest):
+            return items
+        (self.grid if is_grid(inner) else self.threads).append(inner)
+        return self._enter(inner.body)
+
+    def _find_axes(self) -> dict[str, ThreadAxis]:
+        found: dict[str, ThreadAxis] = {}
+        for nests, is_block in ((self.grid, True), (self.threads, False)):
+            for nest in nests:
+                name = nest.pragmas[0][-1]
+                passes = nest.bounds[0]
+                change = {"blocks": passes, "block": nest.counter} if is_block else {}
+                change = change or {"threads": passes, "thread": nest.counter}
+                found[name] = found.get(name, ThreadAxis()).replace(**change)
+        return found
+
+    @property
+    def counters(self) -> list[Expr]:
+        return [nest.counter for nest in self.threads]
+
+    def block_threads(self) -> int | None:
+        """Threads of a block, None where their number is a formula."""
+        sizes = [v.whole_number(nest.bounds[0]) for nest in self.threads]
+        product = 1
+        for size in sizes:
+            if size is None:
+                return None
+            product *= size
+        return product
+
+    def arrange(self, spare: Callable[[list[Item]], list[Item]]) -> list[Item]:
+        """The items of the launch, with loops over threads innermost. `spare` leaves out what a thread has in
+        registers."""
+        whole = {name: ThreadRange(ZERO, axis.length) for name, axis in self.axes.items()}
+        body = self._settle_edges(_drop_barriers(spare(self.body)), whole)
+        for nest in self.grid[::-1]:
+            body = [nest.replace(body=self._sink(body) if nest is self.grid[-1] else body, recurrences=())]
+        return body if self.grid else self._sink(body)
+
+    # -- edges -------------------------------------------------------------------------------------
+
+    def _settle_edges(self, items: list[Item], within: Mapping[str, ThreadRange]) -> list[Item]:
+        """Items with shares of threads in place of conditions on the place of a thread in the whole grid."""
+        found: list[Item] = []
+        for item in items:
+            if isinstance(item, Nest):
+                nest = self._settle_passes(item)
+                found.append(nest.replace(body=self._settle_edges(item.body, within), recurrences=()))
+            elif isinstance(item, Alternative):
+                found.append(self._settle_alternative(item, within))
+            else:
+                found.append(item)
+        return found
+
+    def _settle_alternative(self, item: Alternative, within: Mapping[str, ThreadRange]) -> Alternative:
+        share, left, inner = ONE, list[Guard](), dict(within)
+        for guard in item.guards:
+            cut = self._cut(guard, inner)
+            if cut is None:
+                left.append(guard)
+                continue
+            name, interval = cut
+            before = inner[name]
+            share = v.multiply(
+                share, v.ratio(v.subtract(interval.high, interval.low), v.subtract(before.high, before.low))
+            )
+            inner[name] = interval
+        then = self._settle_edges(item.then, inner)
+        otherwise = self._settle_edges(item.otherwise, within)
+        if len(left) == len(item.guards):
+            return item.replace(then=then, otherwise=otherwise)
+        if v.is_same(share, ONE):
+            return Alternative(tuple(left), item.share, then, otherwise, item.span, item.negated)
+        share = share if item.share is None else v.multiply(share, item.share)
+        return Alternative(tuple(left), share, then, otherwise, item.span, item.negated)
+
+    def _cut(self, guard: Guard, within: Mapping[str, ThreadRange]) -> tuple[str, ThreadRange] | None:
+        """The axis that a condition on the place of a thread in the grid cuts, and what is left of it."""
+        for name, axis in self.axes.items():
+            if axis.block is None or axis.thread is None:
+                continue
+            parts = _place_parts(guard.value, axis)
+            if parts is None:
+                continue
+            rest, sign = parts
+            if v.counters(rest):
+                return None
+            before = within[name]
+            if guard.operator == "==":
+                return name, ThreadRange(v.scale(rest, -sign), v.add(v.scale(rest, -sign), ONE))
+            if sign > 0:
+                return name, before.replace(low=_larger(before.low, -rest))
+            return name, before.replace(high=self._smaller(before.high, v.add(rest, ONE), axis))
+        return None
+
+    def _smaller(self, length: Value, limit: Value, axis: ThreadAxis) -> Value:
+        """The smaller of the number of threads and a limit: the limit where the grid covers it."""
+        rounded = (
+            v.ceil_quotient(limit, axis.threads),
+            v.floor_quotient(v.subtract(v.add(limit, axis.threads), ONE), axis.threads),
+        )
+        if v.is_same(length, axis.length) and any(v.is_same(axis.blocks, each) for each in rounded):
+            return limit
+        return v.extreme_of("min", (length, limit))
+
+    def _settle_passes(self, nest: Nest) -> Nest:
+        """A loop over every so many elements, as many as there are threads, has the mean of its passes."""
+        if len(nest.bounds) != 1:
+            return nest
+        found = _numerator(nest.bounds[0])
+        if found is None:
+            return nest
+        above, below = found
+        for axis in self.axes.values():
+            places = [(axis.thread, ONE)] if axis.thread is not None else []
+            ways = [(places, axis.threads)]
+            if axis.block is not None:
+                ways.append(([*places, (axis.block, axis.threads)], axis.length))
+            for way, length in ways:
+                counters, rest = [counter for counter, _ in way], above
+                for counter, step in way:
+                    straight = v.linear_parts(rest, counter)
+                    if straight is None or not v.is_same(straight[1], -step):
+                        break
+                    rest = straight[0]
+                else:
+                    stays = not v.has_any_symbol(rest, [*self.counters, *(each.counter for each in self.grid)])
+                    if counters and stays and v.is_same(below, length):
+                        return nest.replace(bounds=(v.ratio(rest, below),))
+        return nest
+
+    # -- threads innermost -------------------------------------------------------------------------
+
+    def _sink(self, items: list[Item]) -> list[Item]:
+        """Items with the loops over threads around each run of them that has no other loop."""
+        found: list[Item] = []
+        waiting: list[Item] = []
+        for item in items:
+            if not any(isinstance(inner, Nest) for inner in walk_items([item])):
+                waiting.append(item)
+                continue
+            found += self._wrap(waiting)
+            waiting = []
+            found += self._sink_into(item)
+        return found + self._wrap(waiting)
+
+    def _sink_into(self, item: Item) -> list[Item]:
+        if isinstance(item, Nest):
+            if any(v.has_any_symbol(bound, self.counters) for bound in item.bounds):
+                return self._wrap([item])
+            return [item.replace(body=self._sink(item.body))]
+        assert isinstance(item, Alternative)
+        if item.otherwise:
+            return self._wrap([item])
+        return [self._guard_inside(inner, item) for inner in self._sink(item.then)]
+
+    def _guard_inside(self, item: Item, condition: Alternative) -> Item:
+        """An item with a condition around what is within its loops."""
+        if isinstance(item, Nest):
+            inner = [self._guard_inside(part, condition) for part in item.body]
+            plain = all(not isinstance(part, Nest) for part in item.body)
+            return item.replace(body=[condition.replace(then=item.body)] if plain else inner)
+        return condition.replace(then=[item])
+
+    def _wrap(self, items: list[Item]) -> list[Item]:
+        if not items:
+            return []
+        for nest in self.threads[::-1]:
+            items = [nest.replace(body=items, recurrences=())]
+        return items
+
+
+def _place_parts(value: Value, axis: ThreadAxis) -> tuple[Value, int] | None:
+    """The rest and the sign of the place of a thread in its grid, in a value that is linear in it with the factor 1 or
+    -1."""
+    assert axis.thread is not None
+    assert axis.block is not None
+    straight = v.linear_parts(value, axis.thread)
+    sign = None if straight is None else v.number(straight[1])
+    if straight is None or sign not in (1, -1):
+        return None
+    further = v.linear_parts(straight[0], axis.block)
+    if further is None or not v.is_same(further[1], v.scale(axis.threads, int(sign))):
+        return None
+    return further[0], int(sign)
+
+
+def _larger(a: Value, b: Value) -> Value:
+    return v.extreme_of("max", (a, b))
+
+
+def _numerator(bound: Value) -> tuple[Value, Value] | None:
+    """Dividend and divisor of a bound that rounds a quotient up; None for other bounds."""
+    atoms = [
+        (monomial[0][0], coefficient)
+        for monomial, coefficient in bound.terms.items()
+        if len(monomial) == 1 and monomial[0][0].kind == "apply"
+    ]
+    if len(atoms) != 1 or atoms[0][1] != 1 or atoms[0][0].payload != "ceil":
+        return None
+    (atom, _) = atoms[0]
+    inside = atom.args[0]
+    rest = v.subtract(bound, atom_polynomial(atom))
+    if inside.kind == "div":
+        above, below = map(v.from_expression, inside.args)
+    else:
+        return None
+    return v.add(above, v.multiply(rest, below)), below
+
+
+def _drop_barriers(items: list[Item]) -> list[Item]:
+    """Items without barriers, which only say what a thread has to read again."""
+    left = (item for item in items if not isinstance(item, MessageStatement) or item.resource != "barrier")
+    return [rewrite_inside(item, _drop_barriers) for item in left]
+
+
+# -- substitution ----------------------------------------------------------------------------------
+
+
+def substitute_items(items: list[Item], given: Mapping[Expr, Value]) -> list[Item]:
+    """Items with values in place of symbols, where formulas do not become too long."""
+    return [_substitute_item(item, given) for item in items] if given else items
+
+
+def _substitute_item(item: Item, given: Mapping[Expr, Value]) -> Item:
+    def put(value: Value) -> Value:
+        try:
+            return v.substitute(value, given)
+        except TooLong:
+            return value
+
+    def put_all(guards: tuple[Guard, ...]) -> tuple[Guard, ...]:
+        return tuple(guard.replace(value=put(guard.value)) for guard in guards)
+
+    if isinstance(item, Nest):
+        inner = substitute_items(item.body, given)
+        return item.replace(bounds=tuple(map(put, item.bounds)), body=inner)
+    if isinstance(item, Alternative):
+        share = None if item.share is None else put(item.share)
+        then, otherwise = substitute_items(item.then, given), substitute_items(item.otherwise, given)
+        return item.replace(guards=put_all(item.guards), share=share, then=then, otherwise=otherwise)
+    if isinstance(item, MemoryAccess):
+        offset = None if item.offset is None else put(item.offset)
+        return item.replace(offset=offset, guards=put_all(item.guards))
+    return item

@@ -1,0 +1,288 @@
+"""The text of a launch: a block of the model with an instance for each block of the grid.
+
+Where the language has no word, the text has what costs as much: shared memory as accesses that the first
+cache always has, once for each wavefront; stores of several warps that meet in the second cache as loads of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from aspenpy.extract import values as v
+from aspenpy.extract.blocks import BlockAccess, BlockSummary, Event, OperationCount, list_events
+from aspenpy.extract.costs import CYCLES, WAITING, WRONG, Item, MemoryAccess, Nest, called_function, walk_items
+from aspenpy.extract.device import is_grid, is_threads
+from aspenpy.extract.device_functions import SHARED
+from aspenpy.extract.naming import Naming, source_line, write_comments
+from aspenpy.extract.triangles import CounterRange
+from aspenpy.extract.values import ONE, ZERO, Value
+from aspenpy.extract.warps import SECTOR, WARP, Divergence, LaunchFacts, WarpAccess
+from aspenpy.record import Record
+
+RESIDENT = "rd(0), warm"
+"""The pattern of words that the first cache, or the shared memory beside it, always has."""
+
+IN_SECOND_CACHE = "gather(1 MiB), shared, warm"
+
+
+class GroupedAccess(Record):
+    """Accesses of one kind to an array in one order; `extra` words of a sector that warps ask for beyond those."""
+
+    kind: str
+    array: str
+    size: int
+    words: Value
+    strides: tuple[tuple[object, object], ...]
+    anywhere: bool
+    replays: Value = ZERO
+    meeting: Value = ZERO
+    is_shared_by_blocks: bool = False
+    is_whole: bool = True
+
+
+class LaunchText:
+    """Writes one launch in the kernel that `naming` names things for; `facts` are those of its warps."""
+
+    def __init__(self, naming: Naming, nest: Nest, facts: LaunchFacts | None) -> None:
+        self.naming, self.nest = naming, nest
+        self.facts = facts or LaunchFacts("", None, {})
+        self.measured = self.facts.accesses
+        self.grid = list(_list_grid(nest))
+        self.depth = sum(1 for _ in _list_threads(nest.body))
+        self.is_kept: list[bool] = []
+        self.blocks = ONE
+        for each in self.grid:
+            self.blocks = v.multiply(self.blocks, each.bounds[0])
+
+    def write(self) -> list[str]:
+        """The block of the launch. Raises `NoClosedForm`."""
+        summary = BlockSummary(self.naming.counter, self.naming.names.varying, True)
+        amounts = summary.sum_amounts([self.nest])
+        lines = [*self._write_operations(amounts.operations), *self._write_accesses(summary, amounts.accesses)]
+        if not lines:
+            return []
+        blocks = self.naming.write_formula(self.blocks)
+        blocks = blocks if _is_whole(self.blocks) else f"ceil({blocks})"
+        return [*write_comments(self.nest.comment, None), *self._write_remarks(), f"execute [{blocks}] {{", *lines, "}"]
+
+    def _each(self, amount: Value) -> str:
+        """The part of an amount that each block of the grid has."""
+        return self.naming.write_formula(v.ratio(amount, self.blocks))
+
+    # -- operations --------------------------------------------------------------------------------
+
+    def _write_operations(self, operations: tuple[OperationCount, ...]) -> Iterator[str]:
+        """Operations on all lanes; as many products and sums as there are pairs of are fused, as nvcc does unless told
+        otherwise (CUDA C++ Programming Guide, section 13: `-fmad=true`)."""
+        done = {(each.name, each.precision): each.amount for each in operations}
+        for (name, precision), amount in list(done.items()):
+            if name in (CYCLES, WAITING, WRONG):
+                continue
+            if name == "integer":
+                if self.naming.writer.options.integers:
+                    yield f"intops [{self._each(amount)}]"
+            elif function := called_function(name):
+                each = self.naming.names.find_library_flops(function)
+                yield f"flops [{self._each(v.multiply(amount, each))}] as {precision or 'sp'}, simd  // {name}"
+            elif name == "multiply" and (added := done.get(("add", precision))) is not None:
+                fused = v.extreme_of("min", (amount, added))
+                yield f"flops [{self._each(v.scale(fused, 2))}] as {precision}, simd, fmad"
+                for rest in (v.subtract(amount, fused), v.subtract(added, fused)):
+                    if rest.terms:
+                        yield f"flops [{self._each(rest)}] as {precision}, simd"
+            elif name != "add" or ("multiply", precision) not in done:
+                kind = f"{name}, " if name in ("divide", "square_root") else ""
+                yield f"flops [{self._each(amount)}] as {kind}{precision}, simd"
+
+    # -- accesses ----------------------------------------------------------------------------------
+
+    def _write_accesses(self, summary: BlockSummary, accesses: tuple[BlockAccess, ...]) -> Iterator[str]:
+        totals: dict[object, Value] = {}
+        events = [event for event in list_events([self.nest]) if isinstance(event.item, MemoryAccess)]
+        groups = self._group(accesses, self._sum_extra(summary, events, totals))
+        ordered = [group.strides for group in groups if group.strides]
+        self.is_kept = [
+            any(not _is_one(loops[at][1]) for loops in ordered) for at in range(max(map(len, ordered), default=0))
+        ]
+        for group in groups:
+            name = self.naming.name_array(group.array)
+            direction = "from" if group.kind == "load" else "to"
+            way = f"of size [{group.size}] {direction} {name}"
+            if group.array.startswith(SHARED) or self._is_private(group.array):
+                words = v.add(group.words, group.replays)
+                yield f"{group.kind}s [{self._each(words)}] {way} as {RESIDENT}"
+                continue
+            yield f"{group.kind}s [{self._each(group.words)}] {way} as {self._write_order(group)}"
+            if group.replays.terms:
+                yield f"loads [{self._each(group.replays)}] of size [{SECTOR}] from {name} as {RESIDENT}"
+            if group.meeting.terms:
+                yield f"loads [{self._each(group.meeting)}] of size [{SECTOR}] from {name} as {IN_SECOND_CACHE}"
+
+    def _is_private(self, array: str) -> bool:
+        """Whether an array is a thread's own, in its registers or in local memory that the first cache holds."""
+        return self.naming.names.arrays[array].hold == "local"
+
+    def _sum_extra(
+        self, summary: BlockSummary, events: list[Event], totals: dict[object, Value]
+    ) -> dict[tuple[str, str, int], tuple[Value, Value]]:
+        """Beyond the words themselves: what the first cache serves and what meets in the second one, by access."""
+        found: dict[tuple[str, str, int], tuple[Value, Value]] = {}
+        for event in events:
+            item = event.item
+            assert isinstance(item, MemoryAccess)
+            measured = self.measured.get(id(item))
+            if measured is None or not measured.threads:
+                continue
+            replays, meeting = _extra_of_word(measured)
+            words = summary.count_event(event, totals)
+            key = (item.kind, item.array, item.size)
+            first, second = found.get(key, (ZERO, ZERO))
+            found[key] = v.add(first, v.scale(words, replays)), v.add(second, v.scale(words, meeting))
+        return found
+
+    def _group(
+        self, accesses: tuple[BlockAccess, ...], extra: Mapping[tuple[str, str, int], tuple[Value, Value]]
+    ) -> list[GroupedAccess]:
+        groups: dict[object, GroupedAccess] = {}
+        left = dict(extra)
+        for access in accesses:
+            loops = () if access.pattern is None else access.pattern.loops
+            inner = loops[: len(loops) - len(self.grid)] if access.pattern and not access.pattern.anywhere else ()
+            is_on_chip = access.array.startswith(SHARED) or self._is_private(access.array)
+            place = None if is_on_chip else access.pattern and access.pattern.key()
+            key = (access.kind, access.array, access.size, place)
+            if key in groups:
+                groups[key] = groups[key].replace(words=v.add(groups[key].words, access.words))
+                continue
+            replays, meeting = left.pop((access.kind, access.array, access.size), (ZERO, ZERO))
+            outer = loops[len(inner) :]
+            groups[key] = GroupedAccess(
+                access.kind,
+                access.array,
+                access.size,
+                access.words,
+                strides=inner,
+                anywhere=access.pattern is None or access.pattern.anywhere,
+                replays=replays,
+                meeting=meeting,
+                is_shared_by_blocks=any(_stays(stride) for stride, trips in outer if not _is_one(trips)),
+            )
+        return list(groups.values())
+
+    def _write_order(self, group: GroupedAccess) -> str:
+        """The order of an access in a block, neighbours first: its warps' sectors are told apart elsewhere."""
+        shared = ", shared" if group.is_shared_by_blocks and group.kind == "load" else ""
+        if group.anywhere:
+            return f"random{shared}"
+        if any(isinstance(part, CounterRange) for loop in group.strides for part in loop):
+            return "stream"
+        threads = sorted(group.strides[: self.depth], key=_by_stride)
+        loops = [*threads, *group.strides[self.depth :]]
+        moving = next((stride for stride, trips in threads if not _stays(stride) and not _is_one(trips)), None)
+        kept = [loop for at, loop in enumerate(loops) if self.is_kept[at]] or [loops[0]]
+        texts = [self.naming.write_formula(part) for loop in kept for part in loop]  # type: ignore[arg-type]
+        is_streaming = group.kind == "store" and (moving is None or _is_size(moving, group.size))
+        return f"nest({', '.join(texts)}){shared}{', streaming' if is_streaming else ''}"
+
+    # -- remarks -----------------------------------------------------------------------------------
+
+    def _write_remarks(self) -> Iterator[str]:
+        """Comments on requests of warps that take more than the fewest sectors or wavefronts."""
+        seen: set[str] = set()
+        for item in walk_items([self.nest]):
+            access = self.measured.get(id(item))
+            if access is None:
+                continue
+            text = describe_access(access, self.naming.names.arrays[access.array].name)
+            if text and text not in seen:
+                seen.add(text)
+                yield f"// {text}"
+        for divergence in self.facts.divergences:
+            text = describe_divergence(divergence)
+            if text and text not in seen:
+                seen.add(text)
+                yield f"// {text}"
+
+
+def describe_access(access: WarpAccess, array: str) -> str:
+    """A remark on a request of warps; empty for one that takes the fewest sectors and wavefronts."""
+    where = f" ({source_line(access.span)})" if access.span is not None else ""
+    if not access.warps:
+        return ""
+    if access.sectors is not None and access.sectors > access.fewest_sectors:
+        each, fewest = _mean(access.sectors, access.warps), _mean(Fraction(access.fewest_sectors), access.warps)
+        return f"{access.kind}s of {array}: a warp takes {each} sectors of {SECTOR} B, at best {fewest}{where}"
+    if access.wavefronts is not None and access.wavefronts > access.fewest_wavefronts:
+        each, fewest = _mean(access.wavefronts, access.warps), _mean(Fraction(access.fewest_wavefronts), access.warps)
+        return f"{access.kind}s of {array}: banks serve a warp in {each} wavefronts, at best {fewest}{where}"
+    return ""
+
+
+def describe_divergence(divergence: Divergence) -> str:
+    """How many threads of a warp work under a condition; nothing where all or none do."""
+    if not divergence.warps or not divergence.idle:
+        return ""
+    each = float(Fraction(divergence.threads, divergence.warps))
+    where = f" ({source_line(divergence.span)})" if divergence.span is not None else ""
+    return f"{each:.4g} of {WARP} threads of a warp work{where}"
+
+
+def _mean(amount: Fraction, warps: int) -> str:
+    return f"{float(amount / warps):.4g}"
+
+
+def _extra_of_word(measured: WarpAccess) -> tuple[Fraction, Fraction]:
+    """For each word of an access: words or sectors that the first cache serves beyond it, and sectors that meet in the
+    second cache."""
+    threads = measured.threads
+    if measured.wavefronts is not None:
+        return (measured.wavefronts - measured.fewest_wavefronts) / measured.fewest_wavefronts, Fraction(0)
+    if measured.sectors is None or measured.block_sectors is None:
+        return Fraction(0), Fraction(0)
+    if measured.kind == "store":
+        return Fraction(0), max(Fraction(0), (measured.sectors - measured.block_sectors) / threads)
+    spare = measured.sectors - Fraction(threads * measured.size, SECTOR)
+    return max(Fraction(0), spare / threads), Fraction(0)
+
+
+def _list_grid(nest: Nest) -> Iterator[Nest]:
+    yield nest
+    for item in nest.body:
+        if is_grid(item) and isinstance(item, Nest):
+            yield from _list_grid(item)
+
+
+def _list_threads(items: list[Item]) -> Iterator[Nest]:
+    """The loops over the threads of a block."""
+    inner = next((item for item in walk_items(items) if is_threads(item)), None)
+    while isinstance(inner, Nest) and is_threads(inner):
+        yield inner
+        inner = next((item for item in inner.body if is_threads(item)), None)
+
+
+def _is_whole(value: Value) -> bool:
+    """Whether a formula is certainly a whole number."""
+    return all(
+        coefficient.denominator == 1
+        and all(power > 0 and (base.kind == "symbol" or base.payload in ("floor", "ceil")) for base, power in monomial)
+        for monomial, coefficient in value.terms.items()
+    )
+
+
+def _is_one(trips: object) -> bool:
+    return not isinstance(trips, CounterRange) and v.number(trips) == 1  # type: ignore[arg-type]
+
+
+def _stays(stride: object) -> bool:
+    return not isinstance(stride, CounterRange) and not stride.terms  # type: ignore[attr-defined]
+
+
+def _is_size(stride: object, size: int) -> bool:
+    number = None if isinstance(stride, CounterRange) else v.number(stride)  # type: ignore[arg-type]
+    return number is not None and abs(number) == size
+
+
+def _by_stride(loop: tuple[object, object]) -> tuple[bool, Fraction]:
+    number = v.number(loop[0])  # type: ignore[arg-type]
+    return number is None, abs(number or Fraction(0))

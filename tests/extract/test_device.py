@@ -1,0 +1,374 @@
+"""Kernels of CUDA and HIP: counts, sectors and bank conflicts against arithmetic by hand, forms of launches, what is
+refused and where.
+
+Sectors are those of NVIDIA's Best Practices Guide: 32 threads that read neighbouring words of 4 bytes ask for 4 sectors
+of 32 bytes, those that read every s-th word for min(4 s, 32).
+"""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import aspenpy
+from aspenpy.extract.extraction import Extraction, extract
+from aspenpy.extract.warps import LIMITS, WarpAccess, count_resident_blocks, count_sectors, count_wavefronts
+from aspenpy.language.diagnostics import AspenError
+
+TRANSPOSE = """
+#define TILE 32
+#define ROWS 8
+__global__ void copy(float *out, const float *in) {
+  int x = blockIdx.x*TILE + threadIdx.x, y = blockIdx.y*TILE + threadIdx.y, width = gridDim.x*TILE;
+  for (int j = 0; j < TILE; j += ROWS) out[(y+j)*width + x] = in[(y+j)*width + x];
+}
+__global__ void naive(float *out, const float *in) {
+  int x = blockIdx.x*TILE + threadIdx.x, y = blockIdx.y*TILE + threadIdx.y, width = gridDim.x*TILE;
+  for (int j = 0; j < TILE; j += ROWS) out[x*width + (y+j)] = in[(y+j)*width + x];
+}
+template <int PAD> __global__ void shared(float *out, const float *in) {
+  __shared__ float tile[TILE][TILE + PAD];
+  int x = blockIdx.x*TILE + threadIdx.x, y = blockIdx.y*TILE + threadIdx.y, width = gridDim.x*TILE;
+  for (int j = 0; j < TILE; j += ROWS) tile[threadIdx.y+j][threadIdx.x] = in[(y+j)*width + x];
+  __syncthreads();
+  x = blockIdx.y*TILE + threadIdx.x;
+  y = blockIdx.x*TILE + threadIdx.y;
+  for (int j = 0; j < TILE; j += ROWS) out[(y+j)*width + x] = tile[threadIdx.x][threadIdx.y+j];
+}
+int main() {
+  float *x, *y;
+  cudaMalloc(&x, 1024*1024*sizeof(float));
+  cudaMalloc((void**)&y, 1024*1024*sizeof(float));
+  dim3 grid(32, 32), block(TILE, ROWS);
+  NAME<<<grid, block>>>(y, x);
+}
+"""
+
+VECTORS = "int main() { float *x, *y; cudaMalloc(&x, 1 << 22); cudaMalloc(&y, 1 << 22); LAUNCH; }"
+
+
+def extracted(text: str, folder: Path, name: str = "program.cu", **options: object) -> Extraction:
+    (folder / name).write_text(text)
+    return extract(folder / name, level="source", **options)  # type: ignore[arg-type]
+
+
+def of_vectors(kernel: str, launch: str, folder: Path) -> Extraction:
+    return extracted(kernel + VECTORS.replace("LAUNCH", launch), folder)
+
+
+def amounts(found: Extraction, kernel: str, folder: Path) -> dict[str, float]:
+    """Operations and bytes of a kernel of a model."""
+    (folder / "found.aspen").write_text(found.text)
+    model = aspenpy.load_application(folder / "found.aspen")
+    kinds = [name for name in ("flops", "loads", "stores") if name in found.text]
+    return {name: float(aspenpy.count(model, name, kernel=kernel)) for name in kinds}
+
+
+def accesses(found: Extraction) -> list[WarpAccess]:
+    return [access for launch in found.launches for access in launch.accesses.values()]
+
+
+def sectors_of_warps(found: Extraction) -> list[tuple[str, Fraction | int]]:
+    """Sectors of a warp on average, by access to the device's memory."""
+    return [(each.kind, each.sectors / each.warps) for each in accesses(found) if each.sectors is not None]
+
+
+def wavefronts_of_warps(found: Extraction) -> list[tuple[str, Fraction | int]]:
+    return [(each.kind, each.wavefronts / each.warps) for each in accesses(found) if each.wavefronts is not None]
+
+
+@pytest.mark.parametrize(
+    ("name", "load", "store", "on_chip"),
+    [
+        ("copy", 4, 4, []),
+        ("naive", 4, 32, []),  # neighbours store a row apart: each into a sector of its own
+        ("shared<0>", 4, 4, [("store", 1), ("load", 32)]),  # 32 rows of 32 words: all in one bank
+        ("shared<1>", 4, 4, [("store", 1), ("load", 1)]),  # rows of 33 words: each in the next bank
+    ],
+)
+def test_sectors_and_banks_of_transposes(
+    name: str, load: int, store: int, on_chip: list[tuple[str, int]], tmp_path: Path
+) -> None:
+    found = extracted(TRANSPOSE.replace("NAME", name), tmp_path)
+    assert sectors_of_warps(found) == [("load", load), ("store", store)]
+    assert wavefronts_of_warps(found) == on_chip
+    (folder := tmp_path / "counted").mkdir()
+    counted = amounts(found, name.partition("<")[0], folder)
+    words = 1024 * 1024
+    conflicts = sum(each - 1 for _, each in on_chip)
+    # of 32 words of 4 bytes: bytes of the sectors beyond the block's own
+    meeting = (32 - 4) * 32 / (4 * 32) if name == "naive" else 0
+    assert counted["loads"] == pytest.approx(4 * words * (1 + bool(on_chip) + conflicts + meeting))
+    assert counted["stores"] == pytest.approx(4 * words * (1 + bool(on_chip)))
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 4, 5, 8, 16, 32])
+def test_sectors_of_strided_copies(stride: int, tmp_path: Path) -> None:
+    kernel = "__global__ void f(float *a) { int i = (blockIdx.x*blockDim.x + threadIdx.x)*STRIDE; a[i] = a[i] + 1; }"
+    kernel = kernel.replace("STRIDE", str(stride))
+    found = of_vectors(kernel, "f<<<64, 256>>>(x)", tmp_path)
+    # 32 words over 4*(31*stride + 1) bytes; a sector of 32 bytes has a word of each stride up to 8
+    fewest = min(32, 4 * stride)
+    assert sectors_of_warps(found) == [("load", fewest), ("store", fewest)]
+
+
+@pytest.mark.parametrize(("offset", "sectors"), [(0, 4), (1, 5), (7, 5), (8, 4), (9, 5), (32, 4)])
+def test_sectors_of_shifted_copies(offset: int, sectors: int, tmp_path: Path) -> None:
+    kernel = "__global__ void f(float *a) { int i = blockIdx.x*blockDim.x + threadIdx.x + OFFSET; a[i] += 1; }"
+    kernel = kernel.replace("OFFSET", str(offset))
+    found = of_vectors(kernel, "f<<<64, 256>>>(x)", tmp_path)
+    assert sectors_of_warps(found) == [("load", sectors), ("store", sectors)]
+
+
+def test_a_loop_that_shifts_has_the_mean_of_its_passes(tmp_path: Path) -> None:
+    kernel = """__global__ void f(float *y, const float *x) {
+      int i = blockIdx.x*blockDim.x + threadIdx.x;
+      float sum = 0;
+      for (int k = 0; k < 8; k++) sum += x[i + k];
+      y[i] = sum;
+    }"""
+    found = of_vectors(kernel, "f<<<64, 256>>>(y, x)", tmp_path)
+    assert sectors_of_warps(found) == [("load", Fraction(4 + 7 * 5, 8)), ("store", 4)]
+
+
+@pytest.mark.parametrize(("width", "wavefronts"), [(16, 16), (17, 1), (32, 32), (33, 1), (34, 2), (36, 4), (40, 8)])
+def test_bank_conflicts_of_columns(width: int, wavefronts: int, tmp_path: Path) -> None:
+    """32 rows of w words: word r w lies in the bank r w mod 32, so gcd(w, 32) rows meet in one."""
+    kernel = "__global__ void f(float *y) { __shared__ float s[32*W]; y[threadIdx.x] = s[threadIdx.x*W]; }"
+    kernel = kernel.replace("W", str(width))
+    found = of_vectors(kernel, "f<<<1, 32>>>(y)", tmp_path)
+    assert wavefronts_of_warps(found) == [("load", wavefronts)]
+
+
+def test_words_that_threads_share_and_wide_words() -> None:
+    assert count_wavefronts([((), 0)] * 32, 4) == 1
+    assert count_wavefronts([((), 8 * lane) for lane in range(32)], 8) == 2
+    assert count_wavefronts([((), 16 * lane) for lane in range(32)], 16) == 4
+    assert count_sectors([((), 8 * lane) for lane in range(32)], 8) == 8
+    assert count_sectors([(("row", lane), 0) for lane in range(32)], 4) == 32
+
+
+SAXPY = """__global__ void saxpy(int n, float a, const float *x, float *y) {
+  int i = blockIdx.x*blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a*x[i] + y[i];
+}
+"""
+
+
+@pytest.mark.parametrize("launch", ["saxpy<<<(n + 255)/256, 256>>>", "saxpy<<<(n - 1)/256 + 1, 256>>>"])
+@pytest.mark.parametrize("n", [1, 255, 256, 1000, 100000])
+def test_the_guard_of_the_last_block_is_the_bound(n: int, launch: str, tmp_path: Path) -> None:
+    found = of_vectors(SAXPY, f"int n = {n}; {launch}(n, 2.0f, x, y)", tmp_path)
+    assert amounts(found, "saxpy", tmp_path) == pytest.approx({"flops": 2 * n, "loads": 8 * n, "stores": 4 * n})
+
+
+def test_a_grid_of_a_size_that_is_open_covers_it(tmp_path: Path) -> None:
+    text = SAXPY + """void run(int n, float *x, float *y) { saxpy<<<(n + 127)/128, 128>>>(n, 2.0f, x, y); }"""
+    found = extracted(text, tmp_path)
+    (tmp_path / "found.aspen").write_text(found.text)
+    model = aspenpy.load_application(tmp_path / "found.aspen")
+    assert float(aspenpy.count(model, "flops", set={"n": 1000})) == pytest.approx(2000)
+
+
+def test_a_grid_that_is_too_small_works_on_what_it_covers(tmp_path: Path) -> None:
+    found = of_vectors(SAXPY, "saxpy<<<2, 128>>>(1000, 2.0f, x, y)", tmp_path)
+    assert amounts(found, "saxpy", tmp_path)["flops"] == 2 * 256
+
+
+STRIDED = """__global__ void saxpy(int n, float a, const float *x, float *y) {
+  for (int i = blockIdx.x*blockDim.x + threadIdx.x; i < n; i += blockDim.x*gridDim.x) y[i] = a*x[i] + y[i];
+}
+"""
+
+
+@pytest.mark.parametrize("n", [1 << 20, 100000, 80 * 256])
+def test_loops_over_the_whole_grid(n: int, tmp_path: Path) -> None:
+    found = of_vectors(STRIDED, f"saxpy<<<80, 256>>>({n}, 2.0f, x, y)", tmp_path)
+    assert amounts(found, "saxpy", tmp_path) == pytest.approx({"flops": 2 * n, "loads": 8 * n, "stores": 4 * n})
+    assert sectors_of_warps(found) == [("load", 4), ("load", 4), ("store", 4)]
+
+
+REDUCTION = """__global__ void reduce(const float *in, float *out, int n) {
+  __shared__ float s[256];
+  unsigned t = threadIdx.x, i = blockIdx.x*blockDim.x + t;
+  s[t] = i < n ? in[i] : 0;
+  __syncthreads();
+  for (unsigned k = blockDim.x/2; k > 0; k >>= 1) {
+    if (t < k) s[t] += s[t + k];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+"""
+
+
+def test_a_reduction_in_halves(tmp_path: Path) -> None:
+    found = of_vectors(REDUCTION, "reduce<<<4096, 256>>>(x, y, 1 << 20)", tmp_path)
+    counted = amounts(found, "reduce", tmp_path)
+    # 128 + 64 + ... + 1 = 255 sums of two words each, and the last word
+    assert counted["flops"] == 4096 * 255
+    assert counted["loads"] == 4096 * (4 * 256 + 4 * (2 * 255 + 1))
+    assert counted["stores"] == 4096 * (4 * 256 + 4 * 255 + 4)
+    idle = [divergence.idle for divergence in found.launches[0].divergences]
+    assert idle == [0, 0, 0, *[1 - Fraction(k, 32) for k in (16, 8, 4, 2, 1)], Fraction(31, 32)]
+
+
+def test_a_stencil_in_two_dimensions(tmp_path: Path) -> None:
+    kernel = """__global__ void jacobi(float *y, const float *x, int n) {
+      int i = blockIdx.x*32 + threadIdx.x, j = blockIdx.y*8 + threadIdx.y;
+      if (i > 0 && i < n - 1 && j > 0 && j < n - 1)
+        y[j*n + i] = 0.25f*(x[j*n + i - 1] + x[j*n + i + 1] + x[(j - 1)*n + i] + x[(j + 1)*n + i]);
+    }"""
+    found = of_vectors(kernel, "jacobi<<<dim3(32, 128), dim3(32, 8)>>>(y, x, 1024)", tmp_path)
+    inner = 1022 * 1022
+    counted = amounts(found, "jacobi", tmp_path)
+    extra = 2 * 32 * (5 - 4) / 32 * inner  # one sector more for each warp of the two shifted loads
+    assert counted == pytest.approx({"flops": 4 * inner, "loads": 16 * inner + extra, "stores": 4 * inner})
+    # the shifted rows ask for a sector more
+    assert sorted(sectors_of_warps(found)) == [("load", 4), ("load", 4), ("load", 5), ("load", 5), ("store", 4)]
+
+
+MATMUL = """__global__ void naive(const float *A, const float *B, float *C, int n) {
+  int row = blockIdx.y*16 + threadIdx.y, col = blockIdx.x*16 + threadIdx.x;
+  if (row < n && col < n) {
+    float sum = 0;
+    for (int k = 0; k < n; k++) sum += A[row*n + k]*B[k*n + col];
+    C[row*n + col] = sum;
+  }
+}
+__global__ void tiled(const float *A, const float *B, float *C, int n) {
+  __shared__ float a[16][16], b[16][16];
+  int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y*16 + ty, col = blockIdx.x*16 + tx;
+  float sum = 0;
+  for (int m = 0; m < n/16; m++) {
+    a[ty][tx] = A[row*n + m*16 + tx];
+    b[ty][tx] = B[(m*16 + ty)*n + col];
+    __syncthreads();
+    for (int k = 0; k < 16; k++) sum += a[ty][k]*b[k][tx];
+    __syncthreads();
+  }
+  C[row*n + col] = sum;
+}
+"""
+
+
+def test_products_of_matrices(tmp_path: Path) -> None:
+    n = 512
+    launch = f"NAME<<<dim3({n}/16, {n}/16), dim3(16, 16)>>>(x, x, y, {n})"
+    plain = of_vectors(MATMUL, launch.replace("NAME", "naive"), tmp_path)
+    # a warp has two rows of 16 columns: of A two words in two sectors, of B 16 words in two sectors
+    assert sectors_of_warps(plain) == [("load", 2), ("load", 2), ("store", 4)]
+    assert amounts(plain, "naive", tmp_path) == pytest.approx(
+        {"flops": 2 * n**3, "loads": 8 * n**3, "stores": 4 * n**2}
+    )
+    tiled = of_vectors(MATMUL, launch.replace("NAME", "tiled"), tmp_path)
+    assert sectors_of_warps(tiled) == [("load", 4), ("load", 4), ("store", 4)]
+    assert wavefronts_of_warps(tiled) == [("store", 1), ("store", 1), ("load", 1), ("load", 1)]
+    of_tiles = 2 * n**3 // 16  # words of both matrices that are brought into tiles
+    assert amounts(tiled, "tiled", tmp_path) == pytest.approx({
+        "flops": 2 * n**3, "loads": 4 * of_tiles + 8 * n**3, "stores": 4 * of_tiles + 4 * n**2
+    })  # fmt: skip
+
+
+HISTOGRAM = """__global__ void histogram(const unsigned char *in, unsigned *bins, int n) {
+  __shared__ unsigned own[256];
+  own[threadIdx.x] = 0;
+  __syncthreads();
+  for (int i = blockIdx.x*blockDim.x + threadIdx.x; i < n; i += blockDim.x*gridDim.x) atomicAdd(&own[in[i]], 1);
+  __syncthreads();
+  atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
+}
+int main() {
+  unsigned char *in; unsigned *bins;
+  cudaMalloc(&in, 1 << 24); cudaMalloc(&bins, 1024);
+  cudaMemset(bins, 0, 1024);
+  histogram<<<256, 256>>>(in, bins, 1 << 24);
+}
+"""
+
+
+def test_a_histogram(tmp_path: Path) -> None:
+    found = extracted(HISTOGRAM, tmp_path)
+    n, blocks = 1 << 24, 256
+    # a byte of each element, and a word of the block's own bins in and out; then these into those of all
+    assert amounts(found, "histogram", tmp_path) == pytest.approx({
+        "loads": n + 4 * n + 4 * 256 * blocks * 2, "stores": 4 * n + 4 * 256 * blocks * 2
+    })  # fmt: skip
+    assert sectors_of_warps(found)[0] == ("load", 1)  # 32 bytes are one sector
+    waiting = [each for each in found.diagnostics if each.code == "not-priced"]
+    assert [each.span.position().line for each in waiting if each.span is not None] == [5, 7]
+
+
+def test_hip_is_read_alike(tmp_path: Path) -> None:
+    text = """#include <hip/hip_runtime.h>
+    #define BLOCK 256
+    __global__ void __launch_bounds__(BLOCK) triad(double *a, const double *b, const double *c) {
+      const int i = hipBlockDim_x*0 + blockDim.x*blockIdx.x + threadIdx.x;
+      a[i] = b[i] + 0.4*c[i];
+    }
+    int main() {
+      const int n = 1 << 20;
+      double *a, *b, *c;
+      hipMalloc(&a, n*sizeof(double)); hipMalloc(&b, n*sizeof(double)); hipMalloc(&c, n*sizeof(double));
+      hipLaunchKernelGGL(triad, dim3(n/BLOCK), dim3(BLOCK), 0, 0, a, b, c);
+      hipDeviceSynchronize();
+    }""".replace("hipBlockDim_x*0 + ", "")
+    found = extracted(text, tmp_path, "triad.hip")
+    n = 1 << 20
+    assert amounts(found, "triad", tmp_path) == pytest.approx({"flops": 2 * n, "loads": 16 * n, "stores": 8 * n})
+    assert sectors_of_warps(found) == [("load", 8), ("load", 8), ("store", 8)]
+
+
+def test_copies_go_over_the_link_of_the_host(tmp_path: Path) -> None:
+    text = """int main() {
+      float *d, *e, *h = (float*)malloc(4096);
+      cudaMalloc(&d, 4096); cudaMalloc(&e, 4096);
+      cudaMemcpy(d, h, 4096, cudaMemcpyHostToDevice);
+      cudaMemcpy(e, d, 4096, cudaMemcpyDeviceToDevice);
+      cudaMemcpyAsync(h, e, 1024, cudaMemcpyDeviceToHost, 0);
+    }"""
+    found = extracted(text, tmp_path)
+    (tmp_path / "found.aspen").write_text(found.text)
+    model = aspenpy.load_application(tmp_path / "found.aspen")
+    counted = {name: float(aspenpy.count(model, name)) for name in ("intracomm", "loads", "stores")}
+    assert counted == {"intracomm": 4096 + 1024, "loads": 4096, "stores": 4096}
+
+
+def test_a_kernel_that_nothing_launches_has_parameters(tmp_path: Path) -> None:
+    found = extracted(SAXPY, tmp_path)
+    assert "grid_x" in found.text
+    assert found.launches[0].threads == 256
+
+
+def test_what_resides_on_a_multiprocessor() -> None:
+    """By the tables of the programming guide: 2048 threads, 32 blocks, 65536 registers, 96, 164 and 228 KiB."""
+    v100, a100, h100, mi250x = LIMITS
+    assert [count_resident_blocks(each, 256) for each in LIMITS] == [8, 8, 8, 8]
+    assert count_resident_blocks(v100, 32) == 32  # of blocks
+    assert count_resident_blocks(v100, 1024, 33 << 10) == 2  # of threads
+    assert count_resident_blocks(v100, 256, 33 << 10) == 2  # 3 would take 99 KiB
+    assert count_resident_blocks(a100, 256, 33 << 10) == 4  # 5 would take 165 KiB
+    assert count_resident_blocks(h100, 256, 33 << 10) == 6  # 7 would take 231 KiB
+    assert count_resident_blocks(mi250x, 256, 33 << 10) == 1
+    assert count_resident_blocks(v100, 256, 0, 64) == 4  # 256 threads of 64 registers are a quarter of all
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("__global__ void f(float *x) { x[threadIdx.x] = y; }", 1, "undeclared identifier"),
+        ("__global__ void f(float *x) {\n  x[threadIdx.w] = 0; }", 2, "no member"),
+        ("__global__ int f() { return 1; }", 1, "void"),
+        ("__global__ void f() {}\nint main() { f<<<1>>>(); }", 2, "execution configuration"),
+        ("__global__ void f() {}\nint main() { f(); }", 2, "not configured"),
+        ("int main() {\n  cudaFrobnicate(3); }", 2, "undeclared identifier"),
+        ("__global__ void f() {\n  for (", 2, "expected"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(text: str, line: int, words: str, tmp_path: Path) -> None:
+    with pytest.raises(AspenError) as caught:
+        extracted(text, tmp_path)
+    first = caught.value.diagnostics[0]
+    assert first.span is not None
+    assert first.span.position().line == line
+    assert words in str(caught.value)
