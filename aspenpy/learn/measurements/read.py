@@ -12,16 +12,22 @@ from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.files import Reader
 from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source
+from aspenpy.learn.measurements.databases import read_profile_database
+from aspenpy.learn.measurements.jobs import JOB, REPORT, read_reframe, read_sacct, refuse_foreign
+from aspenpy.learn.measurements.profiles import GPROF, PERF_REPORT, read_gprof, read_perf_report
 from aspenpy.learn.measurements.records import is_record_store, read_records
 from aspenpy.learn.measurements.sheet import Data, MeasurementSheet, make_sheet, tabulate_rows
 from aspenpy.learn.measurements.tools import (
     ENTITIES,
     RAW,
+    ROCPROF_STATS,
     SAMPLES,
     SUMMARY,
     is_likwid,
     is_perf,
     is_perf_json,
+    is_rocprof_counters,
+    is_rocprof_trace,
     read_dcgm,
     read_likwid,
     read_ncu,
@@ -30,6 +36,9 @@ from aspenpy.learn.measurements.tools import (
     read_nvprof_summary,
     read_perf,
     read_perf_json,
+    read_rocprof_counters,
+    read_rocprof_stats,
+    read_rocprof_trace,
     read_smi,
 )
 from aspenpy.record import Record
@@ -50,6 +59,13 @@ class ToolFormat(Record):
 
 
 FORMATS = (
+    ToolFormat("gprof", lambda head: GPROF.match(head) is not None, read_gprof),
+    ToolFormat("perf report", lambda head: PERF_REPORT.match(head) is not None, read_perf_report),
+    ToolFormat("sacct -P", lambda head: JOB.match(head) is not None, read_sacct),
+    ToolFormat("ReFrame's reports", lambda head: REPORT.match(head) is not None, read_reframe),
+    ToolFormat("rocprof's traces", is_rocprof_trace, read_rocprof_trace, True),
+    ToolFormat("rocprof's statistics", lambda head: ROCPROF_STATS.match(head) is not None, read_rocprof_stats),
+    ToolFormat("rocprofv3's counters", is_rocprof_counters, read_rocprof_counters, True),
     ToolFormat("perf stat -j", is_perf_json, read_perf_json),
     ToolFormat("LIKWID", is_likwid, read_likwid),
     ToolFormat("ncu --csv", lambda head: '"Metric Name"' in head and '"Metric Value"' in head, read_ncu, True),
@@ -76,7 +92,9 @@ def read_measurements(data: Data, columns: Mapping[str, str] | None = None) -> M
         if path.suffix in (".parquet", ".pq"):
             return read_parquet(path, columns)
         if is_record_store(path):
-            return read_records(path)
+            found_in_profile = read_profile_database(path)
+            return read_records(path) if found_in_profile is None else found_in_profile
+        refuse_foreign(path)
         data = Reader().read(path)
     if isinstance(data, Source):
         found = recognise_format(data.text)

@@ -60,6 +60,16 @@ class RunRecord(Record):
     model: str | None = None
 
 
+def open_database(path: Path, mode: str) -> sqlite3.Connection:
+    """A database of SQLite whose schema may run nothing of its own; `mode` is `ro` for reading alone, or `rwc`."""
+    place = f"{path.absolute().as_uri()}?mode={mode}"
+    found = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=True)
+    found.text_factory = decode_text
+    found.execute("pragma trusted_schema = off")
+    found.execute("pragma cell_size_check = on")
+    return found
+
+
 class RecordStore:
     """Runs in a file. Several processes may write: each addition is one transaction, and waits for the others. A
     database of SQLite that is no record store is refused, and stays as it is."""
@@ -78,20 +88,12 @@ class RecordStore:
             self._refuse("it is not a database of this program, and stays as it is")
         return found
 
-    def _open_database(self, mode: str) -> sqlite3.Connection:
-        place = f"{self.path.absolute().as_uri()}?mode={mode}"
-        found = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=True)
-        found.text_factory = decode_text
-        found.execute("pragma trusted_schema = off")
-        found.execute("pragma cell_size_check = on")
-        return found
-
     @contextmanager
     def _open_for_reading(self) -> Iterator[sqlite3.Connection]:
         """Opens the store for reading only."""
         if not self._read_beginning() or self.path.stat().st_size > MOST_BYTES:
             self._refuse(f"it is empty, or larger than {MOST_BYTES // 2**20} MiB")
-        with self._report_errors(), closing(self._open_database("ro")) as connection:
+        with self._report_errors(), closing(open_database(self.path, "ro")) as connection:
             self._require_own(connection)
             yield connection
 
@@ -102,7 +104,7 @@ class RecordStore:
         require_writable(self.path)
         if os.path.exists(self.path):
             self._read_beginning()
-        with self._report_errors(), closing(self._open_database("rwc")) as connection:
+        with self._report_errors(), closing(open_database(self.path, "rwc")) as connection:
             connection.execute("begin immediate")
             if not connection.execute("select count(*) from sqlite_master").fetchone()[0]:
                 for statement in SCHEMA:

@@ -22,7 +22,7 @@ EXPECTED = "the first line names the columns, such as `n,machine,runtime [ms]`"
 MOST_ROWS = 10_000
 """Of measurements: a model with a handful of parameters is known as well from a few hundred."""
 
-OTHER_SIGNS = ";\t"
+OTHER_SIGNS = ";\t|"
 """Separators of columns in other dialects."""
 
 

@@ -365,3 +365,82 @@ def rename_dcgm_field(name: str) -> str:
         "SMCLK": "core_frequency [MHz]",
         "MMCLK": "memory_frequency [MHz]",
     }.get(name, name)
+
+
+ROCPROF_STATS = re.compile(r'"Name","Calls","TotalDurationNs"')
+"""The header of what `rocprof --stats` and `rocprofv3 --stats` write."""
+
+STARTS = ("BeginNs", "Start_Timestamp")
+ENDS = ("EndNs", "End_Timestamp")
+KERNELS = ("KernelName", "Kernel_Name")
+DISPATCH_FACTS = re.compile(
+    r"Index|Kind|Correlation_Id|.*(?:_|-)(?:id|Id)|.*(?:_Size|_Count)(?:_[XYZ])?|grd|wgr|lds|scr|.*_?[vs]gpr|fbar|sig|obj"
+    r"|.*Ns|.*_Timestamp|pid|tid|queue-index|wave_size"
+)
+"""Columns of a dispatch that are no counters: numbers of agents and queues, sizes, registers and times."""
+
+
+def is_rocprof_trace(head: str) -> bool:
+    first = head.partition("\n")[0].replace('"', "").split(",")
+    complete = all(any(name in first for name in names) for names in (KERNELS, STARTS, ENDS))
+    return complete and "Counter_Name" not in first
+
+
+def is_rocprof_counters(head: str) -> bool:
+    first = head.partition("\n")[0]
+    return "Kernel_Name" in first and "Counter_Name" in first and "Counter_Value" in first
+
+
+def read_rocprof_stats(source: Source) -> MeasurementSheet:
+    """A row for each kernel: calls and the seconds of all of them."""
+    rows = []
+    for held in _read_named(source):
+        total = held["TotalDurationNs"]
+        rows.append({"region": held["Name"], "calls": held["Calls"], "runtime [s]": _nanoseconds(total)})
+    return tabulate_cells(rows, source)
+
+
+def read_rocprof_trace(source: Source) -> MeasurementSheet:
+    """A row for each dispatch, with its time and the counters of rocprof's first version (ROCm, "Using rocprof")."""
+    rows = []
+    for held in _read_named(source):
+        kernel, start, end = (next(held[name] for name in names if name in held) for names in (KERNELS, STARTS, ENDS))
+        row = {"region": kernel, "runtime [s]": _nanoseconds(end, start)}
+        counters = [name for name in held if name not in KERNELS and not DISPATCH_FACTS.fullmatch(name)]
+        rows.append(row | {name: normalise_cell(held[name]) for name in counters})
+    return tabulate_cells(rows, source)
+
+
+def read_rocprof_counters(source: Source) -> MeasurementSheet:
+    """A row for each dispatch, with its counters, of which rocprofv3 writes one a line (ROCprofiler-SDK, "Kernel
+    counter collection")."""
+    rows: dict[tuple[str, str], Row] = {}
+    for held in _read_named(source):
+        key = str(held["Dispatch_Id"].value) if "Dispatch_Id" in held else "", str(held["Kernel_Name"].value)
+        row = rows.setdefault(key, {"region": held["Kernel_Name"]})
+        name, cell = str(held["Counter_Name"].value), held["Counter_Value"]
+        before = parse_number(row[name]) if name in row else 0.0
+        row[name] = cell._replace(value=(before or 0.0) + (parse_number(cell) or 0.0))
+        if "Start_Timestamp" in held and "End_Timestamp" in held:
+            row["runtime [s]"] = _nanoseconds(held["End_Timestamp"], held["Start_Timestamp"])
+    return tabulate_cells(rows.values(), source)
+
+
+def _nanoseconds(end: Cell, start: Cell | None = None) -> Cell:
+    """The seconds from one time to another, both in nanoseconds, of which a float does not hold all digits."""
+    try:
+        spent = int(str(end.value)[:30]) - (0 if start is None else int(str(start.value)[:30]))
+    except ValueError:
+        fail("bad-value", f"`{end.value}` is no time in nanoseconds", end.span, parents=end.parents)
+    return end._replace(value=spent / 1e9 if spent > 0 else "")
+
+
+def _read_named(source: Source) -> Iterator[dict[str, Cell]]:
+    """The cells of each line by the names in the first."""
+    header: list[str] = []
+    for cells in read_lines(source):
+        if not header:
+            header = [str(cell.value) for cell in cells]
+            continue
+        require_width(cells, len(header), "each line has a value a column")
+        yield dict(zip(header, cells, strict=True))

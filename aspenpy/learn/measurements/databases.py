@@ -1,0 +1,89 @@
+"""Databases: kernels in the SQLite files of Nsight Systems and rocprofv3.
+
+`nsys export --type sqlite`: CUPTI_ACTIVITY_KIND_KERNEL with times in nanoseconds and names in StringIds, NVTX_EVENTS
+where no kernel was traced (Nsight Systems user guide, "SQLite schema reference"). rocprofv3's `rocpd`: views
+`rocpd_kernel_dispatch` and `rocpd_info_kernel_symbol` (ROCprofiler-SDK, "Using rocpd output format").
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from aspenpy.language.diagnostics import fail
+from aspenpy.language.opening import read_first_bytes
+from aspenpy.learn.measurements.records import BEGINNING, ROLLBACK, open_database
+from aspenpy.learn.measurements.sheet import MeasurementSheet, tabulate_rows
+from aspenpy.record import Record
+
+MOST_REGIONS = 10_000
+MOST_STEPS, STRIDE = 20_000, 100_000
+"""Calls back from SQLite, each after so many of its steps: some two minutes, and then a query is given up."""
+
+
+class ProfileQuery(Record):
+    """Tables of a profiler, by which its databases are known, and what reads name, device, calls and nanoseconds."""
+
+    name: str
+    tables: frozenset[str]
+    text: str
+
+
+_TIMES = "count(*), sum(k.end - k.start), min(k.end - k.start), max(k.end - k.start)"
+_ORDER = f"group by 1, 2 order by 4 desc limit {MOST_REGIONS}"
+
+QUERIES = (
+    ProfileQuery(
+        "Nsight Systems",
+        frozenset({"CUPTI_ACTIVITY_KIND_KERNEL", "StringIds"}),
+        f"select s.value, k.deviceId, {_TIMES} from CUPTI_ACTIVITY_KIND_KERNEL k"
+        f" join StringIds s on s.id = k.demangledName {_ORDER}",
+    ),
+    ProfileQuery(
+        "rocprofv3",
+        frozenset({"rocpd_kernel_dispatch", "rocpd_info_kernel_symbol"}),
+        f"select s.display_name, k.agent_id, {_TIMES} from rocpd_kernel_dispatch k"
+        f" join rocpd_info_kernel_symbol s on s.id = k.kernel_id and s.guid = k.guid {_ORDER}",
+    ),
+    ProfileQuery(
+        "Nsight Systems",
+        frozenset({"NVTX_EVENTS", "StringIds"}),
+        f"select coalesce(k.text, s.value), '', {_TIMES} from NVTX_EVENTS k"
+        f" left join StringIds s on s.id = k.textId where k.end is not null {_ORDER}",
+    ),
+)
+
+
+def read_profile_database(path: Path) -> MeasurementSheet | None:
+    """One row per kernel and device, with the seconds of all its launches; None where the file is no database of a
+    profiler. Raises AspenError."""
+    if read_first_bytes(path, len(BEGINNING) + 4)[len(BEGINNING) + 2 :] != ROLLBACK:
+        hint = f"sqlite3 {path} 'pragma journal_mode = delete'"
+        fail("no-profile", f"`{path}` has a write-ahead log, beside which a reader leaves files", hint=hint)
+    steps = 0
+
+    def count_steps() -> bool:
+        nonlocal steps
+        steps += 1
+        return steps > MOST_STEPS
+
+    try:
+        with closing(open_database(path, "ro")) as connection:
+            connection.set_progress_handler(count_steps, STRIDE)
+            there = {name for (name,) in connection.execute("select name from sqlite_master")}
+            query = next((item for item in QUERIES if item.tables <= there), None)
+            if query is None:
+                return None
+            found = connection.execute(query.text).fetchall()
+    except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
+        fail("no-profile", f"`{path}` cannot be read as a database of a profiler: {error}")
+    rows = [
+        {"region": str(name), "device": str(device), "calls": calls, "runtime [s]": total / 1e9,
+         "shortest [s]": least / 1e9, "longest [s]": most / 1e9}
+        for name, device, calls, total, least, most in found
+        if all(isinstance(value, int | float) for value in (calls, total, least, most)) and total > 0
+    ]  # fmt: skip
+    if not rows:
+        fail("no-measurements", f"no kernel was traced in `{path}`, a database of {query.name}")
+    return tabulate_rows(rows, MOST_REGIONS)

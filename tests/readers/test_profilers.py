@@ -1,0 +1,213 @@
+"""Files of batch systems and profilers, in the form that their documentation shows, against arithmetic by hand."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from aspenpy.language.diagnostics import AspenError
+from aspenpy.language.source import Source
+from aspenpy.learn.measured_kernels import read_kernels
+from aspenpy.learn.measurements.read import read_measurements, recognise_format
+
+SACCT = """\
+JobID|JobName|Elapsed|ConsumedEnergy|State|NNodes
+12|md|1-00:00:10|1.5K|COMPLETED|2
+12.batch|batch|1-00:00:10||COMPLETED|1
+12.0|md|00:05:10|0|COMPLETED|2
+"""
+REFRAME = {
+    "session_info": {"version": "4.2"},
+    "runs": [
+        {
+            "testcases": [
+                {
+                    "name": "StreamTest",
+                    "system": "daint:gpu",
+                    "environment": "gnu",
+                    "result": "success",
+                    "time_run": 3.5,
+                    "perfvars": [{"name": "Copy", "value": 24939.4, "unit": "MB/s", "reference": 0}],
+                },
+                {"name": "New", "system": "x", "perfvalues": {"x:y:elapsed": [1.25, 1, -0.1, 0.1, "s"]}},
+            ]
+        }
+    ],
+}
+GPROF = """\
+Flat profile:
+
+Each sample counts as 0.01 seconds.
+  %   cumulative   self              self     total
+ time   seconds   seconds    calls  ms/call  ms/call  name
+ 66.67      0.02     0.02     7208     0.00     0.00  open
+ 33.33      0.03     0.01                             operator new(unsigned long)
+  0.00      0.03     0.00        1     0.00    10.00  main
+
+ %         the percentage of the total running time of the
+"""
+PERF_REPORT = """\
+# To display the perf.data header info, please use --header/--header-only options.
+#
+# Samples: 4K of event 'cpu-clock:u'
+# Event count (approx.): 2000000000
+#
+# Overhead  Command  Shared Object  Symbol
+# ........  .......  .............  ............
+#
+    60.00%  prog     prog           [.] force(double*)
+    25.00%  prog     libm.so.6      [.] exp
+    15.00%  prog     prog           [.] force(double*)
+"""
+DISPATCHES = """\
+"Kind","Agent_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp","VGPR_Count"
+"KERNEL_DISPATCH","Agent 4",1,10,"triad<float>(float*)",1,1700000000000000001,1700000000000001002,8
+"KERNEL_DISPATCH","Agent 4",2,10,"triad<float>(float*)",2,1700000000000002000,1700000000000003000,8
+"""
+COUNTERS = """\
+"Correlation_Id","Dispatch_Id","Kernel_Name","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"
+1,1,"triad","FETCH_SIZE",3,10,1010
+1,1,"triad","WRITE_SIZE",1,10,1010
+1,1,"triad","SQ_INSTS_VALU_FMA_F64",5,10,1010
+"""
+
+
+def rows_of(text: str) -> list[dict[str, object]]:
+    return [{name: cell.value for name, cell in row.items()} for row in read_measurements(Source(text, "file")).rows]
+
+
+def test_jobs_of_slurm() -> None:
+    """A day and ten seconds; an energy of zero was not gathered; the batch step repeats the job."""
+    job, step = rows_of(SACCT)
+    assert (job["run"], job["application"], job["runtime"], job["energy"]) == ("12", "md", "86410.0", "1500.0")
+    assert (step["run"], step["runtime"], step["energy"]) == ("12.0", "310.0", "")
+    raw = "JobID|JobName|ElapsedRaw|ConsumedEnergyRaw\n7|fft|90|1234567\n"
+    assert [(row["runtime"], row["energy"]) for row in rows_of(raw)] == [("90", "1234567")]
+
+
+def test_reports_of_reframe() -> None:
+    old, new = rows_of(json.dumps(REFRAME))
+    assert (old["application"], old["device"], old["Copy"], old["runtime"]) == ("StreamTest", "daint:gpu", 24939.4, 3.5)
+    assert (new["application"], new["elapsed"]) == ("New", 1.25)
+
+
+def test_flat_profile_of_gprof() -> None:
+    first, second, main = rows_of(GPROF)
+    assert (first["region"], first["runtime"], first["calls"]) == ("open", "0.02", "7208")
+    assert (second["region"], second["runtime"], second["calls"]) == ("operator new(unsigned long)", "0.01", "")
+    assert (main["region"], main["runtime"]) == ("main", "")
+
+
+def test_report_of_perf() -> None:
+    """75 % of two seconds, of two lines of one symbol."""
+    force, exp = rows_of(PERF_REPORT)
+    assert (force["region"], force["runtime"]) == ("force(double*)", pytest.approx(1.5))
+    assert (exp["region"], exp["runtime"]) == ("exp", pytest.approx(0.5))
+    cycles = rows_of(PERF_REPORT.replace("cpu-clock:u", "cycles"))
+    assert "runtime" not in cycles[0]
+
+
+def test_dispatches_and_counters_of_rocprof() -> None:
+    """Nanoseconds since 1970 have more digits than a float; 64 lanes and two operations of an FMA; kilobytes."""
+    assert [row["runtime"] for row in rows_of(DISPATCHES)] == [1.001e-6, 1e-6]
+    (found,) = read_kernels([Source(DISPATCHES, "x")]).kernels
+    assert found.time == pytest.approx(2.001e-6)
+    (found,) = read_kernels([Source(COUNTERS, "x")]).kernels
+    assert (found.time, found.flops, found.volume) == (pytest.approx(1e-6), 5 * 128, 4096)
+    stats = '"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n"triad",4,8000,2000,100.0\n'
+    assert [(row["region"], row["runtime"]) for row in rows_of(stats)] == [("triad", 8e-6)]
+
+
+def database(path: Path, *statements: str) -> Path:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    return path
+
+
+NSYS = (
+    "create table StringIds (id integer primary key, value text not null)",
+    "create table CUPTI_ACTIVITY_KIND_KERNEL (start int, end int, deviceId int, demangledName int, shortName int)",
+    "insert into StringIds values (1, 'void triad<double>(double *)'), (2, 'copy')",
+    "insert into CUPTI_ACTIVITY_KIND_KERNEL values (100, 1100, 0, 1, 1), (2000, 4000, 0, 1, 1), (5000, 5500, 0, 2, 2)",
+)
+ROCPD = (
+    "create table rocpd_kernel_dispatch_1 (id int, guid text, kernel_id int, agent_id int, start int, end int)",
+    "create view rocpd_kernel_dispatch as select * from rocpd_kernel_dispatch_1",
+    "create table rocpd_info_kernel_symbol (id int, guid text, display_name text)",
+    "insert into rocpd_info_kernel_symbol values (3, 'a', 'triad')",
+    "insert into rocpd_kernel_dispatch_1 values (1, 'a', 3, 4, 10, 1010), (2, 'a', 3, 4, 2000, 4000)",
+)
+
+
+@pytest.mark.parametrize(("statements", "name"), [(NSYS, "void triad<double>(double *)"), (ROCPD, "triad")])
+def test_databases_of_profilers(tmp_path: Path, statements: tuple[str, ...], name: str) -> None:
+    path = database(tmp_path / "profile.sqlite", *statements)
+    before = path.read_bytes()
+    first = read_measurements(path).rows[0]
+    assert [first[column].value for column in ("region", "calls", "runtime", "longest")] == [
+        name,
+        2,
+        pytest.approx(3e-6),
+        pytest.approx(2e-6),
+    ]
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["profile.sqlite"]
+
+
+def test_databases_without_kernels_are_told_apart(tmp_path: Path) -> None:
+    empty = database(tmp_path / "nsys.sqlite", *NSYS[:2])
+    with pytest.raises(AspenError, match="no kernel was traced"):
+        read_measurements(empty)
+    with pytest.raises(AspenError, match="database of another program"):
+        read_measurements(database(tmp_path / "other.sqlite", "create table x (y int)"))
+    wrong = database(tmp_path / "wrong.sqlite", *NSYS[:1], "create table CUPTI_ACTIVITY_KIND_KERNEL (start int)")
+    with pytest.raises(AspenError, match="cannot be read as a database of a profiler"):
+        read_measurements(wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("p.cubex", b"x", "CUBE profile of Score-P"),
+        ("gmon.out", b"gmon\1\0\0\0", "recording of gprof"),
+        ("perf.data", b"PERFILE2", "recording of `perf record`"),
+        ("r.nsys-rep", b"x", "report of Nsight Systems"),
+        ("x.csv", b"\x1f\x8b\x08", "a compressed file"),
+        ("pipes.txt", b"a|b\n1|2\n", "not separated by commas"),
+        ("s.txt", b"JobID|Elapsed\n1|soon\n", "has no time: `soon`"),
+        ("s.txt", b"JobID|ElapsedRaw\n1\n", "has 1 values for 2 columns"),
+        ("s.txt", b"JobID|ElapsedRaw|ConsumedEnergy\n1|2|much\n", "has no energy: `much`"),
+        ("r.json", b'{"session_info": {}, "runs": 3}', "is no run report of ReFrame"),
+        ("r.json", b'{"session_info": {}, "runs": []}', "there are no measurements"),
+        ("k.csv", b"Kernel_Name,Start_Timestamp,End_Timestamp\na,1,x\n", "`x` is no time in nanoseconds"),
+    ],
+)
+def test_what_is_not_read_is_named(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(AspenError) as refused:
+        read_measurements(path)
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (SACCT, "sacct -P"),
+        (json.dumps(REFRAME), "ReFrame's reports"),
+        (GPROF, "gprof"),
+        (PERF_REPORT, "perf report"),
+        (DISPATCHES, "rocprof's traces"),
+        (COUNTERS, "rocprofv3's counters"),
+    ],
+)
+def test_a_format_is_known_by_its_beginning(text: str, name: str) -> None:
+    found = recognise_format(text)
+    assert found is not None
+    assert found.name == name
