@@ -55,13 +55,16 @@ def level_exprs(level: Level) -> list[Expr]:
 
 def shape_of(level: Level, values: Sequence[Any], page: Any) -> CacheShape:
     """A cache as one instance has it: of a shared one its part of the ways, or of the sets where that is no whole
-    number of ways."""
+    number of ways. Without a tree over its ways, one with the policy `plru` has `lru`. Raises AspenError for a policy
+    that is not simulated."""
+    if level.policy not in hierarchy.POLICIES:
+        stated, message = level.place.component.properties["policy"], f"no simulation knows `{level.policy}`"
+        fail("policy-simulation", message, stated.span, hint="leave --simulate out: formulas know its law")
     sets, room, line, added, together, reach = values
     lines, ways = sets * room - added * level.adds, max(1, math.ceil(room - added / sets))
     sets = max(1, round(lines / ways))
     near = int(page) if level.reach is None else int(reach)
-    has_tree = level.policy != "plru" or not ways & (ways - 1)
-    policy = level.policy if level.policy in hierarchy.POLICIES and has_tree else "lru"
+    policy = "lru" if level.policy == "plru" and ways not in hierarchy.WAYS_OF_TREES else level.policy
     return CacheShape(int(sets), int(ways), int(line), policy, level.adds, level.writes, int(together), near)
 
 

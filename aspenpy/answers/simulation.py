@@ -91,6 +91,7 @@ class Simulation:
     def __init__(self, prediction: Prediction) -> None:
         self.prediction = prediction
         self.references = 0
+        self.played_as_lru = set[str]()  # names of caches
         self._executions = self._passes = 0
         self._asked: dict[flow.Block, _Asked | None] = {}
         self._plans: dict[int, _Plan] = {}
@@ -284,6 +285,8 @@ class Simulation:
             shape_of(level, [next(values) for _ in row], page_bytes)
             for level, row in zip(asked.levels, asked.of_levels, strict=True)
         )
+        pairs = zip(asked.levels, shapes, strict=True)
+        self.played_as_lru |= {level.name for level, shape in pairs if level.policy != shape.policy}
         evaded = [tuple(float(next(values)) for _ in asked.levels) for _ in asked.accesses]
         rows = [[next(values) for _ in row] for row in asked.of_accesses]
         names = tuple(level.name for level in asked.levels)

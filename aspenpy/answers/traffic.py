@@ -257,23 +257,26 @@ class Traffic(Result):
         if self.simulation is None:
             return describe_edges(self.prediction, self.edges)
         if self._simulate:
-            return self._sectors_played
+            return self._simulation_notes
         message = (
             f"formulas are in doubt here, so {self.simulation.references:,} references were made one by one: they miss "
             f"`{self.levels[0].name}` {format_expected(self._misses(self._values))} times, "
             f"{format_expected(self._misses(self._by_formulas))} by formulas"
         )
-        return [Diagnostic("simulated", message, None, severity="note")]
+        return [Diagnostic("simulated", message, None, severity="note"), *self._simulation_notes]
 
     @property
-    def _sectors_played(self) -> list[Diagnostic]:
-        """Caches whose sectors a simulation takes for lines, though those of a line share a place."""
+    def _simulation_notes(self) -> list[Diagnostic]:
+        """Caches whose sectors a simulation takes for lines, though those of a line share a place, and those whose ways
+        have no tree."""
         message = "is simulated with a line for each sector: what is touched sparsely finds more room than it has"
-        return [
-            Diagnostic("sectors-as-lines", f"the cache `{level.name}` {message}", None, severity="note")
-            for level in self.levels
-            if level.sector is not None
-        ]
+        notes = [("sectors-as-lines", level.name, message) for level in self.levels if level.sector is not None]
+        message = (
+            "is simulated as `lru`: a tree for `plru` needs 2, 4, ..., or 64 ways, and an instance has another number"
+        )
+        played = () if self.simulation is None else sorted(self.simulation.played_as_lru)
+        notes += [("plru-as-lru", name, message) for name in played]
+        return [Diagnostic(code, f"the cache `{name}` {text}", None, severity="note") for code, name, text in notes]
 
     def _misses(self, moved: Mapping[Moved, float]) -> float:
         """Misses of all accesses at the first level."""

@@ -19,6 +19,7 @@ MOST_OWNERS = 8_000
 
 # caches.c knows each of these by its place in the row.
 POLICIES = ("lru", "plru", "random")
+WAYS_OF_TREES = (1, 2, 4, 8, 16, 32, 64)  # for `plru`, whose bits of a set are one word
 WRITES = ("allocate", "no_allocate", "streaming")
 IN_STEP, PACED, DRAWN = range(3)
 

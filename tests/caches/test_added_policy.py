@@ -58,13 +58,13 @@ def add_row(file: Path, row: str) -> None:
     file.write_text(before + row + end + behind)
 
 
-def run(package: Path, policy: str) -> subprocess.CompletedProcess[str]:
-    return run_on(package, machine_of(("L1", CAPACITY, WAYS), policy=policy))
+def run(package: Path, policy: str, *more: str) -> subprocess.CompletedProcess[str]:
+    return run_on(package, machine_of(("L1", CAPACITY, WAYS), policy=policy), *more)
 
 
-def run_on(package: Path, machine: str) -> subprocess.CompletedProcess[str]:
+def run_on(package: Path, machine: str, *more: str) -> subprocess.CompletedProcess[str]:
     (package / "m.aspen").write_text(machine)
-    command = [sys.executable, "-m", "aspenpy", "traffic", "a.aspen", "--machine", "m.aspen", "--format", "json"]
+    command = [sys.executable, "-m", "aspenpy", "traffic", "a.aspen", "--machine", "m.aspen", "--format", "json", *more]
     environment = {**os.environ, "PYTHONPATH": str(package)}
     return subprocess.run(command, cwd=package, env=environment, capture_output=True, text=True, check=False)
 
@@ -97,6 +97,16 @@ def test_one_row_adds_a_kind_of_cache(package: Path) -> None:
     assert found["spilled"] == found["exclusive"] != found["inclusive"]
     done = run_on(package, machine.replace("cache L2 {", "cache L2 { property inclusion [spiled]"))
     assert "`spilled`" in done.stderr
+
+
+def test_no_simulation_takes_it_for_another(package: Path) -> None:
+    (package / "a.aspen").write_text(
+        "model a { data X [800] kernel main { execute { loads [100] of size [8] from X as stream } } }"
+    )
+    assert run(package, "fifo").returncode == 0
+    done = run(package, "fifo", "--simulate")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no simulation knows `fifo`" in done.stderr
 
 
 def test_messages_know_it(package: Path) -> None:

@@ -77,6 +77,16 @@ def test_policies(policy: str) -> None:
     assert (found.accesses, found.misses) == (oracle.counts.reads, oracle.counts.read_misses)
 
 
+@pytest.mark.parametrize(("ways", "notes"), [(4, []), (3, ["plru-as-lru"]), (128, ["plru-as-lru"])])
+def test_a_tree_needs_a_power_of_two(ways: int, notes: list[str]) -> None:
+    """Sets of three lines have no tree of bits, and 128 lines need more bits than a word has."""
+    text = machine_of(("L1", 64 * 2 * ways, ways), policy="plru")
+    found = traffic(application("execute { loads [64] of size [8] from A as stream }", "data A [512]"), machine(text),
+                    simulate=True)  # fmt: skip
+    assert found.totals[0].read_misses == 8
+    assert [note.code for note in found.edge_notes] == notes
+
+
 def test_victims_move_down_and_up() -> None:
     """Six lines in turn through four and a victim cache of four: memory sends each once, L1 misses every time."""
     hierarchy = CacheHierarchy([CacheShape(1, 4, 64), CacheShape(1, 4, 64, adds=True)])
