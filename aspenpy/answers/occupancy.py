@@ -18,11 +18,12 @@ from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
 
 MANY_LANES = 32  # from so many lanes on a core is an accelerator's: no program is written for one of them alone
-FEW_TURNS = 4  # from so many turns on a core, instances are pieces of work and not ranks
+MOST_TURNS_OF_RANKS = 4  # from so many turns on a core, instances are pieces of work and not ranks
 SHORT_PART = Fraction(1, 20)  # of the runtime: what takes less may leave cores idle
 IDLE_PART = Fraction(1, 10)  # of the core-seconds of a block; less is left idle by all codes
 
 MOST_BLOCKS = 1000
+"""Blocks of a run, each of which takes some 0.1 ms; larger ones are told nothing of cores and reuse."""
 
 
 def warn_of_unlike_ranks(trees: Mapping[str, CostTree]) -> tuple[Diagnostic, ...]:
@@ -36,7 +37,8 @@ def warn_of_unlike_ranks(trees: Mapping[str, CostTree]) -> tuple[Diagnostic, ...
     silent = [
         f"`{name}`" for name, tree in trees.items() if placements[name] is None and tree.residence.where.rank_counts
     ]
-    if not having or len(having) + bool(silent) < 2:
+    unlike = len(having) + (1 if silent else 0)
+    if not having or unlike < 2:
         return ()
     kinds = " and ".join(f"a {kind} of {', '.join(labels)}" for kind, labels in having.items())
     if silent:
@@ -64,7 +66,7 @@ class BusyCores(Total):
 
 
 class BlockSeconds(Total):
-    """Seconds of a block, over all executions."""
+    """Total: seconds of a block, over all its executions."""
 
     block: flow.Block
 
@@ -73,7 +75,7 @@ class Width(Record):
     """How many instances a block has on average, how many cores they keep busy, and its seconds over the run."""
 
     instances: float
-    together: float
+    busy_cores: float
     seconds: float
 
 
@@ -86,30 +88,25 @@ def warn_of_idle_cores(prediction: Evaluation, widths: Mapping[flow.Block, Width
     computing = {block: width for block, width in widths.items() if _has_computation(tree.blocks[block])}
     if core is None or not computing:
         return []
-    widest = max(computing, key=lambda block: computing[block].together)
+    widest = max(computing, key=lambda block: computing[block].busy_cores)
     sockets = [place for place in tree.machine.first_places(tree.socket) if place.path == core.path[: len(place.path)]]
     socket = next((place for place in sockets if place.component.type == "socket"), None)
-    try:
-        lanes = core.component.value("simd_width")
-        placement = tree.residence.where.ranks
-        unit = graph.ONE if placement is None else placement.places_of_rank(core)
-        share = tree.residence.where.share_of_machine
-        asked = [
-            graph.mul(core.count, share),
-            graph.ONE if socket is None else socket.count,
-            graph.ONE if lanes is None else lanes,
-            unit,
-        ]
-        cores, among, width, of_rank = prediction.scope.values(asked, prediction.seed)
-        if cores < 1 or among < 1:
-            return []
-        if of_rank > 1 and (ranks := _blocks_of_ranks(tree, computing)):
-            return list(_describe_idle_cores(ranks, core, of_rank, prediction))
-        launched = socket is not None and socket.component.value("launch_latency") is not None
-        accelerator = launched or width >= MANY_LANES
-        return list(_describe_idle_parts(widest, widths[widest].instances, core, cores, cores / among, accelerator))
-    except (AspenError, OverflowError, TypeError):
-        return []  # a value that is missing is an error of its own where it is needed
+    placement = tree.residence.where.ranks
+    wanted = {
+        "cores": graph.mul(core.count, tree.residence.where.share_of_machine),
+        "sockets": graph.ONE if socket is None else socket.count,
+        "lanes": core.component.value("simd_width") or graph.ONE,
+        "cores of a rank": graph.ONE if placement is None else placement.places_of_rank(core),
+    }
+    known = prediction.scope.numbers_if_known(wanted, prediction.seed)
+    if known is None or known["cores"] < 1 or known["sockets"] < 1:
+        return []
+    if known["cores of a rank"] > 1 and (ranks := _blocks_of_ranks(tree, computing)):
+        return list(_describe_idle_cores(ranks, core, known["cores of a rank"], prediction))
+    launched = socket is not None and socket.component.value("launch_latency") is not None
+    accelerator = launched or known["lanes"] >= MANY_LANES
+    of_socket = known["cores"] / known["sockets"]
+    return list(_describe_idle_parts(widest, widths[widest].instances, core, known["cores"], of_socket, accelerator))
 
 
 def warn_of_unplaced_blocks(prediction: Evaluation, widths: Mapping[flow.Block, Width]) -> list[Diagnostic]:
@@ -146,7 +143,7 @@ def _describe_idle_parts(
         return
     turns = ceil(instances / cores)
     left = turns * cores - instances
-    if left > IDLE_PART * turns * cores or (not accelerator and instances < FEW_TURNS * cores):
+    if left > IDLE_PART * turns * cores or (not accelerator and instances < MOST_TURNS_OF_RANKS * cores):
         idle = f"; the last turn leaves {_number(left)} idle" if left else ""
         message = f"{_number(instances)} instances take turns on {_number(cores)} `{name}`{idle}"
         yield warning("more-than-cores", message, block.span, hint=f"{_number(cores)} instances run at once")
@@ -174,7 +171,7 @@ def _describe_idle_cores(
         message = f"a rank occupies {cores}, but this block states no width{others}: only one of them works"
         yield warning("narrow-rank", message, longest.span, hint=hint)
         return
-    spread = {block: width.together / width.instances for block, width in ranks.items() if width.instances}
+    spread = {block: width.busy_cores / width.instances for block, width in ranks.items() if width.instances}
     widest = max(spread, key=spread.__getitem__, default=None)
     if widest is not None and of_rank - spread[widest] > IDLE_PART * of_rank:
         message = f"{_number(spread[widest])} of {cores} of a rank are busy: no block has more parts"
@@ -185,15 +182,15 @@ def _describe_idle_cores(
 
 
 def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
-    """The blocks that a run executes, and how many instances each has on average; none where a value is missing."""
+    """The blocks that a run executes, and how many instances each has on average; none where a value is missing, which
+    is an error of its own where it is needed."""
     if len(prediction.tree.blocks) > MOST_BLOCKS:
         return {}
     try:
         totals = _totals_of_tree(prediction.tree)
-        values = prediction.scope.values_if_known(list(totals.values()), prediction.seed)
-        numbers = {key: float(value) for key, value in zip(totals, values or (), strict=values is not None)}
-    except (AspenError, OverflowError, TypeError):
-        return {}  # is an error of its own where it is needed
+    except AspenError:  # calls that multiply make more of several totals for each block than of its runtime
+        return {}
+    numbers = prediction.scope.numbers_if_known(totals, prediction.seed) or {}
     ran = {key.block: number for key, number in of_kind(Executions, numbers).items() if number > 0}
     return {
         block: Width(
@@ -212,8 +209,8 @@ def _totals_of_tree(tree: CostTree) -> Totals:
 
 
 def _widths_of_block(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:
-    """Executions of a block and its instances; of bound ranks the cores that these keep busy, of a block without a
-    width, beside ranks, its seconds."""
+    """Always the executions of a block and its instances. Where ranks are bound and the block has a width, the cores
+    that these keep busy; beside ranks, for a block without a width that computes, its seconds."""
     cost, placement = tree.blocks[block], tree.residence.where.ranks
     totals: Totals = {Executions(block): graph.ONE, Started(block): block.parallelism}
     if cost.instances.placement is not None and block.width is not None:

@@ -10,6 +10,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cached_property
+from math import isfinite
 from types import MappingProxyType
 from typing import Any, NoReturn, cast
 
@@ -346,6 +347,15 @@ class Scope:
     def numbers(self, totals: Mapping[Any, Expr], seed: int = DEFAULT_SEED) -> dict[Any, float]:
         """The values of totals in floating point, by their keys."""
         return dict(zip(totals, map(float, self.values(list(totals.values()), seed)), strict=True))
+
+    def numbers_if_known(self, totals: Mapping[Any, Expr], seed: int = DEFAULT_SEED) -> dict[Any, float] | None:
+        """The same where all of them have finite values; None otherwise, without looking for the reason."""
+        values = self.values_if_known(list(totals.values()), seed)
+        try:
+            found = dict(zip(totals, map(float, values or ()), strict=values is not None))
+        except OverflowError:
+            return None
+        return found if values is not None and all(map(isfinite, found.values())) else None
 
     def used(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The parameters that the expressions depend on, in the order of their declaration."""

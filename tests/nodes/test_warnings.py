@@ -55,6 +55,23 @@ def test_idle_cores_of_an_accelerator(instances: int, machine_text: str, expecte
     assert told(f"execute [{instances}] {{ flops [1] }}", machine_text).get("idle-cores") == expected
 
 
+def test_a_rank_may_have_half_a_core() -> None:
+    """Five cores among two NUMA domains: a note on 2.5 of them, not silence."""
+    halves = gpu(launch="").replace("core [10] sm  memory m", "core [5] sm  memory [2] m")
+    found = aspenpy.predict(application("execute [2] { flops [1e9] } execute [2] of [2] { flops [1] }"),
+                            machine(halves), bind="numa").diagnostics  # fmt: skip
+    assert [item.message[:26] for item in found if item.code == "narrow-rank"] == ["a rank occupies 2.5 `sm`, "]
+
+
+def test_a_mistake_of_the_program_is_no_missing_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise TypeError
+
+    monkeypatch.setattr("aspenpy.answers.occupancy._describe_idle_parts", fail)
+    with pytest.raises(TypeError):
+        told("execute [1] { flops [1] }", gpu())
+
+
 def test_one_block_that_fills_the_cores_is_enough() -> None:
     wide = "execute [1] { flops [1] } execute [10] { flops [1] }"
     assert "idle-cores" not in told(wide, gpu())
