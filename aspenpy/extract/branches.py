@@ -289,7 +289,7 @@ def is_failure(node: r.Statement | None, ending: Set[str] = frozenset()) -> bool
 
 def find_never_returning(program: r.Program) -> frozenset[str]:
     """The functions of a program that never return: those that say so, and those that always call such."""
-    found, before = set(program.ending), -1
+    found, before = set(program.never_return), -1
     while len(found) > before:
         before = len(found)
         found |= {function.key for function in program.functions if _is_always_ending(function, found)}

@@ -25,7 +25,7 @@ class CallGraph:
 
     @cached_property
     def calls(self) -> Mapping[str, Set[str]]:
-        pointed = self.program.pointed
+        pointed = self.program.pointer_targets
         return {
             key: change.calls.union(*(pointed.get(call, ()) for call in change.calls))
             for key, change in self.changes.items()

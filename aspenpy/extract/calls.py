@@ -397,9 +397,9 @@ class CallEvaluator(WalkTask):
         if isinstance(part, r.Address) and formal.type.kind in ("integer", "real"):
             part = part.operand  # C hands the address of a number to a procedure of Fortran, which only reads it
         is_object = formal.name == "this" and part.type.kind == "record"
-        if formal.type.name != "&" and not is_object:
+        if not formal.type.is_reference and not is_object:
             return self.evaluator.evaluate(part), None
-        referred = part.operand if isinstance(part, r.Address) and part.type.name == "&" else part
+        referred = part.operand if isinstance(part, r.Address) and part.type.is_reference else part
         costs = len(self.out)
         there = self.places.locate(referred) if isinstance(referred, _PLACED) else None
         if there is None:

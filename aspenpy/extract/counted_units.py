@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from enum import IntEnum
+from itertools import zip_longest
 from typing import Any
 
 from aspenpy.extract import records as r
@@ -82,8 +84,35 @@ class RunCounts(Record):
     guessed: Mapping[Span, Guesses] = NO_GUESSES
 
 
-Insertion = tuple[tuple[int, int, int, int], str]
-"""A text to insert: its offset, with what orders it among others there."""
+class Layer(IntEnum):
+    """What is written around one span, the outermost first."""
+
+    TEST = 0
+    RECORD = 1
+    TOUCH = 2
+
+
+class Insertion(Record):
+    """A text to insert: what `opens` a layer around a span, or closes it."""
+
+    span: Span
+    layer: Layer
+    opens: bool
+    text: str
+
+    @property
+    def offset(self) -> int:
+        return self.span.start if self.opens else self.span.end
+
+    @property
+    def sort_key(self) -> tuple[int, bool, int, int]:
+        """Closing texts come first; of spans that begin or end together the wider ones stand outside."""
+        partner = self.span.end if self.opens else self.span.start
+        return self.offset, self.opens, -partner, self.layer if self.opens else -self.layer
+
+
+def _surround(span: Span, layer: Layer, before: str, behind: str) -> tuple[Insertion, Insertion]:
+    return Insertion(span, layer, opens=True, text=before), Insertion(span, layer, opens=False, text=behind)
 
 
 class CountedUnit:
@@ -91,6 +120,7 @@ class CountedUnit:
 
     def __init__(self, path: str, program: r.Program, is_cpp: bool) -> None:
         self.path, self.is_cpp = path, is_cpp
+        self._auto = "auto" if is_cpp else "__auto_type"
         expanded, _ = read_program(ParsedUnit(path))
         self.layout = SourceLayout(expanded)
         self.pairs: list[tuple[r.Function, r.Function]] = []
@@ -124,62 +154,55 @@ class CountedUnit:
         is_used = recorded or touched or tested
         head = f"extern {language}void {declared}; {_ITERATORS if self.is_cpp else ''}" if is_used else ""
         inserted = [*self._insert_records(recorded), *self._insert_touches(touched), *self._insert_tests(tested)]
-        inserted.sort()
-        return head + _MARKER.sub("", self.layout.text([(place[0], text) for place, text in inserted]))
+        inserted.sort(key=lambda item: item.sort_key)
+        return head + _MARKER.sub("", self.layout.text([(item.offset, item.text) for item in inserted]))
 
     def _insert_records(self, recorded: Mapping[Span, int]) -> list[Insertion]:
         """Texts to insert by place: around each recorded expression, those of an outer one outside."""
         found: dict[Span, tuple[int, str]] = {}
         sizes: dict[Span, str] = {}  # of containers, where another of their methods needs it
         for written, expanded in self.pairs if recorded else ():
-            nodes = [[*walk_records(function.body)] for function in (written, expanded)]
-            if [type(node) for node in nodes[0]] == [type(node) for node in nodes[1]]:
-                changed = {span for node in nodes[1] if (span := _changed_span(node)) is not None}
-                for mine, other in zip(*nodes, strict=True):
-                    number = recorded.get(getattr(mine, "span", None))  # type: ignore[arg-type]
-                    if number is None or other.span is None:
-                        continue
-                    if (container := _container_behind(other)) is not None:
-                        found[other.span], sizes[other.span] = (number, RECORD), f"({container.text()}).size()"
-                    elif other.span in changed:
-                        continue
-                    elif is_pointer(other):
-                        found[other.span] = (number, POINTER)
-                    elif is_whole(other):
-                        found.setdefault(other.span, (number, RECORD))
-        kind = "auto" if self.is_cpp else "__auto_type"
-        begin = f"({{ {kind} {RECORD}d = ("
-        texts = [((span.start, 1, -span.end, 0), begin) for span in found]
-        texts += [
-            ((span.end, 0, -span.start, 1), f"); {recorder}({number}, {sizes.get(span, f'{RECORD}d')}); {RECORD}d; }})")
+            changed = {_changed_span(node) for node in walk_records(expanded.body)}
+            for mine, other in _matching_nodes(walk_records(written.body), walk_records(expanded.body)):
+                number = recorded.get(mine.span)
+                if number is None or other.span is None:
+                    continue
+                if (container := _container_behind(other)) is not None:
+                    found[other.span], sizes[other.span] = (number, RECORD), f"({container.text()}).size()"
+                elif other.span in changed:
+                    continue
+                elif is_pointer(other):
+                    found[other.span] = (number, POINTER)
+                elif is_whole(other):
+                    found.setdefault(other.span, (number, RECORD))
+        begin = f"({{ {self._auto} {RECORD}d = ("
+        return [
+            text
             for span, (number, recorder) in found.items()
+            for value in [sizes.get(span, f"{RECORD}d")]
+            for text in _surround(span, Layer.RECORD, begin, f"); {recorder}({number}, {value}); {RECORD}d; }})")
         ]
-        return texts
 
     def _insert_touches(self, touched: Mapping[Span, tuple[int, ...]]) -> list[Insertion]:
-        """Texts around places that are accessed, which stay places: inside of those of a record of the same span."""
+        """Texts around places that are accessed, which stay places."""
         found: dict[Span, list[int]] = {}
         for written, expanded in self.pairs if touched else ():
-            nodes = [[*_list_places(function)] for function in (written, expanded)]
-            if [type(node) for node in nodes[0]] != [type(node) for node in nodes[1]]:
-                continue
-            for mine, other in zip(*nodes, strict=True):
-                numbers = touched.get(getattr(mine, "span", None), ())  # type: ignore[arg-type]
+            for mine, other in _matching_nodes(_list_places(written), _list_places(expanded)):
+                numbers = touched.get(mine.span, ())
                 place = other.target if isinstance(other, r.Assignment) else other
                 if not numbers or not isinstance(place, r.Element | r.Field) or place.span is None:
                     continue
                 known = found.setdefault(place.span, [])
                 known += [number for number in numbers if number not in known]
-        kind = "auto" if self.is_cpp else "__auto_type"
         texts: list[Insertion] = []
         for span, known in found.items():
             calls = " ".join(f"{TOUCH}({number}, {TOUCH}d);" for number in known)
-            texts.append(((span.start, 1, -span.end, 1), f"(*({{ {kind} {TOUCH}d = &("))
-            texts.append(((span.end, 0, -span.start, 0), f"); {calls} {TOUCH}d; }}))"))
+            before, behind = f"(*({{ {self._auto} {TOUCH}d = &(", f"); {calls} {TOUCH}d; }}))"
+            texts += _surround(span, Layer.TOUCH, before, behind)
         return texts
 
     def _insert_tests(self, tested: Mapping[Span, int]) -> list[Insertion]:
-        """Texts around conditions of branches and loops, outside of those of a record of the same span."""
+        """Texts around conditions of branches and loops."""
         found: dict[Span, int] = {}
         for written, expanded in self.pairs if tested else ():
             for mine, other in zip(_counted_statements(written), _counted_statements(expanded), strict=True):
@@ -187,11 +210,8 @@ class CountedUnit:
                 number = tested.get(mine.span)
                 if number is not None and condition is not None and condition.span is not None:
                     found.setdefault(condition.span, number)
-        texts: list[Insertion] = []
-        for span, number in found.items():
-            texts.append(((span.start, 1, -span.end, -1), f"({OUTCOME}({number}, !!("))
-            texts.append(((span.end, 0, -span.start, 2), ")))"))
-        return texts
+        around = ((span, f"({OUTCOME}({number}, !!(") for span, number in found.items())
+        return [text for span, before in around for text in _surround(span, Layer.TEST, before, ")))")]
 
     def count(self, lines: Mapping[int, float]) -> RunCounts:
         """Counts of statements and functions from those of the lines."""
@@ -206,6 +226,7 @@ class CountedUnit:
             if count is not None:
                 entered[written.key] = count
         ran: dict[Span, ExecutionCount] = {}
+        # A set: each unit that includes a header has the functions in it once more, at the same spans.
         for mine, other in {pair for functions in self.pairs for pair in _pair_spans(*functions)}:
             if (found := counter.found.get(other)) is not None:
                 ran[mine] = found.add(ran.get(mine))
@@ -259,7 +280,18 @@ def is_pointer(node: Any) -> bool:
     type = getattr(node, "type", None)
     if isinstance(node, r.Call) and node.name in ALLOCATIONS:
         return True
-    return isinstance(type, r.Type) and type.kind == "pointer" and type.name != "&" and not isinstance(node, r.Constant)
+    return (
+        isinstance(type, r.Type)
+        and type.kind == "pointer"
+        and not type.is_reference
+        and not isinstance(node, r.Constant)
+    )
+
+
+def _matching_nodes(written: Iterable[Any], expanded: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Pairs of the records of a function as it is written and expanded; none where macros changed the statements."""
+    pairs = list(zip_longest(written, expanded))
+    return iter(pairs if all(type(mine) is type(other) for mine, other in pairs) else ())
 
 
 def _container_behind(node: Any) -> Span | None:
@@ -283,10 +315,10 @@ def _list_places(function: r.Function) -> Iterator[Any]:
 def mark_expanded(text: str) -> str:
     """The output of the preprocessor with places in itself, so that only what is of the system stays marked."""
     lines = text.split("\n")
-    for place, line in enumerate(lines):
+    for number, line in enumerate(lines, 1):
         match = _MARKER.fullmatch(line)
-        if match is not None:
-            lines[place] = f'# {place + 2} "expanded"{" 3" if "3" in match[1].split() else ""}'
+        if match is not None:  # names the line that follows
+            lines[number - 1] = f'# {number + 1} "expanded"{" 3" if "3" in match[1].split() else ""}'
     return "\n".join(lines)
 
 

@@ -77,7 +77,7 @@ SHARED = "shared@"
 
 def index_variable(name: str, axis: str, span: Span | None = None) -> r.Variable:
     """The variable that stands for `threadIdx.x` and its like in the kernels of a device."""
-    return r.Variable(f"device@{name}.{axis}", f"{name}_{axis}", INT, "local", span)
+    return r.Variable(f"device@{name}.{axis}", f"{name}_{axis}", INT, "local", span=span)
 
 
 def device_name(name: str) -> str | None:

@@ -54,7 +54,7 @@ def _is_template(kernel: r.Function, launched: set[str]) -> bool:
 def _make_launched(kernel: r.Function, launch: r.Launch, known: _SourceConstants) -> r.Function:
     """The function of a launch: the loops over its grid and blocks around the text of its kernel. Extents of blocks
     that the text says are numbers, since what warps do depends on them."""
-    formals = [r.Variable(f"{launch.key}@{name}", name, INT, "formal", kernel.span) for name in EXTENTS]
+    formals = [r.Variable(f"{launch.key}@{name}", name, INT, "formal", span=kernel.span) for name in EXTENTS]
     used = {node.key for node in walk_records(kernel.body) if isinstance(node, r.Variable)}
     extents: list[r.Expression] = [*formals]
     for at, given in enumerate(launch.extents[:6]):
@@ -70,7 +70,7 @@ def _make_launched(kernel: r.Function, launch: r.Launch, known: _SourceConstants
         extents += (r.Constant(assumed.pop(0) if there else 1, INT) for there in is_used)
     named = [(name, axis) for name in ("gridDim", "blockDim") for axis in AXES]
     pairs = [(index_variable(*place), extent) for place, extent in zip(named, extents, strict=False)]
-    start = [r.Declaration(index, extent, None, kernel.span) for index, extent in pairs]
+    start = [r.Declaration(index, extent, span=kernel.span) for index, extent in pairs]
     values = {
         index.key: extent.value
         for index, extent in pairs
@@ -88,7 +88,7 @@ def _make_launched(kernel: r.Function, launch: r.Launch, known: _SourceConstants
 
 def _loop_over(index: r.Variable, extent: r.Expression, body: r.Statement, pragma: str) -> r.Statement:
     if isinstance(extent, r.Constant) and extent.value == 1:
-        return r.CompoundStatement((r.Declaration(index, r.Constant(0, INT), None, index.span), body))
+        return r.CompoundStatement((r.Declaration(index, r.Constant(0, INT), span=index.span), body))
     condition = r.Operation("<", (index, extent), INT, index.span)
     step = r.assign(index, r.Constant(1, INT), index.span, operator="+")
     start = r.ExpressionStatement(r.assign(index, r.Constant(0, INT), index.span), index.span)
@@ -163,7 +163,7 @@ def _place_of(node: Any) -> str:
 def _list_settings(programs: list[r.Program]) -> Iterator[tuple[str, r.Expression | None]]:
     """Everything that is set somewhere, with its value where one `=` says it."""
     for program in programs:
-        parts: list[Any] = [*program.globals, *program.initial, *(found.body for found in program.functions)]
+        parts: list[Any] = [*program.globals, *program.initialisations, *(found.body for found in program.functions)]
         for part in parts:
             for node in walk_records(part):
                 if isinstance(node, r.Declaration) and node.value is not None:

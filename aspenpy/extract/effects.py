@@ -65,7 +65,7 @@ def find_changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | No
                 is_counted = target.type.kind != "real" and (node.operator or _has_variable(node.value, target.key))
                 if is_counted:
                     counted.add(target.key)
-            is_own = isinstance(target, r.Variable) and target.scope != "global" and not target.refers
+            is_own = isinstance(target, r.Variable) and target.scope != "global" and not target.is_reference
             if not is_own and (target.type.kind in ("integer", "pointer", "record") or isinstance(target, r.Field)):
                 stored |= set(stored_names(target, references or {}))
             if isinstance(target, r.Field):
@@ -213,13 +213,13 @@ def _list_references(node: Any, functions: Mapping[str, Any]) -> Iterator[r.Expr
     """Expressions whose places are handed on: by address, by reference or as arrays."""
     if isinstance(node, r.Address):
         yield node.operand
-    elif isinstance(node, r.Declaration) and node.value is not None and node.variable.type.name == "&":
+    elif isinstance(node, r.Declaration) and node.value is not None and node.variable.type.is_reference:
         yield node.value
     elif isinstance(node, r.Call):
         called = functions.get(node.key)
         for index, part in enumerate(node.arguments):
             formal = called.formals[index] if called is not None and index < len(called.formals) else None
-            if (isinstance(part, r.Call) and formal is not None and formal.type.name == "&") or (
+            if (isinstance(part, r.Call) and formal is not None and formal.type.is_reference) or (
                 isinstance(part, r.Field) and part.type.kind == "array"
             ):
                 yield part
@@ -248,7 +248,7 @@ def resolve_pointers(program: r.Program) -> r.Program:
         return program
     names = {function.key: function.name for function in program.functions}
     functions = (function.replace(body=_resolve_calls(function.body, pointed, names)) for function in program.functions)
-    return program.replace(functions=tuple(functions), pointed=pointed)
+    return program.replace(functions=tuple(functions), pointer_targets=pointed)
 
 
 def _find_pointer_targets(program: r.Program) -> dict[str, tuple[str, ...]]:
@@ -257,7 +257,7 @@ def _find_pointer_targets(program: r.Program) -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     given = [
         pair
-        for node in (*(function.body for function in functions.values()), *program.globals, *program.initial)
+        for node in (*(function.body for function in functions.values()), *program.globals, *program.initialisations)
         for pair in _pointer_assignments(node, functions)
     ]
     before = -1

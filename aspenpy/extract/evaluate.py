@@ -255,7 +255,7 @@ class Evaluator(WalkTask):
         with self.state.collect():
             there = self.places.locate(target)
         self.memory.store(there, after, node.span)
-        return before if node.before else after
+        return before if node.is_postfix else after
 
     def _assign_structure(self, node: r.Assignment) -> Known:
         """Assigns a structure to another one."""

@@ -177,7 +177,7 @@ class ProgramUnit:
         signature = self.signature()
         for name, entity in signature.formals:
             if entity is not None and signature.takes_reference(name, entity):
-                scope.names[name] = entity.replace(expression=entity.expression.replace(refers=True))
+                scope.names[name] = entity.replace(expression=entity.expression.replace(is_reference=True))
         result = signature.result
         value = result.expression if result is not None and not result.shape else None
         statements = FortranStatements(self.expressions, self.declarations, value)
@@ -295,7 +295,7 @@ class FortranProgram:
             if entity.has_descriptor:
                 found += bound_variables(entity.shape)
             if signature.takes_reference(name, entity):
-                type = r.Type("pointer", 8, variable.type, name="&", restrict=name not in signature.targets)
+                type = r.Type("pointer", 8, variable.type, is_reference=True, restrict=name not in signature.targets)
                 variable = variable.replace(type=type)
             found.append(variable)
         return found
@@ -331,7 +331,7 @@ class FortranProgram:
             DimensionBounds(integer(1), _replace_variables(bounds.extent, replaced)) for bounds in result.shape
         )
         made = expressions.make_variable(signature.name, array_type(result.element, shape, False))
-        expressions.before.append(r.Declaration(made, None, None, span))
+        expressions.before.append(r.Declaration(made, span=span))
         call = r.Call(signature.key, signature.name, (made, *values), VOID, span)
         expressions.before.append(r.ExpressionStatement(call, span))
         return expressions.view_entity(Entity(made, result.element, shape), None)
@@ -371,7 +371,7 @@ def _pass(
         is_number = is_place and value.type.kind in ("integer", "real") and not is_known
         return [r.Address(value, r.Type("pointer", 8, value.type), span) if is_number else value]
     if is_place and (is_modified or entity.element.kind == "record"):
-        return [r.Address(value, r.Type("pointer", 8, value.type, name="&"), span)]
+        return [r.Address(value, r.Type("pointer", 8, value.type, is_reference=True), span)]
     return [convert(value, entity.element)]
 
 

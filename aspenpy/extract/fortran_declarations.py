@@ -316,7 +316,7 @@ class DeclarationReader:
         ):
             body = None if isinstance(read, r.Constant) and read.macro is None else read
             comment = _comment_behind(span)
-            self.macros.setdefault(name, r.Macro(name, number, comment, span, body))
+            self.macros.setdefault(name, r.Macro(name, number, comment, span=span, body=body))
             macro = name
         self.scope.names[name] = Entity(r.Constant(int(number), element, macro), element)
 
@@ -343,7 +343,7 @@ class DeclarationReader:
         type = array_type(element, shape, is_pointer, restrict) if shape else element
         if is_dynamic and not shape and element.kind == "record":
             type = r.Type("pointer", 8, element)
-        variable = r.Variable(key, name, type, scope, span)
+        variable = r.Variable(key, name, type, scope, span=span)
         self.scope.names[name] = Entity(variable, element, shape, has_descriptor)
         if attributes.intent or "value" in words:
             self._intents[name] = attributes.intent or "in"

@@ -112,7 +112,7 @@ class FortranExpressions:
 
     def make_variable(self, name: str, type: r.Type) -> r.Variable:
         self._made += 1
-        return r.Variable(f"{name}@{self.prefix} {self._made}", name, type, "local", self.statement)
+        return r.Variable(f"{name}@{self.prefix} {self._made}", name, type, "local", span=self.statement)
 
     @contextmanager
     def collect(self) -> Iterator[list[r.Statement]]:
@@ -134,7 +134,7 @@ class FortranExpressions:
         for counter, extent in zip(counters, extents, strict=True):
             step = r.Assignment("+", counter, integer(1), INT, span=self.statement)
             condition = r.Operation("<", (counter, extent), INT, self.statement)
-            start = r.Declaration(counter, integer(0), None, self.statement)
+            start = r.Declaration(counter, integer(0), span=self.statement)
             loop = r.LoopStatement(start, condition, step, join_statements(statements), span=self.statement)
             statements = [loop]
         return join_statements(statements)
@@ -144,7 +144,7 @@ class FortranExpressions:
         if isinstance(value, r.Variable | r.Constant):
             return value
         kept = self.make_variable(name, value.type)
-        self.before.append(r.Declaration(kept, value, None, value.span))
+        self.before.append(r.Declaration(kept, value, span=value.span))
         return kept
 
     # -- expressions -------------------------------------------------------------------------------
@@ -175,19 +175,19 @@ class FortranExpressions:
         """Names code that is not understood, with its line."""
         message = f"{what} is not understood: not counted"
         self.diagnostics.append(warning("not-counted", message, self.statement))
-        return scalar_view(r.Several((), OTHER, True, self.statement))
+        return scalar_view(r.Several((), OTHER, span=self.statement))
 
     # -- literals and names ------------------------------------------------------------------------
 
     def _view_int_literal_constant(self, node: Any) -> View:
         kind = self.kind_of(node.children[1], self.scope.integer_size)
-        return scalar_view(r.Constant(int(node.children[0]), r.Type("integer", kind), None, self._find_literal(node)))
+        return scalar_view(r.Constant(int(node.children[0]), r.Type("integer", kind), span=self._find_literal(node)))
 
     def _view_real_literal_constant(self, node: Any) -> View:
         digits = node.children[0].lower()
         kind = 8 if "d" in digits else self.kind_of(node.children[1], self.scope.real_size)
         value = float(digits.replace("d", "e"))
-        return scalar_view(r.Constant(value, r.Type("real", kind), None, self._find_literal(node)))
+        return scalar_view(r.Constant(value, r.Type("real", kind), span=self._find_literal(node)))
 
     def _find_literal(self, node: Any) -> Span | None:
         span = self.find_span(str(node))
@@ -374,7 +374,7 @@ class FortranExpressions:
         derived = self.scope.derived_type(name)
         assert isinstance(derived, DerivedType)
         made = self.make_variable(name, derived.type)
-        self.before.append(r.Declaration(made, None, None, self.statement))
+        self.before.append(r.Declaration(made, span=self.statement))
         names = iter(derived.components)
         for argument in arguments:
             keyword, value = split_keyword(argument)
@@ -396,7 +396,7 @@ class FortranExpressions:
         read = [self.read(value) for value in values]
         element = read[0].type
         made = self.make_variable("constructed", r.Type("array", element.size * len(read), element, integer(len(read))))
-        self.before.append(r.Declaration(made, None, None, self.statement))
+        self.before.append(r.Declaration(made, span=self.statement))
         for place, value in enumerate(read):
             if not isinstance(value, r.Constant):
                 self.before.append(assign(r.Element(made, integer(place), element), value, self.statement))
@@ -462,11 +462,11 @@ class FortranExpressions:
 
     def _keep_scalar(self, view: View) -> View:
         value = view.at(())
-        is_register = isinstance(value, r.Variable) and value.scope != "global" and not value.refers
+        is_register = isinstance(value, r.Variable) and value.scope != "global" and not value.is_reference
         if is_register or isinstance(value, r.Constant) or value.type.kind not in ("integer", "real"):
             return view
         kept = self.make_variable("value", value.type)
-        self.before.append(r.Declaration(kept, value, None, value.span))
+        self.before.append(r.Declaration(kept, value, span=value.span))
         return scalar_view(kept)
 
     def _raise(self, base: r.Expression, exponent: r.Expression) -> r.Expression:

@@ -283,7 +283,7 @@ class Intrinsics:
         total = self.expressions.make_variable("total", element)
         start = 1 if name == "product" else 0
         zero = r.Constant(start if element.kind == "integer" else float(start), _half(element))
-        self.expressions.before += [r.Declaration(total, None, span=statement), assign(total, zero, statement)]
+        self.expressions.before += [r.Declaration(total, span=statement), assign(total, zero, statement)]
 
         def body(counters: Sequence[r.Expression]) -> list[r.Statement]:
             condition = None if mask is None else mask.at(counters)

@@ -67,7 +67,7 @@ class _Invariants:
         """An expression with variables in place of its largest parts that do not change."""
         if isinstance(node, r.Operation | r.Call | r.Conversion) and node.type.kind == "real" and self._is_fixed(node):
             kept = self.make_variable(node.type)
-            self.hoisted.append(r.Declaration(kept, node, None, node.span))
+            self.hoisted.append(r.Declaration(kept, node, span=node.span))
             return kept
         if isinstance(node, r.Operation) and node.operator not in ("&&", "||"):
             return node.replace(operands=tuple(map(self._replace, node.operands)))

@@ -127,7 +127,7 @@ def split_keyword(argument: Any) -> tuple[str, Any]:
 def component_entity(component: TypeComponent, name: str, base: r.Expression, span: Span | None) -> Entity:
     """A component of a structure as an entity of its own."""
     if base.type.kind == "pointer":
-        base = r.Element(base, integer(0), base.type.of or r.Type("record"), base.span)
+        base = r.Element(base, integer(0), base.type.of or r.Type("record"), span=base.span)
     shape = component.shape
     if component.has_descriptor:
         first = component.offset + DESCRIPTOR_BYTES + EXTENT_AT
@@ -156,7 +156,7 @@ def convert(operand: r.Expression, to: r.Type) -> r.Expression:
     if (to.kind, to.size) == (of.kind, of.size) or (to.kind == of.kind == "integer"):
         return operand
     if to.kind == "real" and (value := constant_value(operand)) is not None:
-        return r.Constant(float(value), to, None, operand.span)
+        return r.Constant(float(value), to, span=operand.span)
     return r.Conversion(operand, to, operand.span)
 
 
@@ -179,7 +179,7 @@ def make_complex(real: r.Expression, imaginary: r.Expression) -> r.Expression:
     size = max(part.type.size if part.type.kind == "real" else 4 for part in (real, imaginary))
     half = r.Type("real", size)
     pair = convert(real, half), convert(imaginary, half)
-    return r.Several(pair, r.Type("record", 2 * size, name=COMPLEX), True, join_spans(real.span, imaginary.span))
+    return r.Several(pair, r.Type("record", 2 * size, name=COMPLEX), span=join_spans(real.span, imaginary.span))
 
 
 def operate(operator: str, left: r.Expression, right: r.Expression) -> r.Expression:

@@ -133,7 +133,7 @@ class _Sharing:
         if self.shared is None or not self.shared[first]:
             return found
         self.kept[first] = kept = self.make_variable("shared", node.type)
-        self.before.append(r.Declaration(kept, found, None, node.span))
+        self.before.append(r.Declaration(kept, found, span=node.span))
         return kept
 
     def _number(self, node: r.Expression) -> int | None:
@@ -146,7 +146,7 @@ class _Sharing:
             case r.Constant():
                 return ("constant", node.value, node.type.kind, node.type.size)
             case r.Variable():
-                is_own = node.scope != "global" and not node.refers
+                is_own = node.scope != "global" and not node.is_reference
                 return ("variable", node.key, self._version(node.key), 0 if is_own else self._version(MEMORY))
             case r.Element(base=base, index=index, first=first):
                 inner = [self._number(part) for part in (base, index, first) if part is not None]
@@ -188,7 +188,7 @@ def _find_constants(body: r.CompoundStatement) -> dict[str, r.Constant]:
         elif isinstance(node, r.Address) and isinstance(node.operand, r.Variable):
             variable = node.operand
         if variable is not None:
-            is_own = variable.type.kind == "real" and variable.scope == "local" and not variable.refers
+            is_own = variable.type.kind == "real" and variable.scope == "local" and not variable.is_reference
             is_first = variable.key not in found and is_own and isinstance(value, r.Constant)
             found[variable.key] = value if is_first and isinstance(value, r.Constant) else None
     return {key: value for key, value in found.items() if value is not None}
@@ -204,7 +204,7 @@ def _fold(node: r.Expression) -> r.Expression:
         if is_one and (node.operator == "*" or (node.operator == "/" and one is right)):
             return other
     value = constant_value(node)
-    return node if value is None else r.Constant(float(value), node.type, None, node.span)
+    return node if value is None else r.Constant(float(value), node.type, span=node.span)
 
 
 def _is_computed(node: r.Expression) -> bool:
@@ -303,7 +303,7 @@ class _Sinking:
         target, value = _split_value(statement)
         if target is None:
             return None
-        is_own = target.type.kind == "real" and target.scope == "local" and not target.refers
+        is_own = target.type.kind == "real" and target.scope == "local" and not target.is_reference
         is_plain = all(
             isinstance(part, r.Constant | r.Variable | r.Element | r.Field | r.Operation | r.Conversion)
             or (isinstance(part, r.Call) and part.name in CONSTANT_CALLS)
@@ -351,7 +351,7 @@ def _as_declaration(statement: r.Statement) -> r.Declaration:
     """A value that has left its place in the source, and with that its count in a run."""
     target, value = _split_value(statement)
     assert target is not None
-    return r.Declaration(target, value, None, statement.span)
+    return r.Declaration(target, value, span=statement.span)
 
 
 def _find_needed(statement: r.Statement) -> set[str]:
@@ -360,7 +360,7 @@ def _find_needed(statement: r.Statement) -> set[str]:
     found: set[str] = set()
     for part in walk_records(value):
         if isinstance(part, r.Variable):
-            found |= {part.key} if part.scope == "local" and not part.refers else {part.key, MEMORY}
+            found |= {part.key} if part.scope == "local" and not part.is_reference else {part.key, MEMORY}
         elif isinstance(part, r.Element | r.Field):
             found |= {MEMORY, HEAP}
     return found

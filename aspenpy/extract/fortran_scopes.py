@@ -248,5 +248,5 @@ def index_array(
         of = found.type.of
         assert of is not None, found.type
         is_zero = first is None or (isinstance(first, r.Constant) and first.value == 0 and first.macro is None)
-        found = r.Element(found, subscript, of, base.span, None if is_zero else first)
+        found = r.Element(found, subscript, of, span=base.span, first=None if is_zero else first)
     return found

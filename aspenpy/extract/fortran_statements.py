@@ -321,7 +321,7 @@ class FortranStatements:
         for argument in given:
             text = str(argument)
             if text.lower().startswith("mpi_"):
-                parts.append(r.Constant(0, INT, None, self.expressions.find_span(text)))
+                parts.append(r.Constant(0, INT, span=self.expressions.find_span(text)))
                 continue
             view = self.expressions.view(split_keyword(argument)[1])
             value = view.at([integer(0)] * len(view.extents))

@@ -121,7 +121,7 @@ def measure_points(
 def count_pointer_calls(program: r.Program, point: CountedRun) -> CountedRun:
     """The point with how often each of several functions was meant by calls through a pointer, by its span."""
     ran, spans = dict(point.ran), {function.key: function.span for function in program.functions}
-    for keys in program.pointed.values():
+    for keys in program.pointer_targets.values():
         counts = [point.entered.get(key) for key in keys]
         known = [count for count in counts if count is not None]
         for key, count in zip(keys, counts, strict=True) if len(keys) > 1 and len(known) == len(keys) else ():

@@ -58,13 +58,13 @@ def link_programs(programs: Sequence[r.Program]) -> r.Program:
         for item in program.globals:
             if item.variable.key not in variables or variables[item.variable.key].value is None:
                 variables[item.variable.key] = item
-    initial = _unique((node for program in programs for node in program.initial), lambda node: node.span)
+    initial = _unique((node for program in programs for node in program.initialisations), lambda node: node.span)
     return programs[0].replace(
         functions=tuple(functions.values()),
         globals=tuple(variables.values()),
         macros=tuple(_unique((macro for program in programs for macro in program.macros), lambda macro: macro.name)),
-        ending=frozenset().union(*(program.ending for program in programs)),
-        initial=tuple(initial),
+        never_return=frozenset().union(*(program.never_return for program in programs)),
+        initialisations=tuple(initial),
         overriding=_join_lists(program.overriding for program in programs),
     )
 

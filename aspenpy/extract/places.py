@@ -92,7 +92,7 @@ class Places(WalkTask):
             shape = self.frame.shapes[key] = self.extents(type)
         if node.name == "this":
             return AssignmentTarget("this", None, type)
-        if node.refers and key == node.key:
+        if node.is_reference and key == node.key:
             pointed = self.scope.values.get(key)
             if isinstance(pointed, PointerTarget) and pointed.refers:
                 return AssignmentTarget(None, pointed, type, shape, node.name)

@@ -22,18 +22,20 @@ CUDA = frozenset({".cu", ".hip", ".cuh"})
 
 FREE_FORM = frozenset({".f90", ".f95", ".f03", ".f08", ".F90", ".F95", ".F03", ".F08"})
 FIXED_FORM = frozenset({".f", ".for", ".ftn", ".f77", ".F", ".FOR", ".FTN", ".F77"})
-PREPROCESSED = frozenset({".F90", ".F95", ".F03", ".F08", ".F", ".FOR", ".FTN", ".F77"})
 FORTRAN = FREE_FORM | FIXED_FORM
-"""How the names of files of Fortran end: in free and in fixed form, and of those that the preprocessor sees first."""
+PREPROCESSED = frozenset(ending for ending in FORTRAN if ending[1].isupper())
+"""How the names of files of Fortran end: in free form, in fixed form, all, and preprocessed."""
 
 # -- types -----------------------------------------------------------------------------------------
 
+Scope = Literal["local", "formal", "global"]
 Kind = Literal["integer", "real", "pointer", "array", "record", "void", "other"]
 
 
 class Type(Record):
     """`size` is in bytes, 0 where it is unknown or varies; `of` is what a pointer points at and what an array holds.
-    The `extent` of an array is an expression, None for `[]`."""
+    The `extent` of an array is an expression, None for `[]`. `name` is that of a record, `complex` for Fortran's
+    complex numbers. A pointer that `is_reference` is a reference of C++, or an argument that Fortran passes by one."""
 
     kind: Kind
     size: int = 0
@@ -41,14 +43,15 @@ class Type(Record):
     extent: Expression | None = None
     name: str = ""
     restrict: bool = False
+    is_reference: bool = False
 
 
 # -- expressions -----------------------------------------------------------------------------------
 
 
 class Constant(Record):
-    """A literal; `macro` is the name by which the source calls it, where a macro or an enumerator does. A value of None
-    is text."""
+    """A literal; `macro` is the name by which the source calls it, where a macro or an enumerator does. `value`
+    is None for a string literal."""
 
     value: int | float | None
     type: Type
@@ -57,15 +60,15 @@ class Constant(Record):
 
 
 class Variable(Record):
-    """`key` tells variables of one name apart; `scope` says where it was declared. The type of one that `refers` to
-    something is that of what it refers to."""
+    """`key` tells variables of one name apart; `scope` says where it was declared. The type of one that
+    `is_reference` is that of what it refers to."""
 
     key: str
     name: str
     type: Type
-    scope: Literal["local", "formal", "global"] = "local"
+    scope: Scope = "local"
+    is_reference: bool = False
     span: Span | None = None
-    refers: bool = False
 
 
 class Element(Record):
@@ -74,8 +77,8 @@ class Element(Record):
     base: Expression
     index: Expression
     type: Type
-    span: Span | None = None
     first: Expression | None = None
+    span: Span | None = None
 
 
 class Field(Record):
@@ -98,21 +101,22 @@ class Operation(Record):
 
 
 class Assignment(Record):
-    """`target = value`, or `target += value` where the operator is `+`. The value of `i++` is that `before`."""
+    """`target = value`, or `target += value` where the operator is `+`. The value of `i++`, which `is_postfix`, is
+    that before."""
 
     operator: str
     target: Expression
     value: Expression
     type: Type
-    before: bool = False
+    is_postfix: bool = False
     span: Span | None = None
 
 
 def assign(
-    target: Expression, value: Expression, span: Span | None, *, operator: str = "", before: bool = False
+    target: Expression, value: Expression, span: Span | None, *, operator: str = "", is_postfix: bool = False
 ) -> Assignment:
     """An assignment whose value has the type of its target, as in C."""
-    return Assignment(operator, target, value, type=target.type, before=before, span=span)
+    return Assignment(operator, target, value, type=target.type, is_postfix=is_postfix, span=span)
 
 
 class Conversion(Record):
@@ -189,6 +193,9 @@ Expression = (
 
 
 class Declaration(Record):
+    """The declaration of a variable, perhaps with its first `value`; of a container also the number of its first
+    `elements`."""
+
     variable: Variable
     value: Expression | None = None
     elements: int | None = None
@@ -196,11 +203,15 @@ class Declaration(Record):
 
 
 class ExpressionStatement(Record):
+    """`value;`"""
+
     value: Expression
     span: Span | None = None
 
 
 class CompoundStatement(Record):
+    """`{ statements }`"""
+
     statements: tuple[Statement, ...]
     span: Span | None = None
 
@@ -220,6 +231,8 @@ class LoopStatement(Record):
 
 
 class Branch(Record):
+    """`if (condition) then else otherwise`; `pragmas` are those on the lines above."""
+
     condition: Expression
     then: Statement
     otherwise: Statement | None = None
@@ -268,10 +281,10 @@ class Function(Record):
     comment: str = ""
     pragmas: tuple[str, ...] = ()
     by_reference: bool = False
-    span: Span | None = None
     in_place: bool = False
     is_kernel: bool = False
     launch: Launch | None = None
+    span: Span | None = None
 
 
 class Launch(Record):
@@ -292,25 +305,25 @@ class Macro(Record):
     name: str
     value: int
     comment: str = ""
-    span: Span | None = None
     body: Expression | None = None
+    span: Span | None = None
 
 
 NO_POINTERS: Mapping[str, tuple[str, ...]] = {}
 
 
 class Program(Record):
-    """The functions with bodies and the global variables of the files that a user wrote, with the statements that give
-    members of these their first values. `ending` are the keys of functions that are declared never to return, `pointed`
-    those of the functions that calls through pointers may mean, `overriding` those of the methods that override a
+    """The functions with bodies and the global variables of the files that a user wrote, with the
+    `initialisations` of members of these. Of keys of functions, those in `never_return` are declared so,
+    `pointer_targets` has those that calls through pointers may mean, `overriding` those of the methods that override a
     virtual one."""
 
     source: Source
     functions: tuple[Function, ...]
     globals: tuple[Declaration, ...]
     macros: tuple[Macro, ...]
-    ending: frozenset[str] = frozenset()
-    pointed: Mapping[str, tuple[str, ...]] = NO_POINTERS
-    initial: tuple[Statement, ...] = ()
+    never_return: frozenset[str] = frozenset()
+    pointer_targets: Mapping[str, tuple[str, ...]] = NO_POINTERS
+    initialisations: tuple[Statement, ...] = ()
     overriding: Mapping[str, tuple[str, ...]] = NO_POINTERS
     launches: tuple[Launch, ...] = ()

@@ -65,14 +65,14 @@ class Statements:
             return self._assign_members(variable, cursor, values[-1])
         call = construct_in_place(value, variable) if value is not None else None
         if call is not None:
-            return [r.Declaration(variable, None, None, variable.span), r.ExpressionStatement(call, variable.span)]
-        return [r.Declaration(variable, value, elements, variable.span)]
+            return [r.Declaration(variable, span=variable.span), r.ExpressionStatement(call, variable.span)]
+        return [r.Declaration(variable, value, elements, span=variable.span)]
 
     def _assign_members(
         self, variable: r.Variable, cursor: Any, values: Any
     ) -> list[r.Declaration | r.ExpressionStatement]:
         """Declares a structure and assigns its listed members, by order or by name."""
-        found: list[r.Declaration | r.ExpressionStatement] = [r.Declaration(variable, None, None, variable.span)]
+        found: list[r.Declaration | r.ExpressionStatement] = [r.Declaration(variable, span=variable.span)]
         fields = list(cursor.type.get_canonical().get_fields())
         names = {field.spelling: field for field in fields}
         for index, part in enumerate(children_of(values)):
@@ -184,8 +184,8 @@ class Statements:
             return r.Unread("a loop over a range", span)
         container = self.expressions.read(held)
         variable = next((self.expressions.read_variable(part) for part in parts if part.kind.name == "VAR_DECL"), None)
-        index = r.Variable(f"range@{cursor.location.offset}", "element", INT, "local", span)
-        start = r.Declaration(index, r.Constant(0, INT), None, span)
+        index = r.Variable(f"range@{cursor.location.offset}", "element", INT, "local", span=span)
+        start = r.Declaration(index, r.Constant(0, INT), span=span)
         size: r.Expression = r.Call("size", "size", (container,), INT, span)
         if container.type.kind == "array" and container.type.extent is not None:
             size = container.type.extent
@@ -193,11 +193,11 @@ class Statements:
         step = r.assign(index, r.Constant(1, INT), span, operator="+")
         inner = self.read(body)
         if variable is not None:
-            is_reference = variable.type.name == "&"
+            is_reference = variable.type.is_reference
             held_type = variable.type.of if is_reference and variable.type.of else variable.type
-            element: r.Expression = r.Element(container, index, held_type, span)
+            element: r.Expression = r.Element(container, index, held_type, span=span)
             value = r.Address(element, variable.type, span) if is_reference else element
-            inner = r.CompoundStatement((r.Declaration(variable, value, None, span), inner))
+            inner = r.CompoundStatement((r.Declaration(variable, value, span=span), inner))
         loop = self._make_loop(cursor, body, None, condition=None, step=None)
         assert isinstance(loop, r.LoopStatement)
         return loop.replace(start=start, condition=condition, step=step, body=inner)
@@ -300,7 +300,7 @@ class UnitReader:
             (*global_variables, *self.unit.statics),
             tuple(self.unit.macros.values()),
             frozenset(self.unit.never_return),
-            initial=tuple(initial),
+            initialisations=tuple(initial),
             overriding={key: tuple(dict.fromkeys(keys)) for key, keys in self.unit.overriding.items()},
             launches=tuple(self.unit.launches.values()),
         )

@@ -62,7 +62,7 @@ class CallReader:
             )
             made = r.Function(type.name, "lambda", formals, self.read_statement(body), span=span, in_place=True)
             self.unit.made[type.name] = made
-        return r.Constant(None, type, None, span)
+        return r.Constant(None, type, span=span)
 
     def _read_new(self, cursor: Any) -> r.Expression:
         """Allocates memory from the heap, and calls the constructor on it."""
@@ -73,11 +73,11 @@ class CallReader:
         count = parts[0] if parts and parts[0].type.kind == "integer" and not is_object else r.Constant(1, INT)
         size = r.Operation("*", (count, r.Constant(of, INT)), INT, span)
         memory = r.Call("malloc", "malloc", (size,), type, span)
-        pointer = r.Variable(f"new@{cursor.location.offset}", "created", type, "local", span)
+        pointer = r.Variable(f"new@{cursor.location.offset}", "created", type, "local", span=span)
         call = construct_in_place(parts[-1], pointer) if parts else None
         if call is not None:
             made = r.assign(pointer, memory, span)
-            return r.Several((made, call, pointer), type, True, span)
+            return r.Several((made, call, pointer), type, span=span)
         return memory
 
     def _read_call(self, cursor: Any) -> r.Expression:
@@ -201,21 +201,21 @@ class CallReader:
         copied = len(arguments) == 1 and arguments[0].type.kind == type.kind and type.kind in ("record", "pointer")
         if copied or (type.kind == "pointer" and arguments):
             return arguments[0]
-        temporary = r.Variable(f"temporary@{cursor.location.offset}", "temporary", type, "local", span)
+        temporary = r.Variable(f"temporary@{cursor.location.offset}", "temporary", type, "local", span=span)
         is_container = type.kind == "record" and type.of is not None
         if is_container and arguments and arguments[0].type.kind == "integer":
             return r.Several(
-                (r.Call("resize", "resize", (temporary, arguments[0]), VOID, span), temporary), type, True, span
+                (r.Call("resize", "resize", (temporary, arguments[0]), VOID, span), temporary), type, span=span
             )
         implicit = target.location.offset == target.semantic_parent.location.offset
         if implicit or not self.unit.reading.is_users(target.location):
-            return r.Several(tuple(arguments), type, True, span)
+            return r.Several(tuple(arguments), type, span=span)
         key = target.get_usr() if find_template(target) is None else self._instantiate(target)
         owner = find_template(target.semantic_parent)
         if owner is not None and has_virtual_methods(owner):
             self.unit.classes.setdefault(target.semantic_parent.type.get_canonical().spelling, (owner, False))
         call = r.Call(key, target.spelling, (r.Address(temporary, type, span), *arguments), VOID, span)
-        return r.Several((call, temporary), type, True, span)
+        return r.Several((call, temporary), type, span=span)
 
     def _call_standard(
         self, name: str, arguments: list[r.Expression], type: r.Type, span: Span | None, is_array: bool = False
@@ -239,7 +239,7 @@ class CallReader:
 
 
 def _kinds_of(types: list[r.Type]) -> list[tuple[str, int]]:
-    plain = [type.of if type.name == "&" and type.of is not None else type for type in types]
+    plain = [type.of if type.is_reference and type.of is not None else type for type in types]
     return [(type.kind, type.size) for type in plain]
 
 

@@ -77,7 +77,7 @@ class DeviceCalls:
         """The declaration of a `dim3` with its extents; None for other variables."""
         if variable.type.kind != "record" or variable.type.name != "dim3":
             return None
-        found: list[r.Declaration | r.ExpressionStatement] = [r.Declaration(variable, None, None, variable.span)]
+        found: list[r.Declaration | r.ExpressionStatement] = [r.Declaration(variable, span=variable.span)]
         for at, (axis, extent) in enumerate(zip(d.AXES, self.read_extents(value), strict=True)):
             target = r.Field(variable, axis, 4 * at, UNSIGNED, variable.span)
             found.append(r.ExpressionStatement(r.assign(target, extent, variable.span), variable.span))
@@ -124,11 +124,11 @@ class DeviceCalls:
         hint = "a model has no word for how long threads wait for each other at one place"
         message = f"`{name}` counts as a load and a store, without the wait of threads that meet"
         self.unit.diagnostics.append(warning("not-priced", message, span, hint=hint))
-        place = r.Element(arguments[0], _number(0), type, span)
+        place = r.Element(arguments[0], _number(0), type, span=span)
         operator = d.ATOMICS[word]
         if not operator:
-            return r.Several((*arguments[1:], r.assign(place, place, span)), type, True, span)
-        return r.assign(place, arguments[1], span, operator=operator, before=True)
+            return r.Several((*arguments[1:], r.assign(place, place, span)), type, span=span)
+        return r.assign(place, arguments[1], span, operator=operator, is_postfix=True)
 
 
 def read_device_function(
@@ -139,13 +139,13 @@ def read_device_function(
     if name in d.BARRIERS:
         return r.Call("device barrier", name, (), VOID, span)
     if name in d.LOADS:
-        return r.Element(arguments[0], _number(0), type, span)
+        return r.Element(arguments[0], _number(0), type, span=span)
     if plain in d.SHUFFLES:
         return arguments[1] if plain != name else arguments[0]
     if name in d.COUNTING:
         return r.Operation("~", (arguments[0],), INT, span)
     if name in d.VOTES:
-        return r.Several(tuple(arguments), INT, True, span)
+        return r.Several(tuple(arguments), INT, span=span)
     if name in ("fma", "fmaf", "__fmaf_rn"):
         return r.Operation("+", (r.Operation("*", tuple(arguments[:2]), type, span), arguments[2]), type, span)
     if name in ("rsqrt", "rsqrtf"):
@@ -160,13 +160,13 @@ def read_device_function(
 
 def _answer(done: r.Expression, span: Span | None) -> r.Expression:
     """A call of the runtime with its answer that all went well."""
-    return r.Several((done, NO_ERROR), INT, True, span)
+    return r.Several((done, NO_ERROR), INT, span=span)
 
 
 def _allocate(arguments: list[r.Expression], span: Span | None) -> r.Expression:
     """The assignment of new memory to what an argument points at."""
     pointer = _strip(arguments[0])
-    place = pointer.operand if isinstance(pointer, r.Address) else r.Element(pointer, _number(0), VOID, span)
+    place = pointer.operand if isinstance(pointer, r.Address) else r.Element(pointer, _number(0), VOID, span=span)
     return r.assign(place, r.Call("malloc", "malloc", (arguments[1],), place.type, span), span)
 
 

@@ -42,7 +42,7 @@ class Expressions:
         casts = [f"{way}_CAST_EXPR" for way in ways.split()]
         self._rules: dict[str, Callable[[Any], r.Expression]] = {
             **dict.fromkeys(literals.split(), self._read_literal),
-            **dict.fromkeys(nulls, lambda cursor: r.Constant(0, NULL, None, self.unit.span(cursor))),
+            **dict.fromkeys(nulls, lambda cursor: r.Constant(0, NULL, span=self.unit.span(cursor))),
             **dict.fromkeys(casts, lambda cursor: self._read_cast(cursor, children_of(cursor)[-1:])),
             "PAREN_EXPR": self._read_inside,
             "UNEXPOSED_EXPR": lambda cursor: self._read_cast(cursor, children_of(cursor)),
@@ -54,12 +54,12 @@ class Expressions:
             "MEMBER_REF_EXPR": self._read_member,
             "CONDITIONAL_OPERATOR": self._read_selection,
             "CXX_UNARY_EXPR": self._read_sizeof,
-            "STRING_LITERAL": lambda cursor: r.Constant(None, pointer_to(None), None, self.unit.span(cursor)),
+            "STRING_LITERAL": lambda cursor: r.Constant(None, pointer_to(None), span=self.unit.span(cursor)),
             "CXX_THIS_EXPR": lambda cursor: r.Variable(
                 "this", "this", self.types.type_of(cursor.type), "formal", span=None
             ),
             "CXX_THROW_EXPR": lambda cursor: r.Call("throw", "throw", (), VOID, self.unit.span(cursor)),
-            "CXX_DELETE_EXPR": lambda cursor: r.Several((), VOID, True, self.unit.span(cursor)),
+            "CXX_DELETE_EXPR": lambda cursor: r.Several((), VOID, span=self.unit.span(cursor)),
             **calls,
         }
 
@@ -82,24 +82,25 @@ class Expressions:
         kind = cursor.kind.name
         parent = cursor.semantic_parent
         inside = parent is not None and parent.kind.name in (*FUNCTIONS, "LAMBDA_EXPR") and not is_static(cursor)
-        scope = "formal" if kind == "PARM_DECL" else "local" if inside else "global"
+        scope: r.Scope = "formal" if kind == "PARM_DECL" else "local" if inside else "global"
         key = cursor.get_usr() or f"{cursor.spelling}@{cursor.location.offset}"
         key = f"{key}@{cursor.location.offset}" if scope != "global" else key
         if self.unit.reading.is_cuda and any(child.kind.name == "CUDASHARED_ATTR" for child in cursor.get_children()):
             scope, key = "local", f"{SHARED}{key}"
-        return r.Variable(key, cursor.spelling, self.types.type_of_declaration(cursor), scope, self.unit.span(cursor))  # type: ignore[arg-type]
+        type = self.types.type_of_declaration(cursor)
+        return r.Variable(key, cursor.spelling, type, scope, span=self.unit.span(cursor))
 
     def read(self, cursor: Any) -> r.Expression:
         """The record of an expression; one that is nested too deeply is unknown."""
         with self.unit.enter() as is_shallow:
             if not is_shallow:
-                return r.Several((), r.Type("other"), False, self.unit.span(cursor))
+                return r.Several((), r.Type("other"), known=False, span=self.unit.span(cursor))
             return self._rules.get(cursor.kind.name, self._read_parts)(cursor)
 
     def _read_parts(self, cursor: Any) -> r.Expression:
         parts = [self.read(child) for child in children_of(cursor) if child.kind.is_expression()]
         known = cursor.kind.name in ("INIT_LIST_EXPR", "COMPOUND_LITERAL_EXPR")
-        return r.Several(tuple(parts), self.types.type_of(cursor.type), known, self.unit.span(cursor))
+        return r.Several(tuple(parts), self.types.type_of(cursor.type), known=known, span=self.unit.span(cursor))
 
     def _read_inside(self, cursor: Any) -> r.Expression:
         children = children_of(cursor)
@@ -118,7 +119,7 @@ class Expressions:
         if of.kind == "array" or (to.kind, to.size) == (of.kind, of.size) or to.kind in ("other", "record"):
             return operand
         if isinstance(operand, r.Constant) and operand.value is not None and to.kind == "real":
-            return r.Constant(float(operand.value), to, None, span)
+            return r.Constant(float(operand.value), to, span=span)
         return r.Conversion(operand, to, span)
 
     def _read_literal(self, cursor: Any) -> r.Expression:
@@ -127,7 +128,7 @@ class Expressions:
         macro = None
         if type.kind == "integer" and isinstance(value, int) and cursor.kind.name == "INTEGER_LITERAL":
             macro = self._find_macro(cursor, value)
-        return r.Constant(value, type, macro, self.unit.span(cursor))
+        return r.Constant(value, type, macro, span=self.unit.span(cursor))
 
     def _read_sizeof(self, cursor: Any) -> r.Expression:
         """Reads `sizeof`, also of arrays with varying extents."""
@@ -140,7 +141,7 @@ class Expressions:
         while type is not None and type.kind == "array" and type.extent is not None:
             factors.append(type.extent)
             type = type.of
-        result: r.Expression = r.Constant(type.size if type else 8, INT, None, found.span)
+        result: r.Expression = r.Constant(type.size if type else 8, INT, span=found.span)
         for factor in factors:
             result = r.Operation("*", (result, factor), INT, found.span)
         return result
@@ -159,7 +160,7 @@ class Expressions:
             span = self.unit.reading.macro_span(name)
             text = self.unit.reading.texts.get(span.source.name) if span else None
             comment = text.comment_behind(span.end) if text and span else ""
-            self.unit.macros[name] = r.Macro(name, value, comment, span)
+            self.unit.macros[name] = r.Macro(name, value, comment, span=span)
         return name
 
     def _macro_of_number(self, word: str, value: int) -> str | None:
@@ -187,25 +188,25 @@ class Expressions:
         span = self.unit.span(cursor)
         if target is None:
             type, value = self.types.type_of(cursor.type), evaluate_constant(cursor)  # what a template was given
-            return r.Several((), type, False, span) if value is None else r.Constant(value, type, None, span)
+            return r.Several((), type, known=False, span=span) if value is None else r.Constant(value, type, span=span)
         kind = target.kind.name
         if kind == "ENUM_CONSTANT_DECL":
             value, name = target.enum_value, target.spelling
             if self.unit.reading.is_users(target.location):
                 if name not in self.unit.macros:
                     body = next(map(self.read, target.get_children()), None)
-                    self.unit.macros.setdefault(name, r.Macro(name, value, "", self.unit.span(target), body))
-                return r.Constant(value, INT, name if self.unit.macros[name].value == value else None, span)
-            return r.Constant(value, INT, None, span)
+                    self.unit.macros.setdefault(name, r.Macro(name, value, "", span=self.unit.span(target), body=body))
+                return r.Constant(value, INT, name if self.unit.macros[name].value == value else None, span=span)
+            return r.Constant(value, INT, span=span)
         if kind in ("VAR_DECL", "PARM_DECL"):
             return _referred_variable(self.read_variable(target)).replace(span=span)
         if kind == "FIELD_DECL":
             return self.make_field(target, THIS, cursor)
         if kind == "TEMPLATE_NON_TYPE_PARAMETER":
-            return r.Variable(target.get_usr(), target.spelling, INT, "global", span)
+            return r.Variable(target.get_usr(), target.spelling, INT, "global", span=span)
         if kind in FUNCTIONS:
             return r.Routine(target.get_usr(), target.spelling, self.types.type_of(cursor.type), span)
-        return r.Several((), self.types.type_of(cursor.type), True, span)
+        return r.Several((), self.types.type_of(cursor.type), span=span)
 
     def _read_binary(self, cursor: Any) -> r.Expression:
         code = load_libclang().conf.lib.clang_getCursorBinaryOperatorKind(cursor)
@@ -217,13 +218,13 @@ class Expressions:
             return self._read_parts(cursor)
         left, right = map(self.read, children)
         if code == COMMA:
-            return r.Several((left, right), type, True, span)
+            return r.Several((left, right), type, span=span)
         if code == ASSIGN or code >= FIRST_COMPOUND:
             return r.assign(left, right, span, operator="" if code == ASSIGN else operator)
         if operator in ("<<", ">>") and not (isinstance(right, r.Constant) and right.macro is None):
             value = evaluate_constant(cursor)  # a power of two: no formula in the macro
             if isinstance(value, int):
-                return r.Constant(value, type, None, span)
+                return r.Constant(value, type, span=span)
         return r.Operation(operator, (left, right), type, span)
 
     def _read_unary(self, cursor: Any) -> r.Expression:
@@ -234,17 +235,17 @@ class Expressions:
             return self._read_literal(cursor)
         operand = self.read(children[-1])
         if code in UNARY:
-            operator, before = UNARY[code]
-            return r.assign(operand, r.Constant(1, INT), span, operator=operator, before=before)
+            operator, is_postfix = UNARY[code]
+            return r.assign(operand, r.Constant(1, INT), span, operator=operator, is_postfix=is_postfix)
         type = self.types.type_of(cursor.type)
         if code == DEREFERENCE:
-            return r.Element(operand, r.Constant(0, INT), self._element_type(operand.type, cursor.type), span)
+            return r.Element(operand, r.Constant(0, INT), self._element_type(operand.type, cursor.type), span=span)
         if code == ADDRESS_OF:
             return r.Address(operand, type, span)
         if code in (MINUS, COMPLEMENT, NOT):
             match operand:
                 case r.Constant(value=int(number) | float(number), macro=None) if code == MINUS:
-                    return r.Constant(-number, type, None, span)
+                    return r.Constant(-number, type, span=span)
             sign = {MINUS: "neg", COMPLEMENT: "~", NOT: "not"}[code]
             return r.Operation(sign, (operand,), type, span)
         return operand
@@ -256,7 +257,7 @@ class Expressions:
         base, index = map(self.read, children)
         if index.type.kind in ("pointer", "array") and base.type.kind == "integer":
             base, index = index, base
-        return r.Element(base, index, self._element_type(base.type, cursor.type), self.unit.span(cursor))
+        return r.Element(base, index, self._element_type(base.type, cursor.type), span=self.unit.span(cursor))
 
     def _element_type(self, base: r.Type, written: Any) -> r.Type:
         """The type of an element, with the extents that its array was declared with."""
@@ -270,13 +271,13 @@ class Expressions:
             return index_variable(inside[0].spelling, cursor.spelling, self.unit.span(cursor))
         base = self.read(inside[0]) if inside else THIS
         if target is None:
-            return r.Several((base,), self.types.type_of(cursor.type), False, self.unit.span(cursor))
+            return r.Several((base,), self.types.type_of(cursor.type), known=False, span=self.unit.span(cursor))
         return self.make_field(target, base, cursor)
 
     def make_field(self, target: Any, base: r.Expression, cursor: Any) -> r.Field:
         if base.type.kind == "pointer":
             of = base.type.of or r.Type("record")
-            base = r.Element(base, r.Constant(0, INT), of, base.span)
+            base = r.Element(base, r.Constant(0, INT), of, span=base.span)
         offset = target.get_field_offsetof()
         type = self.types.type_of_declaration(target)
         return r.Field(base, target.spelling, max(offset, 0) // 8, type, self.unit.span(cursor))
@@ -293,8 +294,8 @@ class Expressions:
 def _referred_variable(variable: r.Variable) -> r.Variable:
     """A variable in an expression; a reference has the type of what it refers to."""
     type = variable.type
-    is_reference = type.name == "&" and type.kind == "pointer" and type.of is not None
-    return variable.replace(type=type.of, refers=True) if is_reference else variable
+    is_reference = type.is_reference and type.kind == "pointer" and type.of is not None
+    return variable.replace(type=type.of, is_reference=True) if is_reference else variable
 
 
 def is_static(cursor: Any) -> bool:

@@ -50,15 +50,15 @@ def _translate_operator(
     what pointers have."""
     first, *rest = arguments
     if not _is_pointer(first):
-        return r.Element(first, rest[0], type, span) if sign == "[]" and len(rest) == 1 else None
+        return r.Element(first, rest[0], type, span=span) if sign == "[]" and len(rest) == 1 else None
     of = first.type.of or type
     if sign in ("*", "->") and not rest:
-        return first if sign == "->" else r.Element(first, _ZERO, of, span)
+        return first if sign == "->" else r.Element(first, _ZERO, of, span=span)
     if sign == "[]" and len(rest) == 1:
-        return r.Element(first, rest[0], of, span)
+        return r.Element(first, rest[0], of, span=span)
     if sign in ("++", "--"):
         is_postfix = len(rest) == 1  # C++ tells `p++` by an argument without use
-        return r.assign(first, _ONE, span, operator=sign[0], before=is_postfix)
+        return r.assign(first, _ONE, span, operator=sign[0], is_postfix=is_postfix)
     if sign in ("+=", "-="):
         return r.assign(first, rest[0], span, operator=sign[0])
     if sign == "=" and len(rest) == 1 and rest[0].type.kind == "pointer":
@@ -73,7 +73,7 @@ def _make_size_call(container: r.Expression, span: Span | None) -> r.Expression:
 
 
 def _make_element(container: r.Expression, index: r.Expression, type: r.Type, span: Span | None) -> r.Expression:
-    return r.Element(container, index, container.type.of or type, span)
+    return r.Element(container, index, container.type.of or type, span=span)
 
 
 def _begin_address(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression | None:
@@ -124,13 +124,13 @@ class _AlgorithmBody:
         self.span = span
         self.lambdas = lambdas
         self.formals = [
-            r.Variable(f"{self.key}@{index}", f"argument_{index}", _type_by_value(part.type), "formal", span)
+            r.Variable(f"{self.key}@{index}", f"argument_{index}", _type_by_value(part.type), "formal", span=span)
             for index, part in enumerate(values)
         ]
 
     def dereference(self, pointer: r.Variable) -> r.Expression:
         """The element that a formal points at."""
-        return r.Element(pointer, _ZERO, pointer.type.of or VOID, self.span)
+        return r.Element(pointer, _ZERO, pointer.type.of or VOID, span=self.span)
 
     def make_call(self, pointers: Sequence[r.Variable]) -> r.Expression | None:
         """Calls the lambda with the elements that formals point at; None where there is not one lambda."""
@@ -165,7 +165,7 @@ def _type_by_value(type: r.Type) -> r.Type:
     """The type of an argument that is passed by value."""
     if type.kind == "array" and type.of is not None:
         return pointer_to(type.of)
-    return type.of if type.kind == "pointer" and type.name == "&" and type.of is not None else type
+    return type.of if type.kind == "pointer" and type.is_reference and type.of is not None else type
 
 
 def _write_function(

@@ -39,7 +39,7 @@ _CONTAINER_OF_DEPENDENT = r.Type("record", 3 * ADDRESS_SIZE, _DEPENDENT, name="c
 
 def pointer_to(of: r.Type | None, *, is_reference: bool = False, restrict: bool = False) -> r.Type:
     """The type of a pointer or reference to another type, None where that is not known."""
-    return r.Type("pointer", ADDRESS_SIZE, of, name="&" if is_reference else "", restrict=restrict)
+    return r.Type("pointer", ADDRESS_SIZE, of, restrict=restrict, is_reference=is_reference)
 
 
 NULL = pointer_to(VOID)

@@ -117,12 +117,12 @@ class Walker(WalkTask):
             size = None
             if type.kind == "array" and all(extent is not None for extent in shape):
                 size = volume(type, shape, word)
-            elif type.name == "&" and of.kind in ("integer", "real", "pointer") and of.size:
+            elif type.is_reference and of.kind in ("integer", "real", "pointer") and of.size:
                 size = constant_polynomial(of.size)
             name = "self" if formal.name == "this" else formal.name
             key = f"{formal.key}*"
             self.names.add_array(Array(key, name, "formal", word.size or 8, shape, size, type.restrict, formal.span))
-            place = PointerTarget(key, ZERO, type.name == "&")
+            place = PointerTarget(key, ZERO, type.is_reference)
             if formal.name == "this":
                 self.frame.this = place
             self.scope.values[formal.key] = place
@@ -133,7 +133,7 @@ class Walker(WalkTask):
 
     def call(self, node: r.Call) -> Known:
         """The value that a call gives."""
-        targets = self.facts.program.pointed.get(node.key, ())
+        targets = self.facts.program.pointer_targets.get(node.key, ())
         return self.calls.call(node) if len(targets) < 2 else self.branches.call_through_pointer(node, targets)
 
     # -- statements --------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class Walker(WalkTask):
             else:
                 self.scope.values.pop(variable.key, None)
             return
-        if variable.type.name == "&":
+        if variable.type.is_reference:
             value, name = self.calls.bind_argument(node.value, variable)
             self.frame.aliases = {**self.frame.aliases, variable.key: name} if name is not None else self.frame.aliases
         else:

@@ -13,9 +13,9 @@ from aspenpy.extract.branches import _rate_of_comparison, _rates_of_side, guess_
 INT = r.Type("integer", 4)
 REAL = r.Type("real", 8)
 POINTER = r.Type("pointer", 8, REAL)
-X = r.Variable("x", "x", INT, "local", None)
-Y = r.Variable("y", "y", REAL, "local", None)
-P = r.Variable("p", "p", POINTER, "local", None)
+X = r.Variable("x", "x", INT, "local")
+Y = r.Variable("y", "y", REAL, "local")
+P = r.Variable("p", "p", POINTER, "local")
 ZERO = r.Constant(0, INT)
 ONE = r.Constant(1, INT)
 
