@@ -17,7 +17,6 @@ RangeSource = Literal["system", "machine", "vendor", "user"]
 """Read from the host or from saved output of its tools; declared by the machine model; the model's value widened by a
 rule; given by the user."""
 
-
 Objective = Literal["runtime", "energy", "edp", "ed2p"]
 OBJECTIVES: tuple[Objective, ...] = ("runtime", "energy", "edp", "ed2p")
 
@@ -98,7 +97,21 @@ class NearOptimal(Record):
 
 Limit = Literal["energy", "power", "time", "money"]
 LIMITS: tuple[Limit, ...] = get_args(Limit)
-UNITS: dict[Limit, str] = {"energy": "J", "power": "W", "time": "s", "money": ""}
+
+
+class LimitUnit(Record):
+    """The symbol of a unit in which a limit is stated, and one of it in words."""
+
+    symbol: str
+    one: str
+
+
+UNITS: dict[Limit, LimitUnit] = {
+    "energy": LimitUnit("J", "joule"),
+    "power": LimitUnit("W", "watt"),
+    "time": LimitUnit("s", "second"),
+    "money": LimitUnit("", "unit of money"),
+}
 
 
 class Budget(Record):
@@ -161,6 +174,11 @@ class Decision(Record):
     jointly: tuple[Limit, ...] = ()
     front: tuple[PricedConfiguration, ...] = ()
     unmet: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The label of the input, or else its settings."""
+        return self.label or self.settings
 
 
 QUANTITY = ""  # in the place of a property: how many parts of that type their parent has

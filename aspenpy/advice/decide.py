@@ -254,7 +254,8 @@ class Choices:
 
 def amount_in(limit: Limit, value: float) -> str:
     """An amount of a limit with its unit."""
-    return format_quantity(value, UNITS[limit], 4) if UNITS[limit] else f"{value:,.6g}"
+    unit = UNITS[limit].symbol
+    return format_quantity(value, unit, 4) if unit else f"{value:,.6g}"
 
 
 def components_to_vary(case: Case, options: ChoiceOptions) -> list[str]:
@@ -357,7 +358,7 @@ def decide_for_input(item: ApplicationInput, choices: Choices, objective: Object
 
 
 def _describe_unmet(item: Decision) -> str:
-    where = f"{item.label or item.settings}: " if item.label or item.settings else ""
+    where = f"{item.title}: " if item.title else ""
     return f"{where}no configuration stays within the budget: {item.unmet}"
 
 

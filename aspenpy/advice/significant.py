@@ -19,7 +19,6 @@ MATTERS, APART = 0.1, 2.0
 """Shares disagree where one is at least a tenth, and at least twice the other. They are shares among the components
 that the counters could tell."""
 
-
 SIGNIFICANT = 0.01
 """The share of runtime or energy, by counters or by the model, from which on a component is significant."""
 

@@ -142,7 +142,6 @@ MOST_MAPPED = 64  # cost trees that are kept for further predictions
 _trees: dict[tuple[int, int, str | None, str, bool, PlacementOptions], CostTree] = {}
 """Cost trees by what they depend on. A tree keeps its models alive, so that no other model gets the `id` of one."""
 
-
 PLACES = frozenset(PlacementKeywords.__annotations__)
 """Keywords of a case that say where ranks run."""
 

@@ -15,7 +15,7 @@ from aspenpy.answers.scope import as_float
 from aspenpy.cost.compute import busy_by_server, price_block
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.memory import Hierarchy
-from aspenpy.cost.prices import MEMORY_RESOURCES, BlockCost, RequirementCost, conflict_groups, slowest
+from aspenpy.cost.prices import MEMORY_RESOURCES, BlockCost, conflict_groups, slowest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic, fail
@@ -144,15 +144,13 @@ class _Model(Leaf):
             **caches,
             _CORE: self._slowest(core),
             _MEMORY: self._slowest({name: times[name] for name in servers}),
-            _TRANSFER: self._slowest({name: _serial(asked, name) for name in servers}),
+            _TRANSFER: self._slowest(
+                {name: graph.add(*(cost.serial for cost in asked if cost.server == name)) for name in servers}
+            ),
         }
 
     def _slowest(self, times: dict[str, Expr]) -> Expr:
         return slowest(conflict_groups(times, self.tree.conflicts))
-
-
-def _serial(costs: list[RequirementCost], server: str) -> Expr:
-    return graph.add(*(cost.serial for cost in costs if cost.server == server))
 
 
 def _minimum(values: list[Expr]) -> Expr:

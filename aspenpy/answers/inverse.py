@@ -27,7 +27,6 @@ CLOSE = 1e-12  # a value this close to the target, relative to it, meets it: wha
 JUMPING_FUNCTIONS = frozenset(name for name, function in FUNCTIONS.items() if function.jumps)
 JUMPING_KINDS = frozenset({"if_else", "index", "draw", "failure"})
 
-
 Piece = tuple[Real, Real]  # both ends of an interval
 
 
@@ -80,7 +79,7 @@ class RootSearch:
             if self._is_spent():
                 self._leave([(low, high), *pieces])
                 break
-            found = self._range(low, high)
+            found = self._bounds_between(low, high)
             if found == ANYWHERE and not self.whole and self._is_small(low, high):
                 self._leave([(low, high)])
                 continue
@@ -117,7 +116,7 @@ class RootSearch:
             self._known[x] = self._value(x)
         return self._known[x]
 
-    def _range(self, low: Real, high: Real) -> DirectedInterval:
+    def _bounds_between(self, low: Real, high: Real) -> DirectedInterval:
         if low == high:
             return DirectedInterval(self.value(low), self.value(low), 0)
         box = {self.symbol: (low, high)}

@@ -97,7 +97,8 @@ class Visit(Record):
         for item in reversed(self.scene.around):
             found = item.wrap(found) if isinstance(item, EnclosingBranch) else _repeat_body(item, found)
         totaller = Totaller(OfBlocks(lambda block, kernel: {"worth": worth}))
-        return totaller.kernel(_wrap_in_kernel(found)).get("worth", graph.ZERO)
+        kernel = flow.Kernel("", (), (), found, graph.ZERO, span=None, name_span=None)
+        return totaller.kernel(kernel).get("worth", graph.ZERO)
 
 
 def visits_of_blocks(entry: flow.Kernel) -> Iterator[Visit]:
@@ -184,10 +185,6 @@ _STEPS: dict[type, Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]]] = {
 
 def _repeat_body(loop: EnclosingLoop, body: flow.Flow) -> flow.Flow:
     return loop.node.replace(count=loop.count, body=body)
-
-
-def _wrap_in_kernel(body: flow.Flow) -> flow.Kernel:
-    return flow.Kernel("", (), (), body, graph.ZERO, span=None, name_span=None)
 
 
 # -- the largest value over the passes of loops ----------------------------------------------------

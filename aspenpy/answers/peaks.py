@@ -171,7 +171,8 @@ def _make_peak(machine: Machine, offer: Offer, traits: tuple[str, ...], definiti
     requirement = flow.Requirement(
         resource.name, amount, None, amount, direction=None, target=None, traits=asked, span=None
     )
-    time = price(requirement, ONE_INSTANCE, _isolate_offer(machine, offer), origins={}).serial
+    alone = Target(machine, None, {offer.resource.name: offer}, frozenset())
+    time = price(requirement, ONE_INSTANCE, alone, origins={}).serial
     rate, latency = _fit_line(time, amount, definitions)
     limit = _rate_at_large_amounts(time, amount, definitions) if rate is None else rate
     count = value_of(offer.place.count, definitions)
@@ -189,11 +190,6 @@ def _find_tensor_peaks(offer: Offer, definitions: Mapping[Expr, Expr]) -> Iterat
         time = graph.div(resource.argument, graph.mul(clock, rate))
         reached, latency = _fit_line(time, resource.argument, definitions)
         yield Peak(resource.name, traits, offer.place.path, count, reached, latency, reached, time)
-
-
-def _isolate_offer(machine: Machine, offer: Offer) -> Target:
-    """The machine with nothing but that offer."""
-    return Target(machine, None, {offer.resource.name: offer}, frozenset())
 
 
 def _fit_line(time: Expr, amount: Expr, definitions: Mapping[Expr, Expr]) -> tuple[Real | None, Real | None]:

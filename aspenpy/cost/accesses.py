@@ -31,7 +31,6 @@ from aspenpy.traces.histogram import parse_histogram
 
 Numbers = tuple[float, ...]
 
-
 Serving = Callable[[flow.Requirement], Offer | None]
 
 

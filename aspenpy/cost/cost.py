@@ -54,7 +54,6 @@ from aspenpy.models.machine.model import Machine
 MOST_TRAITS = 100
 """Unknown traits that are told: whoever writes more made one mistake often."""
 
-
 AT_ONCE, IN_ORDER = ("overlap", "concurrent"), "concurrent"
 """Labels of `par` whose branches run at once, and the one whose branches keep the order of their own blocks."""
 

@@ -174,7 +174,6 @@ class Instances(Record):
 
 ONE_INSTANCE = Instances(graph.ONE)
 
-
 FILE_SYSTEM = "file_system"
 """The type of components that keep files."""
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 MEMORY_RESOURCES = ("loads", "stores")
 """What a memory is asked for, and data that lie in a certain one."""
 
-
 LAUNCH = "launch"
 """What a block is called to wait for before it begins."""
 

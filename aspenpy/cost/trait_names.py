@@ -28,7 +28,6 @@ CACHE_TRAITS = frozenset({*PATTERN_NAMES, *ADDITIONS})
 TRANSLATIONS = "tlb"
 """What the time of a core's page lookups counts for, as `loads` does for that of a memory."""
 
-
 HALO = "halo"
 ALL_PORTS, OPEN = "all_ports", "open"
 """The words of a halo whose ranks send to all neighbours at once, and of a grid that has ends."""

@@ -79,7 +79,6 @@ _MARK = "_mark_"
 _LIKE_BEFORE = re.compile(r"(?:^|\})\s*[A-Za-z_]\w*\s+[A-Za-z_]\w*\s+like\s+\Z", re.MULTILINE)
 _OPERATORS = frozenset(("+", "-", "*", "/", "^", ".."))
 
-
 KEYWORD, SNIPPET, UNIT, CONSTANT = "keyword", "snippet", "unit", "constant"
 
 

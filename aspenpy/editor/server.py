@@ -288,11 +288,11 @@ class Editor:
 
     def _begin(self, document: OpenDocument) -> None:
         self._waiting.pop(document.uri, None)
-        task = asyncio.get_running_loop().create_task(self._check(document))
+        task = asyncio.get_running_loop().create_task(self._refresh_meaning(document))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _check(self, document: OpenDocument) -> None:
+    async def _refresh_meaning(self, document: OpenDocument) -> None:
         """Has the worker understand a file; an answer about a text that is no more is passed over."""
         asked = document.changes
 

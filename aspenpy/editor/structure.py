@@ -90,7 +90,7 @@ def _folds(text: str) -> tuple[Fold, ...]:
     run: list[TextWord] = []
     for word in words_in(text):
         if run and (word.kind != "COMMENT" or text.count("\n", run[-1].start, word.start) > 1):
-            found += _run(run)
+            found += _fold_comments(run)
             run = []
         if word.kind == "COMMENT":
             alone = not text[text.rfind("\n", 0, word.start) + 1 : word.start].strip()
@@ -99,11 +99,11 @@ def _folds(text: str) -> tuple[Fold, ...]:
             open_brackets.append((OPENING[word.text], word.start))
         elif open_brackets and word.text == open_brackets[-1][0]:
             found.append(Fold(open_brackets.pop()[1], word.start, False))
-    found += _run(run)
+    found += _fold_comments(run)
     return tuple(fold for fold in found if "\n" in text[fold.start : fold.end])
 
 
-def _run(comments: list[TextWord]) -> list[Fold]:
+def _fold_comments(comments: list[TextWord]) -> list[Fold]:
     return [Fold(comments[0].start, comments[-1].start + len(comments[-1].text), True)] if len(comments) > 1 else []
 
 

@@ -107,7 +107,7 @@ class Fast:
             return
         try:
             with numpy.errstate(divide="raise", over="raise", invalid="raise", under="ignore"):
-                self._run(order, known.values)
+                self._compute_steps(order, known.values)
         except FloatingPointError as error:
             raise Doubt from error
 
@@ -115,7 +115,7 @@ class Fast:
         if numpy.any(where):
             raise Doubt
 
-    def _run(self, order: EvaluationOrder, values: dict[int, Any]) -> None:
+    def _compute_steps(self, order: EvaluationOrder, values: dict[int, Any]) -> None:
         spent = order.spent
         for place, op in order.steps:
             rule = RULES.get(op.kind)
@@ -142,7 +142,7 @@ class Fast:
         for number in range(int(numpy.max(passes))):
             spend_operations(operations)
             values[loop.counter] = float(number)
-            self._run(order, values)
+            self._compute_steps(order, values)
             total = numpy.where(number < passes, total + values[loop.body], total)
         return total + 0.0 * passes
 
@@ -157,12 +157,12 @@ class Careful:
     def compute(self, order: EvaluationOrder, known: ComputedArrays) -> None:
         """Computes the operations; a value with a reason is undefined."""
         with numpy.errstate(all="ignore"):
-            self._run(order, known)
+            self._compute_steps(order, known)
 
     def refuse(self, where: Any, reason: int) -> None:
         self._refused = merge_reasons(self._refused, numpy.where(where, reason, FINE))
 
-    def _run(self, order: EvaluationOrder, known: ComputedArrays) -> None:
+    def _compute_steps(self, order: EvaluationOrder, known: ComputedArrays) -> None:
         for place, op in order.steps:
             value, reason = self._compute_with_reason(op, known)
             known.values[place] = value
@@ -200,7 +200,7 @@ class Careful:
         for number in range(int(numpy.max(passes))):
             spend_operations(operations)
             known.values[loop.counter] = float(number)
-            self._run(order, known)
+            self._compute_steps(order, known)
             active = number < passes
             total = numpy.where(active, total + known.values[loop.body], total)
             failed = known.reasons.get(loop.body)

@@ -55,7 +55,6 @@ COMPARED = {
     ">=": "aspen_at_least",
 }
 
-
 SURE = {"max": "aspen_larger({0}, {1})", "min": "aspen_smaller({0}, {1})"}
 """Simpler templates for operands that certainly have a value."""
 

@@ -14,7 +14,6 @@ from aspenpy.expr.functions import FUNCTIONS, special_functions
 CONDITIONS = frozenset({"compare", "and", "or"})  # kinds whose values are conditions
 LONGEST_TABLE = 4096  # longest array that is compiled into code
 
-
 GIVEN = frozenset(name for name in special_functions() if not FUNCTIONS[name].llvm) | {"draw", "stream"}
 """Kinds that NumPy computes for compiled code: the code for them would be long, and NumPy is fast enough."""
 

@@ -132,7 +132,6 @@ class Comparison(Result):
 
 SOCKET = "socket"  # what each rank has where machines are compared that give it parts of different kinds
 
-
 LACKS = frozenset({"no-such-resource", "no-such-component", "no-core-for-rank", "too-many-ranks"})
 """Mistakes of a machine on which an application cannot run, by their codes: others can be compared all the same."""
 

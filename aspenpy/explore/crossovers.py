@@ -20,16 +20,12 @@ from aspenpy.sweeps.points import warn_of_cap
 
 LOOKED_AT = 33  # values of a parameter at which power caps are looked at
 
-
 PROOF_SECONDS, PROOF_CLOCK = 2.5, 3.5
 """Of processor time, and by the clock, that are spent on proving that all crossovers are found."""
 
-
 LOOK_SECONDS, LOOK_CLOCK = 2.0, 2.5  # the same of trying values where nothing is proven
 
-
 FEWEST_LOOKS = 17  # values that are tried however little time is left
-
 
 MOST_LOOKS = 257  # values that are tried where nothing is proven
 

@@ -160,7 +160,7 @@ class _Asked:
             message = f"the derivative of the {self.metric} by `{self.name}` has no value at {self.name} = "
             message += f"{self._format_value(self.base)}: {error.diagnostics[0].message}"
             fail("no-derivative", message, hint="the method `elasticity` takes differences instead")
-        over = self._range(lambda places, values: _zeros_like(self._values(ratio, places, missing=True)))
+        over = self._effects_over_range(lambda places, values: _zeros_like(self._values(ratio, places, missing=True)))
         return Elasticity(self.name, self.unit, here, None, None, None, *over, ratio)
 
     # -- secants ---------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class _Asked:
             failed += places[numpy.isnan(values)].tolist()
             if here is not None:
                 break
-        over = self._range(_secants_of_doublings)
+        over = self._effects_over_range(_secants_of_doublings)
         if here is None and failed and over.reason is None:
             over = over._replace(undefined=len(failed) / (2 * len(intervals)), reason=self._reason(failed[0]))
         return Elasticity(self.name, self.unit, here, start, end, why, *over, None)
@@ -193,7 +193,7 @@ class _Asked:
 
     # -- over the range --------------------------------------------------------------------------
 
-    def _range(self, elasticity: _Rule) -> _Over:
+    def _effects_over_range(self, elasticity: _Rule) -> _Over:
         if self.item is None:
             return _Over()
         places = self._places(self.item)

@@ -80,9 +80,10 @@ class FrontPoint(Record):
 
 
 class Optimum(Record, Result):
-    """The quantity at its best and where that is. `proven` tells that all combinations were looked at; else it is the
-    best of several local searches; `undefined` of them had no value. `bindings` are in the order of the constraints;
-    others have room. `best` are the best points that were asked for, that of `value` first."""
+    """The quantity at its best and where that is. `proven` tells that all combinations were `looked_at`; else it is the
+    best of local searches, begun at the best of so many points; `undefined` of them had no value. `bindings` are in the
+    order of the constraints; others have room. `best` are the best points that were asked for, that of `value`
+    first."""
 
     goal: Goal
     value: float
@@ -110,11 +111,10 @@ def find_optimum(space: Space, goal: Goal, constraints: Sequence[Constraint] = (
     best = problem.best()
     if best.violation > 0:
         refuse_infeasible(space, constraints)
-    undefined = problem.undefined
     bindings = _find_bindings(problem, goal, best)
     point = space.values_at(numpy.array(best.row))
     value = goal.quantity(best.value)
-    looked_at = problem.combinations if problem.enumerable else problem.looked_at
+    first_points, found = problem.first_points
     several = _best_points(problem, goal, count) if count > 1 else ()
     return Optimum(
         goal,
@@ -123,8 +123,8 @@ def find_optimum(space: Space, goal: Goal, constraints: Sequence[Constraint] = (
         row=best.row,
         bindings=bindings,
         proven=problem.enumerable,
-        looked_at=looked_at,
-        undefined=undefined,
+        looked_at=len(first_points),
+        undefined=found.undefined,
         space=space,
         best=several,
     )
@@ -136,11 +136,11 @@ def _best_points(problem: Problem, goal: Goal, count: int) -> tuple[FrontPoint, 
         name = problem.space.variables[problem.real[0]].name
         hint = f"give `{name}` a list of values, such as {name}=1,2,4, or {name}=1..8:whole"
         fail("no-best-points", f"the best {count} points are known of whole numbers and choices alone", hint=hint)
-    values, violations, _ = problem.look(problem.all_points)
-    feasible = numpy.flatnonzero(violations == 0)
-    places = feasible[numpy.argsort(values[feasible], kind="stable")][:count]
+    points, found = problem.first_points
+    feasible = numpy.flatnonzero(found.violation == 0)
+    places = feasible[numpy.argsort(found.value[feasible], kind="stable")][:count]
     return tuple(
-        FrontPoint(problem.space.values_at(problem.all_points[place]), (goal.quantity(float(values[place])),))
+        FrontPoint(problem.space.values_at(points[place]), (goal.quantity(float(found.value[place])),))
         for place in places
     )
 
@@ -204,16 +204,16 @@ def _next_combination(
     if item.equal:
         return None, None
     rest = [other for other in problem.constraints if other is not item]
-    values, violations, _ = Problem(problem.space, problem.goal, rest).look(problem.all_points)
-    _, _, excess = problem.look(problem.all_points)
-    mine = excess[problem.constraints.index(item)]
-    better = (violations == 0) & (values < best.value - 1e-12 * abs(best.value))
+    points, found = problem.first_points
+    mine = found.excess[problem.constraints.index(item)]
+    without = Problem(problem.space, problem.goal, rest).evaluate_points(points)
+    better = (without.violation == 0) & (without.value < best.value - 1e-12 * abs(best.value))
     if not better.any():
         return None, None
     places = numpy.flatnonzero(better)
-    place = places[numpy.lexsort((values[places], mine[places]))[0]]
+    place = places[numpy.lexsort((without.value[places], mine[places]))[0]]
     sign = -1.0 if item.node.operator == ">=" else 1.0
-    return right + sign * float(mine[place]), float(values[place])
+    return right + sign * float(mine[place]), float(without.value[place])
 
 
 POPULATION, GENERATIONS = 128, 100  # of NSGA-II
@@ -222,8 +222,8 @@ WORST = 1e300  # what NSGA-II is told of a point without a value
 
 
 class Front(Record, Result):
-    """Choices in the order of the first quantity. `proven` tells that all combinations were looked at; else a genetic
-    algorithm has come near the front."""
+    """Choices in the order of the first quantity. `proven` tells that all combinations were `looked_at`; else a genetic
+    algorithm has come near the front, whose last generation had so many points."""
 
     goals: tuple[Goal, ...]
     choices: tuple[FrontPoint, ...]
@@ -245,7 +245,7 @@ def pareto(
     problem = Problem(space, goals[0].expr, constraints)
     evaluate = space.evaluator([goal.expr for goal in goals], missing=True)
     points = problem.all_points if problem.enumerable else _evolve_population(space, goals, problem, seed)
-    _, violations, _ = problem.look(points)
+    violations = problem.evaluate_points(points).violation
     values = evaluate(points)
     defined = numpy.isfinite(violations) & ~numpy.isnan(values).any(axis=0)
     if not defined.any():
@@ -261,8 +261,7 @@ def pareto(
         )
         for place, column in zip(places, values[:, places].T, strict=True)
     )
-    looked_at = len(points) if problem.enumerable else problem.looked_at
-    return Front(tuple(goals), choices, problem.enumerable, looked_at, space)
+    return Front(tuple(goals), choices, problem.enumerable, len(points), space)
 
 
 def non_dominated(values: Floats) -> list[int]:
@@ -306,7 +305,7 @@ def _evolve_population(space: Space, goals: Sequence[Goal], problem: Problem, se
             values = evaluate(here).T
             defined += int((~numpy.isnan(values).any(axis=1)).sum())
             out["F"] = numpy.nan_to_num(values, nan=WORST)
-            out["G"] = numpy.minimum(problem.look(here)[1], WORST)[:, None]
+            out["G"] = numpy.minimum(problem.evaluate_points(here).violation, WORST)[:, None]
 
     def end_without_values(algorithm: Any) -> None:
         if not defined and algorithm.n_gen >= UNDEFINED_GENERATIONS:

@@ -25,10 +25,10 @@ MOST_COMBINATIONS = 2_000_000  # of whole numbers and choices, without real vari
 MOST_SEARCHED = 64
 """Combinations of whole numbers and choices in each of which the real variables are searched; of more, the best."""
 
-STARTS = 4  # of the search in each of them, from the best of so many points:
-
-SCATTERED = 128
-
+SCATTERED = 128  # points that are tried for each combination before a search
+FEWEST_SCATTERED = 8  # the same where combinations are many
+MOST_SCATTERED = 200_000  # of all combinations together, unless these are so many that each has the fewest
+STARTS = 4  # searches in each combination, from the best of those points
 BESIDE = 64  # values that are tried at once to find where there are no more values
 NARROW = 1e-14  # that place is found to this part of it
 MOST_AROUND = 300  # combinations of whole numbers beside a solution in real ones that are tried at once
@@ -46,6 +46,16 @@ class Candidate(Record):
     violation: float
 
 
+class PointValues(Record):
+    """For some points the value to be minimised, the worst violation, and a row for each constraint's own excess;
+    how many points are `undefined`, which violate infinitely."""
+
+    value: Floats
+    violation: Floats
+    excess: Floats
+    undefined: int
+
+
 class Problem:
     """A goal and constraints over a space."""
 
@@ -53,7 +63,6 @@ class Problem:
         self.space, self.goal, self.constraints = space, goal, tuple(constraints)
         self.real = [index for index, item in enumerate(space.variables) if item.kind == "real"]
         self.discrete = [index for index, item in enumerate(space.variables) if item.kind != "real"]
-        self.looked_at = self.undefined = 0
         self._smooth: dict[tuple[float, ...], Smooth] = {}
 
     @property
@@ -78,19 +87,17 @@ class Problem:
             rows += [item.excess, item.scale]
         return self.space.evaluator(rows, missing=True)
 
-    def look(self, points: Floats) -> tuple[Floats, Floats, Floats]:
-        """For points, a row each: the value to be minimised, the worst violation, and each constraint's own excess. A
-        point without a value violates infinitely."""
+    def evaluate_points(self, points: Floats) -> PointValues:
+        """The values at points, a row each."""
         rows = self._evaluate(points)
         undefined = numpy.isnan(rows).any(axis=0)
-        self.looked_at += len(points)
-        self.undefined += int(undefined.sum())
         excess, scale = rows[1::2], rows[2::2]
         equal = numpy.array([item.equal for item in self.constraints], dtype=bool)
         beyond = numpy.where(equal[:, None], abs(excess), excess)
         parts = beyond / numpy.where(scale > 0, scale, 1.0)
         worst = numpy.where(undefined, numpy.inf, parts.max(axis=0, initial=0.0))
-        return numpy.where(undefined, numpy.inf, rows[0]), numpy.where(worst <= self.tolerance, 0.0, worst), beyond
+        value = numpy.where(undefined, numpy.inf, rows[0])
+        return PointValues(value, numpy.where(worst <= self.tolerance, 0.0, worst), beyond, int(undefined.sum()))
 
     @cached_property
     def all_points(self) -> Floats:
@@ -114,14 +121,26 @@ class Problem:
         """The feasible point that is best, or else the one that violates least. Raises AspenError where none has a
         value."""
         if self.enumerable:
-            values, violations, _ = self.look(self.all_points)
-            best = self._best_candidate(self.all_points, values, violations)
+            points, found = self.first_points
+            index = int(numpy.lexsort((found.value, found.violation))[0])
+            best = Candidate(tuple(points[index].tolist()), float(found.value[index]), float(found.violation[index]))
         else:
             candidates = [candidate for start in self._starts() for candidate in self._search_from(start)]
             best = min(candidates, key=_rank) if not self.counted else self._best_of_counts(candidates)
-        if best.violation == numpy.inf:
+        if best.violation == numpy.inf:  # nothing has a value: evaluated once more, it raises the reason
             self.space.evaluator([self.goal, *(item.excess for item in self.constraints)])(numpy.array([best.row]))
         return best
+
+    @cached_property
+    def first_points(self) -> tuple[Floats, PointValues]:
+        """The points that are looked at before any search: all combinations; with real variables, each combination at
+        several scattered values of these."""
+        if self.enumerable:
+            return self.all_points, self.evaluate_points(self.all_points)
+        few = max(FEWEST_SCATTERED, min(SCATTERED, MOST_SCATTERED // max(1, self.combinations)))
+        points = numpy.repeat(self.all_points, few, axis=0)
+        points[:, self.real] = numpy.tile(self._scatter_points()[:few], (self.combinations, 1))
+        return points, self.evaluate_points(points)
 
     @cached_property
     def counted(self) -> list[int]:
@@ -152,22 +171,15 @@ class Problem:
             variables[place] = item.replace(kind="choice", choices=tuple(sorted(values)))
         return Problem(Space(variables, self.space.cases), self.goal, self.constraints).best()
 
-    def _best_candidate(self, points: Floats, values: Floats, violations: Floats) -> Candidate:
-        index = int(numpy.lexsort((values, violations))[0])
-        return Candidate(tuple(points[index].tolist()), float(values[index]), float(violations[index]))
-
     def _starts(self) -> list[Floats]:
-        """For each combination worth a search, its best few of some scattered points, one a row."""
-        scattered = self._scatter_points()
-        few = max(8, min(SCATTERED, 200_000 // max(1, self.combinations)))
-        points = numpy.repeat(self.all_points, few, axis=0)
-        points[:, self.real] = numpy.tile(scattered[:few], (self.combinations, 1))
-        values, violations, _ = self.look(points)
+        """For each combination worth a search, its best few of the first points, one a row."""
+        points, found = self.first_points
+        few = len(points) // self.combinations
         ranked = [
-            numpy.lexsort((values[first : first + few], violations[first : first + few])) + first
+            numpy.lexsort((found.value[first : first + few], found.violation[first : first + few])) + first
             for first in range(0, len(points), few)
         ]
-        ranked.sort(key=lambda order: (violations[order[0]], values[order[0]]))
+        ranked.sort(key=lambda order: (found.violation[order[0]], found.value[order[0]]))
         return [points[order[:STARTS]] for order in ranked[:MOST_SEARCHED]]
 
     def _scatter_points(self) -> Floats:
@@ -175,7 +187,7 @@ class Problem:
         generalised golden ratio; Roberts 2018)."""
         count = len(self.real)
         ratio = 2.0
-        for _ in range(64):
+        for _ in range(64):  # fixed point to double precision
             ratio = (1 + ratio) ** (1 / (count + 1))
         steps = numpy.arange(1, SCATTERED + 1)[:, None] * ratio ** -numpy.arange(1.0, count + 1)[None, :]
         places = numpy.vstack([numpy.full((1, count), value) for value in (0.0, 1.0, 0.5)] + [(0.5 + steps) % 1])
@@ -198,10 +210,10 @@ class Problem:
                 point[self.real] = values
                 points.append(point)
         rows = numpy.array(points)
-        least, violations, _ = self.look(rows)
+        found = self.evaluate_points(rows)
         return [
             Candidate(tuple(row.tolist()), float(value), float(violation))
-            for row, value, violation in zip(rows, least, violations, strict=True)
+            for row, value, violation in zip(rows, found.value, found.violation, strict=True)
         ]
 
     def _limit_to_defined(self, start: Floats) -> tuple[list[Variable], list[Floats]]:

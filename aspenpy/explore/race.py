@@ -162,7 +162,6 @@ _RULES: dict[str, Callable[[Expr, Mapping[Expr, Exact], Known], Exact | None]] =
     "checked": lambda node, forms, known: forms[node.args[0]],
 }
 
-
 Seen = Callable[[float], None]  # is told which part of a search is done, 0 to 1: of it, or of the time that it may take
 
 
@@ -256,9 +255,9 @@ class Race(RootSearch):
     def _leave(self, pieces: list[Piece]) -> None:
         self._left += pieces
 
-    def _range(self, low: Real, high: Real) -> DirectedInterval:
+    def _bounds_between(self, low: Real, high: Real) -> DirectedInterval:
         """The ratio is 1 + (first - second)/second."""
-        plain = super()._range(low, high)
+        plain = super()._bounds_between(low, high)
         if low == high or plain.direction is not None or not plain.low < 1 < plain.high:
             return plain
         base = bound_over_box(self.second, {self.symbol: (low, high)}, self.symbol)

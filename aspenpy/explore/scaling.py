@@ -255,7 +255,7 @@ class Scaling(Result):
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings of the models, and what goes with the values once, with the numbers of ranks that it is so on."""
-        of_values = (*self.prediction.wasted, *self.prediction.cap_warnings)
+        of_values = (*self.prediction.warnings_of_values, *self.prediction.cap_warnings)
         refused, declared = (
             self._warn_of_refusals(),
             self.prediction.application.parameters[self.parameter].node.name_span,
@@ -269,7 +269,7 @@ class Scaling(Result):
             base.append(_warn_of_growing(self.prediction.application, self.parameter, self.grown))
         found: dict[str, list[tuple[int, Diagnostic]]] = {}
         for ranks in self.ranks:
-            for item in self._predict_at(ranks, self.sizes_at(ranks)).wasted:
+            for item in self._predict_at(ranks, self.sizes_at(ranks)).warnings_of_values:
                 found.setdefault(f"{item.code} {item.span}", []).append((ranks, item))
         return (*base, *refused, *(self._merge_warnings(told) for told in found.values()), *self._cap_warnings())
 

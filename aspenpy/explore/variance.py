@@ -134,7 +134,7 @@ def sobol(
 
     problem = _salib_problem(space)
     places = sampling.sample(problem, samples, calc_second_order=pairs, seed=generator_seed(seed))
-    results, _, skipped = _run(space, places, metric_name, len(space.variables) * (2 if pairs else 1) + 2)
+    results, _, skipped = _evaluate_places(space, places, metric_name, len(space.variables) * (2 if pairs else 1) + 2)
     mean, variance = float(results.mean()), float(results.var())
     if variance <= (1e-12 * mean) ** 2:
         nothing = (0.0, 0.0, 0.0, 0.0)  # there is no variance to share
@@ -170,7 +170,7 @@ def morris(space: Space, *, metric_name: str = "runtime", samples: int = 100, se
 
     problem = _salib_problem(space)
     places = sampling.sample(problem, samples, num_levels=LEVELS, seed=generator_seed(seed))
-    results, kept, skipped = _run(space, places, metric_name, len(space.variables) + 1)
+    results, kept, skipped = _evaluate_places(space, places, metric_name, len(space.variables) + 1)
     places = places[kept]
     options = {"num_levels": LEVELS, "conf_level": CONFIDENCE, "seed": generator_seed(seed)}
     effects = analysis.analyze(problem, places, results, **options)
@@ -195,7 +195,9 @@ def _salib_problem(space: Space) -> dict[str, Any]:
     return {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
 
 
-def _run(space: Space, places: Floats, metric_name: str, together: int) -> tuple[Floats, Any, Skipped | None]:
+def _evaluate_places(
+    space: Space, places: Floats, metric_name: str, together: int
+) -> tuple[Floats, Any, Skipped | None]:
     """The metric at the places that are kept, and which these are: each `together` of them are compared with each
     other, so that all are left out where one has no value."""
     columns = [item.at(places[:, index]) for index, item in enumerate(space.variables)]

@@ -16,7 +16,6 @@ DOUBTFUL_DISTANCE = 1e-13  # relative, from a step: some hundred roundings of do
 WHOLE, EXACT, ROUNDED, ROUGH = 3, 2, 1, 0
 """Accuracy of a float64: an exact whole number; exact; correctly rounded; off by several roundings."""
 
-
 LARGEST_WHOLE = 2.0**53
 """Up to it float64 holds all whole numbers."""
 

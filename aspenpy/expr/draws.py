@@ -113,7 +113,6 @@ def check_cumulative(cumulative: tuple[Number, ...] | Number) -> None:
 
 DISTRIBUTIONS: dict[str, Callable[..., Number]] = {"uniform": draw_uniform, "normal": draw_normal, "cdf": draw_step}
 
-
 # -- the normal quantile, algorithm AS 241 (Wichura 1988), PPND16 -----------------------------------
 
 _CENTRE = (

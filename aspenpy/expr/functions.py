@@ -329,7 +329,6 @@ FUNCTIONS: dict[str, Function] = {
     )
 }  # fmt: skip
 
-
 ELEMENTARY = frozenset(
     {"log", "log2", "log10", "exp", "sqrt", "floor", "ceil", "round", "abs", "mod", "max", "min", "lookup", "pow"}
 )

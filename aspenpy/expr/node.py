@@ -127,7 +127,6 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
 }
 """Keys for payloads that `==` does not distinguish: 1 and 1.0, 0.0 and -0.0, two failures with equal messages."""
 
-
 OF_MODELS = ("", "machine")  # owners of symbols that no call and no loop gives another value
 
 

@@ -28,7 +28,6 @@ MOST_FOLLOWED = 300_000
 LARGEST_INLINED = 400
 """Records of a function that is written in place of its calls."""
 
-
 _PLACED = (r.Variable, r.Element, r.Field, r.Call, r.Conversion, r.Assignment)
 
 

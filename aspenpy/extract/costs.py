@@ -14,7 +14,6 @@ from aspenpy.record import Record
 
 Hold = Literal["global", "formal", "local", "heap"]
 
-
 CYCLES = "cycles"
 """The class of the items that stand for cycles of compiled code; their precision is the processor."""
 

@@ -62,7 +62,6 @@ void aspenpy_record(int place, double value) {
 STATEMENTS = (r.LoopStatement, r.Branch, r.Switch)
 """What is counted."""
 
-
 NOTHING: Mapping[Span, float] = {}
 NO_BLOCKS: Mapping[Span, Pointed] = {}
 NO_TOUCHES: Mapping[Spans, TouchCounts] = {}
@@ -205,7 +204,7 @@ class CountedUnit:
         """Texts around conditions of branches and loops."""
         found: dict[Span, int] = {}
         for written, expanded in self.pairs if tested else ():
-            for mine, other in zip(_counted_statements(written), _counted_statements(expanded), strict=True):
+            for mine, other in _pair_statements(written, expanded):
                 condition = None if isinstance(other, r.Switch) else other.condition
                 number = tested.get(mine.span)
                 if number is not None and condition is not None and condition.span is not None:
@@ -226,9 +225,10 @@ class CountedUnit:
             if count is not None:
                 entered[written.key] = count
         ran: dict[Span, ExecutionCount] = {}
-        # A set: each unit that includes a header has the functions in it once more, at the same spans.
-        for mine, other in {pair for functions in self.pairs for pair in _pair_spans(*functions)}:
-            if (found := counter.found.get(other)) is not None:
+        statements = (pair for functions in self.pairs for pair in _pair_statements(*functions))
+        # A set: functions of a header come several times, at the same spans.
+        for mine, other in {(written.span, expanded.span) for written, expanded in statements}:
+            if mine is not None and (found := counter.found.get(other)) is not None:
                 ran[mine] = found.add(ran.get(mine))
         executed = {
             written.span: sum(lines.get(line, 0.0) for line in self._list_lines(expanded))
@@ -239,7 +239,7 @@ class CountedUnit:
 
     def _list_lines(self, function: r.Function) -> set[int]:
         """The lines on which statements and expressions of a function begin."""
-        spans = (getattr(node, "span", None) for node in walk_records(function.body))
+        spans = (node.span for node in walk_records(function.body))
         return {self.layout.find_line(span.start) for span in spans if span is not None}
 
 
@@ -330,6 +330,5 @@ def _shape(function: r.Function) -> list[str]:
     return [type(node).__name__ for node in _counted_statements(function)]
 
 
-def _pair_spans(written: r.Function, expanded: r.Function) -> Iterator[tuple[Span, Span]]:
-    pairs = zip(_counted_statements(written), _counted_statements(expanded), strict=True)
-    return ((one.span, two.span) for one, two in pairs if one.span is not None and two.span is not None)
+def _pair_statements(written: r.Function, expanded: r.Function) -> Iterator[tuple[Any, Any]]:
+    return zip(_counted_statements(written), _counted_statements(expanded), strict=True)

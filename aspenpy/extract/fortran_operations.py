@@ -80,7 +80,6 @@ MATHEMATICAL = frozenset(
 )
 REDUCTIONS = frozenset("sum product maxval minval dot_product count any all".split())
 
-
 COMPLEX = "complex"
 """The name of the types of complex numbers, which are structures of two reals."""
 

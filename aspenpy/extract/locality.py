@@ -128,7 +128,6 @@ __attribute__((destructor)) static void write_touches(void) {
 """
 """Its text, for a number of places and the name of the file to which each process adds a line for each."""
 
-
 Spans = tuple[Span, ...]
 """The accesses of a block to one array whose order the source does not say."""
 
@@ -162,6 +161,11 @@ class Locality(Record):
     tables: tuple[float, ...]
     anywhere: bool
     reuse: float
+
+    @property
+    def late_share(self) -> float:
+        """The part of the accesses that do not jump which come back late."""
+        return self.far / max(1 - self.jumps, self.far, 1e-9)
 
 
 def read_touches(text: str) -> dict[int, TouchCounts]:

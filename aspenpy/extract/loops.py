@@ -37,7 +37,6 @@ from aspenpy.record import Record
 BY_BOUND = "all that its counted test allows; its other tests are taken to hold"
 """The rule for how much of its passes a loop makes that tests data beside a count."""
 
-
 MOST_TRIALS = 2
 """Trials inside of one another: each walks the loops inside once more."""
 

@@ -281,10 +281,8 @@ class Registers:
             if key in gone or stored.has_overlap(first) or ("store" in kinds[key] and every.has_overlap(first)):
                 continue
             gone.add(key)
-            guards = (
-                *(guard for guard in first.guards if not v.has_symbol(guard.value, nest.counter)),
-                *_guards_of_pass(nest),
-            )
+            kept = (guard for guard in first.guards if not v.has_symbol(guard.value, nest.counter))
+            guards = (*kept, *(Guard(v.subtract(bound, ONE)) for bound in nest.bounds))  # the loop makes a pass
             pinned = "store" in kinds[key] and not self._always_runs(nest)
             if "load" in kinds[key]:
                 before.append(first.replace(kind="load", guards=guards, pinned=pinned))
@@ -340,8 +338,3 @@ def list_stores(items: list[Item]) -> Iterator[MemoryAccess]:
 def list_calls(items: list[Item]) -> Iterator[Item]:
     """Calls of other functions, which may change any memory that is not the function's own."""
     return (item for item in walk_items(items) if isinstance(item, Invocation | MessageStatement))
-
-
-def _guards_of_pass(nest: Nest) -> tuple[Guard, ...]:
-    """Conditions under which a loop makes a pass."""
-    return tuple(Guard(v.subtract(bound, ONE)) for bound in nest.bounds)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
-from functools import partial
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
@@ -416,12 +415,12 @@ class Body(Naming):
             else:
                 for part in range(PARTS):
                     meaning = f"bytes before jumps come back, part {part + 1} of {PARTS},"
-                    distance = measure(partial(_find_distance, part), "distance", meaning)
+                    distance = measure(lambda found: found.tables[part], "distance", meaning)  # noqa: B023 (called at once)
                     each = f"gather(max({request.size}, {self.write_formula(distance)}))"
                     lines.append(write(v.scale(words, Fraction(1, PARTS)), each))
         if max(found.far for _, found in runs) >= LITTLE and left.terms:
             meaning = "the part of the accesses without a jump that come back late,"
-            share = measure(_find_late, "far", meaning, is_share=True)
+            share = measure(lambda found: found.late_share, "far", meaning, is_share=True)
             words = v.multiply(left, share)
             left = v.subtract(left, words)
             window = measure(lambda found: found.window, "window", "bytes between two touches of those,")
@@ -448,7 +447,8 @@ class Body(Naming):
             texts = self.write_trips(arguments)
         else:
             arguments = _join_rows(arguments, self._has_mean)
-            if len(arguments) == 2 and len(request.arguments) > 2 and _is_word(arguments[0], request.size):
+            by_words = not isinstance(arguments[0], CounterRange) and v.number(arguments[0]) == request.size
+            if len(arguments) == 2 and len(request.arguments) > 2 and by_words:
                 return "stream"
             arguments = (*arguments, *(ZERO, ONE) * ((len(request.arguments) - len(arguments)) // 2))
             texts = self.write_trips(arguments)
@@ -536,19 +536,6 @@ def _join_rows(arguments: tuple[Trips, ...], has_mean: Callable[[Trips], bool]) 
         else:
             found[place : place + 4] = [stride, v.multiply(passes, times)]  # type: ignore[arg-type]
     return tuple(found)
-
-
-def _is_word(stride: Trips, size: int) -> bool:
-    return not isinstance(stride, CounterRange) and v.number(stride) == size
-
-
-def _find_late(found: Locality) -> float:
-    """The part of the accesses that do not jump which come back late."""
-    return found.far / max(1 - found.jumps, found.far, 1e-9)
-
-
-def _find_distance(part: int, found: Locality) -> float:
-    return found.tables[part]
 
 
 def is_parallel(nest: Nest) -> bool:

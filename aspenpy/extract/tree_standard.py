@@ -29,14 +29,10 @@ def translate_call(
         translated = _METHODS[name](arguments, type, span)
         return None if translated is None else (translated, None)
     if name in _ALGORITHMS:
-        values = tuple(part for part in arguments if not _is_function(part))
+        values = tuple(part for part in arguments if not part.type.name.startswith(LAMBDA))
         function = _write_function(name, values, span, lambdas)
         return None if function is None else (r.Call(function.key, name, values, type, span), function)
     return None
-
-
-def _is_function(part: r.Expression) -> bool:
-    return part.type.name.startswith(LAMBDA)
 
 
 def _is_pointer(node: r.Expression) -> bool:

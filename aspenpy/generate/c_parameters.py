@@ -124,7 +124,6 @@ _RULES: dict[type, Callable[[Any], Iterator[Line]]] = {
     flow.Call: _call,
 }
 
-
 WIDTH = 118  # characters of a line of comment, with its indentation
 
 

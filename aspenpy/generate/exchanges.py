@@ -77,7 +77,6 @@ KINDS: dict[str, ExchangeKind] = {
 }
 """By the trait that asks for it; a requirement without any goes once around the ring, `shift(1)`."""
 
-
 IN_PROPORTION = ExchangeKind("aspen_faces", "the number of dimensions")
 """A halo with ends, or with faces that are not alike."""
 

@@ -69,6 +69,10 @@ class Axis(Record):
         """Whether it is the range that the model declares."""
         return self.low is None and not self.items
 
+    @property
+    def is_real(self) -> bool:
+        return self.whole is False
+
     def log(self, low: Any, high: Any) -> bool:
         """Whether it goes in equal ratios between its ends; unless told otherwise, a wide range does."""
         return is_wide(low, high) if self.spacing is None else self.spacing == "log"

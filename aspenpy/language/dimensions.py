@@ -176,7 +176,6 @@ def prefixed_unit(value: float | Fraction, unit: str, digits: int = 3) -> tuple[
 
 _PREFIXED = frozenset(family.symbol for family in FAMILIES if len(family.prefixes) > 1)
 
-
 _DIVISIBLE = frozenset(family.symbol for family in FAMILIES if "m" in family.prefixes)
 """Units that come in thousandths; there is no such thing as a millibyte."""
 

@@ -39,7 +39,6 @@ _STRAY = (
     (r"\ufeff", "stray byte order mark (U+FEFF)", "it may only stand at the very beginning of a file"),
 )
 
-
 LONGEST_SHOWN = 40  # characters of the user's text that a message repeats
 
 

@@ -130,7 +130,6 @@ def statements_with_bracket(bracket: str) -> frozenset[str]:
 
 CONSTANTS = keywords_that_begin(CONSTANT)  # keywords that are values
 
-
 # -- what messages call the terminals of the grammar -----------------------------------------------
 
 PHRASES = {"PER_RANK": "per rank", "LIKE": "like", "INSTEAD_OF": "instead of"}

@@ -61,15 +61,15 @@ def measure_messages(host: HostTopology) -> MessageTimes:
     with TemporaryDirectory(prefix="aspenpy-") as folder:
         target = Path(folder, "messages")
         try:
-            _run([compiler, *OPTIONS, str(SOURCE), "-o", str(target)])
-            text = _run([launcher, "-n", str(ranks), str(target), str(PASSES)])
+            _output_of([compiler, *OPTIONS, str(SOURCE), "-o", str(target)])
+            text = _output_of([launcher, "-n", str(ranks), str(target), str(PASSES)])
         except (OSError, subprocess.SubprocessError) as error:
             return MessageTimes(remark=f"Messages were not measured: {_find_reason(error)}.")
     passes = [dict(_parse_number(line) for line in part.splitlines() if line) for part in text.split("pass\n")[1:]]
     return MessageTimes(combine_passes(passes), ranks)
 
 
-def _run(command: list[str]) -> str:
+def _output_of(command: list[str]) -> str:
     """Output of a command, which sees the environment of this process."""
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT, env=dict(os.environ))
     return done.stdout

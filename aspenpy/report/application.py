@@ -114,7 +114,6 @@ def report_application(application: Application, summary: str | None = None) -> 
 
 register_report(Application, report_application)
 
-
 STRUCTURES = (
     Column("data", key="name", get=lambda item: item[0]),
     Column("size", unit="B", get=lambda item: item[1]),

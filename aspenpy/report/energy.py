@@ -57,7 +57,6 @@ LIMITS = (
 LONG = make_columns("application machine socket kernel component for metric value unit", media=CSV)
 """One value a row, in its base unit."""
 
-
 METRIC_NAMES = {"power": "power", "edp": "EDP", "ed2p": "ED2P"}
 UNIT_NAMES = {"edp": "J s", "ed2p": "J s^2"}
 """How products of energy and time are written."""

@@ -51,7 +51,6 @@ def report_explanation(explanation: Explanation) -> Report:
 
 register_report(Explanation, report_explanation)
 
-
 ROWS = (
     *make_columns("kernel block resource"),
     Column("amount", get=lambda step: Amount(step.amount, unit_of_resource(step.resource))),
@@ -59,7 +58,6 @@ ROWS = (
     Column("time", unit="s"),
     *make_columns("share bounds"),
 )
-
 
 WIDEST_BAR = 64  # characters
 

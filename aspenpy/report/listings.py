@@ -79,9 +79,7 @@ DECLARED = (
     Column("defined as", key="definition", get=_write_definition, wrapped=True),
 )
 
-
 # -- trees as lines --------------------------------------------------------------------------------
-
 
 Item = TypeVar("Item")
 
@@ -113,7 +111,7 @@ class Region(NamedTuple, Generic[Item]):
     item: Item | None
 
 
-def in_regions(items: Iterable[tuple[tuple[str, ...], Item]], root: str) -> ListingTree[Region[Item]]:
+def tree_of_regions(items: Iterable[tuple[tuple[str, ...], Item]], root: str) -> ListingTree[Region[Item]]:
     """A tree of regions, each item a leaf in the last region of its path, or that region itself where it has a label
     of its own. Paths begin with the root; neighbours share what their paths have in common."""
     tree: ListingTree[Region[Item]] = ListingTree(Region(root, None), [])

@@ -118,7 +118,7 @@ def report_validated(found: Validation) -> Report:
         ("command", found.command),
         ("median error", format_share(found.median_error)),
         ("near", f"{found.near} of {len(found.points)} within a factor of {NEAR_FACTOR:g}"),
-        ("worst", f"{far.ratio:.2f} times what was measured{_at_point(far)}"),
+        ("worst", ", ".join(filter(None, [f"{far.ratio:.2f} times what was measured", _describe_place(far)]))),
     ]
     if found.limit is not None:
         said.append(("beyond the limit", f"{len(found.failed)} of {len(found.points)}, by {found.limit:.0%}"))
@@ -140,10 +140,10 @@ def report_validated(found: Validation) -> Report:
 register_report(Validation, report_validated)
 
 
-def _at_point(point: ValidationPoint) -> str:
-    """The values of the axes at a point, for the end of a sentence."""
+def _describe_place(point: ValidationPoint) -> str:
+    """`at`, and the values of the axes at a point; nothing without axes."""
     values = ", ".join(f"{name} = {value:g}" for name, value in point.values.items())
-    return f", at {values}" if values else ""
+    return f"at {values}" if values else ""
 
 
 def _points_table(found: Validation) -> Table:
@@ -195,7 +195,7 @@ def _kernels_table(found: Validation) -> Table:
         Column("share", "share"),
         Column(BOUND_BY),
     )
-    return make_table(heads, last.kernels, "kernels", title=f"kernels{_at_point(last).removeprefix(',')}")
+    return make_table(heads, last.kernels, "kernels", title=f"kernels {_describe_place(last)}".rstrip())
 
 
 WIDTH, UP = 7, 4.0  # inches of the times

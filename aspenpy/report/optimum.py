@@ -49,7 +49,7 @@ class Words:
         if point is not None and len(self.space.cases) == 1:
             values = {item.name: point[item.name] for item in self.space.parameters}
             best = Prediction(self.space.cases[0].case.with_set(values))
-            reported += [*best.wasted, *best.cap_warnings]
+            reported += [*best.warnings_of_values, *best.cap_warnings]
         return tuple(drop_repeats(reported))
 
     def bound_by(self, point: Mapping[str, Any]) -> str | None:

@@ -196,9 +196,7 @@ _METHODS: dict[type, Callable[[Any, str], Said]] = {
     Morris: _say_morris,
 }
 
-
 # -- as a picture ----------------------------------------------------------------------------------
-
 
 MOST_BARS = 20  # the strongest are drawn
 SHORTEST = 0.005  # of the longest bar: less is no pixel

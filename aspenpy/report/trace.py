@@ -9,7 +9,7 @@ from aspenpy.answers.parallelism import BlockParallelism, Parallelism
 from aspenpy.answers.trace import Demand, Trace, TraceStep
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.vocabulary import OPERATION_CLASSES
-from aspenpy.report.listings import in_regions, tree_lines
+from aspenpy.report.listings import tree_of_regions, tree_lines
 from aspenpy.tables.numbers import (
     Amount,
     count_of,
@@ -55,7 +55,6 @@ def report_trace(trace: Trace) -> Report:
 
 
 register_report(Trace, report_trace)
-
 
 STEPS = (
     *make_columns("kind depth name label values"),
@@ -170,7 +169,7 @@ register_report(Parallelism, report_parallelism)
 def _tree_table(found: Parallelism) -> Table:
     rows: list[tuple[Any, ...]] = []
     marked = []
-    for prefix, region in tree_lines(in_regions([(block.region, block) for block in found.blocks], found.kernel)):
+    for prefix, region in tree_lines(tree_of_regions([(block.region, block) for block in found.blocks], found.kernel)):
         block = region.item
         if block is not None and block.together is not None and block.together == found.most:
             marked.append(len(rows))

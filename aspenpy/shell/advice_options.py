@@ -228,7 +228,6 @@ def throttle_for(case: Case, options: AdviceOptions, arguments: Arguments) -> Th
 MOST_PIECES = 1000
 MOST_ERROR = 100
 
-
 COUNTER_OPTIONS = (
     option(
         "--counters",

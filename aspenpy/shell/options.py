@@ -125,9 +125,7 @@ TABLES = OUTPUT.adapt(
 NO_INTERVAL = flag("--no-interval", "leave out the interval in which nine of ten such cases lie")
 RESULTS = (ALL_FORMATS, TABLES)  # how results are written, and where to
 
-
 # -- what arguments may not be ---------------------------------------------------------------------
-
 
 OF_A_MACHINE = {
     "socket": "--socket chooses among the sockets of a machine",

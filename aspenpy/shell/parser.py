@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from functools import partial
 from itertools import takewhile
 from typing import NoReturn
 
@@ -93,7 +94,7 @@ class Parser(ArgumentParser):
         usage line for each command, for messages that `error` writes without it."""
         self._line = words
         if any(word.startswith(("-h", "--help")) for word in words):
-            self.formatter_class = _make_formatter
+            self.formatter_class = partial(RawDescriptionHelpFormatter, max_help_position=28)
         else:
             self.usage = ""
         if "--" in words:  # what follows is a command line of its own
@@ -107,10 +108,6 @@ class Parser(ArgumentParser):
 
 def list_in_words(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _make_formatter(prog: str) -> HelpFormatter:
-    return RawDescriptionHelpFormatter(prog, max_help_position=28)
 
 
 def _make_plain_formatter(prog: str) -> HelpFormatter:

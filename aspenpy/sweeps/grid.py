@@ -304,7 +304,7 @@ def _column_of_values(name: str, axis: Axis | Floats, probe: _Probe) -> Floats:
         if axis.whole is None and not axis.items and scope.is_count(name):
             axis = axis.replace(whole=True)
         column = axis_values(axis, probe.reader(name), probe.declared)
-        if axis.whole is False:
+        if axis.is_real:
             return column
     else:
         column = axis

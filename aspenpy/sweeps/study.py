@@ -205,15 +205,15 @@ class Study:
         return tuple(dict.fromkeys(warnings))
 
     def _find_waste(self, prediction: Prediction) -> list[Diagnostic]:
-        """Warnings of wasted parts that hold at both ends of all axes together."""
+        """Warnings of values that hold at both ends of all axes together."""
         first, last = (
             Prediction(
                 prediction.case.with_set({name: python_number(end(column[1])) for name, column in self.columns.items()})
             )
             for end in (numpy.min, numpy.max)
         )
-        codes = {item.code for item in last.wasted}
-        return [item for item in first.wasted if item.code in codes]
+        codes = {item.code for item in last.warnings_of_values}
+        return [item for item in first.warnings_of_values if item.code in codes]
 
     def _cap_warnings(self, prediction: Prediction) -> list[Diagnostic]:
         """A warning where a power cap makes the run longer than its runtime at some of the points, of which some

@@ -224,9 +224,7 @@ HTML: Writers = {
     Picture: _write_html_picture,
 }
 
-
 # -- Markdown: pictures are left out, since their tables say the same ------------------------------
-
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 

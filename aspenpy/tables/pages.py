@@ -90,9 +90,7 @@ _LINES: dict[type[Part], Callable[[Any, int], list[str]]] = {
     Findings: lambda part, columns: [render(part.diagnostics)],
 }
 
-
 # -- HTML ------------------------------------------------------------------------------------------
-
 
 STYLES = {
     "error": "color: #b00020; font-weight: bold",
@@ -106,7 +104,6 @@ STYLES = {
 """Of the lines of a report, by their kind; dark enough for a light page."""
 
 SIDES = {"left": "left", "right": "right", "unit": "right"}
-
 
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 

@@ -193,9 +193,7 @@ class Report(Record):
 
 __all__ = ["Amount", "Column", "Format", "Grid", "Page", "Paragraph", "Part", "Plot", "Report", "Table", "Title"]
 
-
 # -- text in columns -------------------------------------------------------------------------------
-
 
 GAP = "  "  # between two columns
 

@@ -169,7 +169,7 @@ def reuse_distances(
     kinds, trace_format = selection.kinds, selection.trace_format
     wanted, counted = _parse_kinds("kinds", kinds), _parse_kinds("count", selection.count)
     _require_part(counted, wanted)
-    _check(line, selection.sample, trace_format)
+    _refuse_bad_options(line, selection.sample, trace_format)
     source = str(trace) if isinstance(trace, (str, Path)) else "<addresses>"
     parts = _make_ranges(selection.ranges or {})
     measure = _Measure(line.bit_length() - 1, counted, parts, selection.sample, source)
@@ -275,7 +275,7 @@ def _join_arrays(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
     return np.concatenate(present) if present else None
 
 
-def _check(line: int, sample: float | None, trace_format: str | None) -> None:
+def _refuse_bad_options(line: int, sample: float | None, trace_format: str | None) -> None:
     if line < 1 or line & (line - 1) or line > 1 << 30:
         fail("line-size", f"a line cannot have {line} bytes", hint="its size is a power of two, such as 64")
     if sample is not None and not 0 < sample < 1:

@@ -332,6 +332,19 @@ def test_points_without_a_value_are_passed_over() -> None:
                 optimise(app, there, minimise=quantities, vary=[vary], set={"p": 0})
 
 
+@pytest.mark.parametrize("whole", ["n=1,2,3", "n=1..3:whole"])
+def test_the_points_that_are_counted_are_those_before_the_searches(whole: str) -> None:
+    """For each of three values the base of `p`, its ends and middle, and scattered ones, of which 0 has no value; not
+    those of the searches themselves."""
+    app, there = both(PARTED, "machine m { socket [1] s } socket s { resource flops(x) [x] }")
+    found = optimise(app, there, minimise="runtime", vary=[whole, "p=0..20:real"])
+    assert isinstance(found, Optimum)
+    assert (found.looked_at, found.undefined) == (3 * problem.SCATTERED, 3)
+    many = optimise(app, there, minimise="runtime", vary=["n=1..1e7:whole", "p=1..20:real"])
+    assert isinstance(many, Optimum)
+    assert (many.point["n"], many.looked_at, many.undefined) == (1, problem.SCATTERED, 0)
+
+
 def test_a_sample_without_a_value_is_named_and_left_out() -> None:
     pytest.importorskip("SALib")
     app, there = both(PARTED, "machine m { socket [1] s } socket s { resource flops(x) [x] }")

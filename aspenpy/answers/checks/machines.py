@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from aspenpy.answers.checks.values import certain_errors, circular_definitions, collect_errors, start_of
 from aspenpy.answers.energy.power import power_of
-from aspenpy.answers.energy.voltage import CURVE, CURVES
+from aspenpy.answers.energy.voltage import require_known_curve
 from aspenpy.answers.scope import DEFAULT_SEED, circle_mistake
 from aspenpy.cost.assumed import OF_CORES, YEAR
 from aspenpy.cost.interconnect import interconnect_of, topology_in_numbers
@@ -22,10 +22,16 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, suggest_nearest, warning
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.lower import Origins
+from aspenpy.language.source import Span
 from aspenpy.language.statements import is_of_library
-from aspenpy.models.machine.model import OWNER, Component, Machine, one_of
+from aspenpy.models.machine.model import OWNER, Component, Machine
 from aspenpy.models.machine.properties import WORDS
 from aspenpy.models.model import range_warnings
+
+INHABITED = ("node", "socket", "core")  # what ranks live on: a memory may have a property `rank` of another meaning
+
+HINTS = {"design_power": "the dynamic power is the design power less the idle power: `dynamic power [95 W - 10 W]`"}
+"""By the law that is broken."""
 
 
 def check_machine(machine: Machine) -> list[Diagnostic]:
@@ -46,7 +52,11 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
         *_check_conflicts(machine),
         *_check_networks(machine),
         *_check_rank_flags(machine),
-        *(found for socket in machine.sockets or (None,) for found in _check_idle_kinds(machine, socket)),
+        *(
+            found
+            for socket in machine.sockets or (None,)
+            for found in warn_of_idle_kinds(machine, socket, working_kinds([*machine.first_places(socket)]))
+        ),
         *check_powers(machine),
         *_check_voltages(machine),
     ]
@@ -124,7 +134,7 @@ def _check_conflicts(machine: Machine) -> list[Diagnostic]:
 
 
 def _check_networks(machine: Machine) -> list[Diagnostic]:
-    """Networks that cannot be, or have another number of nodes than the machine."""
+    """Networks whose sizes make no network, or have another number of nodes than the machine."""
     errors: list[Diagnostic] = []
     inner = set()
     for paths in _paths_between_ranks(machine):
@@ -150,10 +160,6 @@ def _paths_between_ranks(machine: Machine) -> Iterator[Paths]:
             yield paths
 
 
-def _check_idle_kinds(machine: Machine, socket: str | None) -> list[Diagnostic]:
-    return warn_of_idle_kinds(machine, socket, working_kinds([*machine.first_places(socket)]))
-
-
 def _check_rank_flags(machine: Machine) -> list[Diagnostic]:
     """Flags `rank` where no rank can live, or too many of them; and such as have a value, which says nothing."""
     found: list[Diagnostic] = []
@@ -173,15 +179,8 @@ def _check_voltages(machine: Machine) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     for component in machine.components.values():
         with collect_errors(found):
-            one_of(component, CURVE, CURVES, CURVES[-1])
+            require_known_curve(component)
     return found
-
-
-INHABITED = ("node", "socket", "core")  # what ranks live on: a memory may have a property `rank` of another meaning
-
-
-HINTS = {"design_power": "the dynamic power is the design power less the idle power: `dynamic power [95 W - 10 W]`"}
-"""By the law that is broken."""
 
 
 def check_powers(machine: Machine) -> Iterator[Diagnostic]:
@@ -193,21 +192,20 @@ def check_powers(machine: Machine) -> Iterator[Diagnostic]:
         except AspenError as error:
             yield from (found for found in error.diagnostics if found.code == "power-twice")
             continue
-        for watts in (power.static, power.dynamic, *_find_stated_watts(component, origins)):
+        stated = dict(_find_stated_watts(component))
+        origins |= {watts: span for watts, span in stated.items() if span is not None}
+        for watts in (power.static, power.dynamic, *stated):
             if watts is not None:
                 yield from _check_watts(watts, machine, origins)
         yield from _check_cap(component, machine)
 
 
-def _find_stated_watts(component: Component, origins: Origins) -> Iterator[Expr]:
-    """The watts of the model that responds, refused where they are negative."""
+def _find_stated_watts(component: Component) -> Iterator[tuple[Expr, Span | None]]:
+    """The watts of the model that responds, which fail where they are negative, and where they are stated."""
     for name in ("idle_power", "sleep_power", "active_core_power", "uncore_power"):
         declared = component.properties.get(name)
         if declared is not None and declared.value is not None:
-            checked = graph.checked("power", declared.symbol)
-            if declared.span is not None:
-                origins[checked] = declared.span
-            yield checked
+            yield graph.checked("power", declared.symbol), declared.span
 
 
 def _check_cap(component: Component, machine: Machine) -> Iterator[Diagnostic]:

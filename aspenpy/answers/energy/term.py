@@ -16,7 +16,6 @@ Cause = str
 """Why energy is consumed: `idle`, `active`, `messages`, `active cores`, `uncore`, `flops`, `bytes`, `constant`,
 `conversion`, `idle partners`, `hosts`, `files`, or `flops` of a class such as `dp flops`."""
 
-
 Unit = Literal["W", "J/flop", "J/B"]
 """Of a rate."""
 

@@ -28,7 +28,6 @@ LAWS: dict[str, type[Aeem] | type[Responding] | type[RooflineLaw]] = {
 }
 """By the name of the option."""
 
-
 MOST_KEPT = 32  # energies of trees that are kept for further questions
 
 
@@ -95,13 +94,13 @@ class EnergyTotals:
 
     @cached_property
     def _together(self) -> Totals:
-        return self._run(apart=False)
+        return self._compute_totals(apart=False)
 
     @cached_property
     def _apart(self) -> Totals:
-        return self._run(apart=True)
+        return self._compute_totals(apart=True)
 
-    def _run(self, *, apart: bool) -> Totals:
+    def _compute_totals(self, *, apart: bool) -> Totals:
         return run_totals(
             _Amounts(self.tree, self.law, apart), self.tree.entry, carry_origin(self.tree.origins), Needed, CapSlowdown
         )

@@ -6,7 +6,7 @@ from aspenpy.answers.energy.cap import clock_range
 from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.prediction import Prediction
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.models.machine.model import one_of
+from aspenpy.models.machine.model import Component, one_of
 from aspenpy.record import Record
 
 VOLTAGE, CURVE = "voltage", "voltage_curve"
@@ -36,7 +36,7 @@ def voltage_of(prediction: Prediction, clock: float | None = None) -> Voltage | 
         return None
     parameter, lowest, declared = clock_range(prediction)
     clock = declared if clock is None else clock
-    curve = one_of(where.central.component, CURVE, CURVES, "assumed")
+    curve = require_known_curve(where.central.component)
     formula = prediction.scope.formulas([stated], [parameter])[0]
     symbol = prediction.scope.symbol(parameter)
     with prediction.scope.locate_failures():
@@ -44,6 +44,11 @@ def voltage_of(prediction: Prediction, clock: float | None = None) -> Voltage | 
             float(evaluate(formula, {symbol: each}, prediction.seed)) for each in (clock, min(lowest, clock))
         )
     return Voltage(clock, value, floor, curve)
+
+
+def require_known_curve(component: Component) -> str:
+    """How the curve of voltages is known. Raises AspenError for a word that is none of `CURVES`."""
+    return one_of(component, CURVE, CURVES, default="assumed")
 
 
 def sets_clock(prediction: Prediction, parameter: str) -> bool:

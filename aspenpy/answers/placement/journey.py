@@ -41,8 +41,8 @@ from aspenpy.models.application.total import (
     callees_first,
     calls_in,
     choose_totals,
-    repeat_totals,
     scale_totals,
+    totals_of_loop,
 )
 from aspenpy.record import Record
 
@@ -258,7 +258,9 @@ class Journey:
         }
         values = graph.substitute(list(more.values()), {node.counter: graph.ZERO}, self.carry)
         surplus = dict(zip(more, values, strict=True))
-        return add_totals([repeat_totals(node, again, self.carry), surplus]), self._fork_state(runs, after, state)
+        return add_totals([totals_of_loop(node, again, on_rebuilt=self.carry), surplus]), self._fork_state(
+            runs, after, state
+        )
 
     def _walk_each_pass(self, node: flow.Repeat, scene: DataNames, state: State, data: str) -> Found:
         """A loop whose passes take different ways, each pass by itself, as far as the parameters now tell which way it

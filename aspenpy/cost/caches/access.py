@@ -12,7 +12,6 @@ from aspenpy.record import Record
 MOST_UNDER_WAY = graph.number(512)
 """Instructions that a core works on at once: the reorder buffer of a Golden Cove, the longest."""
 
-
 NARROWEST_UNIT = 32
 """Bytes of the narrowest lines and sectors that machines have."""
 
@@ -70,6 +69,11 @@ class Access(Record):
         return self.pattern.nest if isinstance(self.pattern, Affine | Stencil | Offsets) else None
 
     @property
+    def has_own_loops(self) -> bool:
+        """Whether the model writes its loops; those of a stream are the loops of its block."""
+        return self.nest is not None and (not isinstance(self.pattern, Affine) or self.pattern.has_own_loops)
+
+    @property
     def sweep(self) -> Expr | None:
         """Accesses of one sweep, where the pattern says how many."""
         pattern = self.pattern
@@ -77,7 +81,7 @@ class Access(Record):
             return graph.mul(pattern.points, *pattern.extents)
         if isinstance(pattern, Offsets):
             return pattern.sweep
-        return pattern.nest.accesses * pattern.times if isinstance(pattern, Affine) and pattern.own else None
+        return pattern.nest.accesses * pattern.times if isinstance(pattern, Affine) and pattern.has_own_loops else None
 
     @property
     def is_scattered(self) -> bool:

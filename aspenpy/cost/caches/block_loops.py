@@ -1,4 +1,4 @@
-"""The loops of a block: each pattern of its accesses brought to the same ones, words at offsets to runs of lines."""
+"""The loops of a block: each pattern of its accesses extended to the same ones, words at offsets to runs of lines."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ RUN_GAP = 64
 """Words that lie fewer bytes apart belong to one run: the bytes of the usual line, since they may share one."""
 
 
-def at_offsets(pattern: Pattern) -> Pattern:
+def runs_of_offsets(pattern: Pattern) -> Pattern:
     """A nest at offsets as runs; any other pattern as it is."""
     if not isinstance(pattern, Affine) or not pattern.offsets:
         return pattern
     walk = pattern.nest
-    found = [_run(walk, place, length) for place, length in _join_words(pattern.offsets, walk.word)]
+    found = [_run_with_steps(walk, place, length) for place, length in _join_words(pattern.offsets, walk.word)]
     runs = tuple(_in_order(found, walk))
     first = graph.apply("min", graph.ZERO, *(run.place for run in runs))
     ranges = [
-        _range([run.steps[depth] for run in runs], loop, depth + 1 == walk.outermost)
+        _extra_trips([run.steps[depth] for run in runs], loop, depth + 1 == walk.outermost)
         for depth, loop in enumerate(walk.loops)
     ]
     loops = [
@@ -42,7 +42,7 @@ def at_offsets(pattern: Pattern) -> Pattern:
     return Offsets(walk, pattern.offsets, runs, nest, rim)
 
 
-def _range(steps: Sequence[Expr], loop: StridedLoop, outermost: bool) -> Expr:
+def _extra_trips(steps: Sequence[Expr], loop: StridedLoop, outermost: bool) -> Expr:
     """Trips by which the places of all runs are more than those of one, in a loop; runs that lie further apart than the
     loop goes have none in between. By the outermost loop they are in order."""
     if outermost:
@@ -74,7 +74,7 @@ def _join_words(offsets: Sequence[Expr], word: Expr) -> list[tuple[Expr, Expr]]:
     return runs
 
 
-def _run(walk: AccessNest, place: Expr, length: Expr) -> ContiguousWords:
+def _run_with_steps(walk: AccessNest, place: Expr, length: Expr) -> ContiguousWords:
     """A run with the steps of the loops that lead to it, those of the longest strides first."""
     steps, rest = [graph.ZERO] * len(walk.loops), place
     order = walk.order(len(walk.loops))
@@ -86,17 +86,17 @@ def _run(walk: AccessNest, place: Expr, length: Expr) -> ContiguousWords:
 
 
 def _in_order(runs: Sequence[ContiguousWords], walk: AccessNest) -> list[ContiguousWords]:
-    """The runs by the time at which they come to a line, the last first, sorted by exchanging neighbours."""
+    """The runs by how far ahead they are in time, the rearmost first, sorted by exchanging neighbours."""
     sorted_runs = [(time_ahead(run.steps, walk), run) for run in runs]
     for end in range(len(runs) - 1, 0, -1):
         for index in range(end):
-            (early, first), (late, second) = sorted_runs[index : index + 2]
-            swap = graph.compare(">", early, late)
-            if swap is graph.ZERO or getattr(swap, "payload", None) is False:
+            (ahead_of_first, first), (ahead_of_second, second) = sorted_runs[index : index + 2]
+            swap = graph.compare(">", ahead_of_first, ahead_of_second)
+            if swap is graph.FALSE:
                 continue
             sorted_runs[index : index + 2] = [
-                (graph.if_else(swap, late, early), _choose(swap, second, first)),
-                (graph.if_else(swap, early, late), _choose(swap, first, second)),
+                (graph.if_else(swap, ahead_of_second, ahead_of_first), _choose(swap, second, first)),
+                (graph.if_else(swap, ahead_of_first, ahead_of_second), _choose(swap, first, second)),
             ]
     return [run for _, run in sorted_runs]
 
@@ -121,24 +121,24 @@ def time_ahead(steps: Sequence[Expr], walk: AccessNest) -> Expr:
     return time
 
 
-def in_the_same_loops(accesses: Sequence[Access]) -> list[Access]:
+def align_to_block_loops(accesses: Sequence[Access]) -> list[Access]:
     """The nests of the block, each written over the loops of the block."""
-    _same_depth(accesses)
+    _require_same_depth(accesses)
     patterns = [access.pattern for access in accesses]
     affine = [pattern for pattern in patterns if isinstance(pattern, Affine)]
-    models = [triangular.mean_trips(pattern.nest.loops) for pattern in affine if pattern.own]
+    models = [triangular.mean_trips(pattern.nest.loops) for pattern in affine if pattern.has_own_loops]
     models += [pattern.trips for pattern in patterns if isinstance(pattern, Stencil)]
     if not models:
-        models = [_refine_loops(affine)] if affine else []
+        models = [_trips_of_streams(affine)] if affine else []
     depth = max(map(len, models), default=0)
     trips = [longest_trips([counts[at] for counts in models if at < len(counts)]) for at in range(depth)]
-    brought = [_extend_through_block(access, trips) for access in accesses]
-    depth = max((len(access.nest.loops) for access in brought if access.nest is not None), default=0)
-    padded = [_pad_loops(access, depth) for access in brought]
-    return [access.replace(pattern=at_offsets(access.pattern)) for access in padded]
+    extended = [_extend_through_block(access, trips) for access in accesses]
+    depth = max((len(access.nest.loops) for access in extended if access.nest is not None), default=0)
+    aligned = [_pad_loops(access, depth) for access in extended]
+    return [access.replace(pattern=runs_of_offsets(access.pattern)) for access in aligned]
 
 
-def _refine_loops(patterns: Sequence[Affine]) -> list[Expr]:
+def _trips_of_streams(patterns: Sequence[Affine]) -> list[Expr]:
     """The loops of streams alone, some of them swept again and again: those of the most sweeps lie innermost. A stream
     that is swept once goes through all of them."""
     swept = [pattern.nest.loops for pattern in patterns if len(pattern.nest.loops) == 2]
@@ -154,16 +154,15 @@ def _refine_loops(patterns: Sequence[Affine]) -> list[Expr]:
     return [longest_trips([sweep.trips for sweep, _ in swept]), longest_trips(counts)]
 
 
-def _same_depth(accesses: Sequence[Access]) -> None:
-    written = [access for access in accesses if access.nest is not None and getattr(access.pattern, "own", True)]
-    for access in written[1:]:
-        first, here = written[0], access.requirement
-        assert access.nest is not None
-        assert first.nest is not None
-        if len(access.nest.loops) != len(first.nest.loops):
-            counts = f"{len(first.nest.loops)} and {len(access.nest.loops)}"
+def _require_same_depth(accesses: Sequence[Access]) -> None:
+    """Refuses a block whose patterns write different numbers of loops."""
+    written = [(access.requirement, access.nest.loops) for access in accesses if access.nest and access.has_own_loops]
+    for here, loops in written[1:]:
+        first, others = written[0]
+        if len(loops) != len(others):
+            counts = f"{len(others)} and {len(loops)}"
             message = f"the patterns of one block have the same loops, and these have {counts}"
-            related = (Related(first.requirement.span, "the first"),)
+            related = (Related(first.span, "the first"),)
             hint = "give a loop outside of an access as `0, 1`; `reuse` is one more loop, of all of them or of none"
             fail("different-loops", message, here.span, related=related, hint=hint)
 
@@ -172,7 +171,7 @@ def _extend_through_block(access: Access, trips: list[Expr]) -> Access:
     """A stream goes on through the loops of the block, and one that is swept again through the inner ones, where its
     sweeps are theirs."""
     pattern = access.pattern
-    if not isinstance(pattern, Affine) or pattern.own:
+    if not isinstance(pattern, Affine) or pattern.has_own_loops:
         return access
     sweep, *repeats = pattern.nest.loops
     if len(repeats) > 1 or not trips:
@@ -185,13 +184,13 @@ def _extend_through_block(access: Access, trips: list[Expr]) -> Access:
     moving = len(trips) - sizes[::-1].index(wanted)
     places = [graph.ONE]
     for depth in range(1, moving):
-        places.append(_whole(access.accesses / (pattern.times * product(trips[depth:]))))
+        places.append(_whole_positions(access.accesses / (pattern.times * product(trips[depth:]))))
     places.append(sweep.trips)
     loops = [
         StridedLoop(sweep.stride * inner, as_term(outer / inner).expression()) for inner, outer in pairwise(places)
     ]
-    still = [StridedLoop(graph.ZERO, count) for count in trips[moving:]]
-    return access.replace(pattern=pattern.replace(nest=pattern.nest.replace(loops=(*loops, *still))))
+    repeating = [StridedLoop(graph.ZERO, count) for count in trips[moving:]]
+    return access.replace(pattern=pattern.replace(nest=pattern.nest.replace(loops=(*loops, *repeating))))
 
 
 def _pad_loops(access: Access, depth: int) -> Access:
@@ -206,7 +205,7 @@ def _pad_loops(access: Access, depth: int) -> Access:
     return access.replace(pattern=pattern.replace(nest=pattern.nest.replace(loops=loops)))
 
 
-def _whole(steps: Expr) -> Expr:
+def _whole_positions(steps: Expr) -> Expr:
     """Number of positions that a stream reaches in some loops, at least 1."""
     places = as_term(steps)
     if places.coefficient.denominator == 1 and all(exponent > 0 for _, exponent in places.powers):

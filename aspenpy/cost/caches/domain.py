@@ -67,7 +67,6 @@ _ALL_COUNTERS = frozenset(COUNTERS)
 STILL = StridedLoop(graph.ZERO, graph.ONE)
 """A loop of one pass that stays where it is: the neutral element of a nest."""
 
-
 MOST_TERMS = 500
 """A product with more terms is not multiplied out."""
 

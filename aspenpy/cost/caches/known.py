@@ -62,7 +62,7 @@ def _if_lines_lay_anywhere(access: Access, parts: Sequence[Touches], level: Leve
         return AS_COUNTED
     walks = isinstance(access.pattern, Stencil | Offsets)
     estimated = [part for part in parts if (walks or part.warm or part.known) and not (part.near or part.first)]
-    if POLICIES[level.policy].law is not POLICIES["lru"].law:
+    if "lru" not in (level.policy, POLICIES[level.policy].like):
         estimated = []
     apart = [(part.count, part.hits - level.holds(part.distance)) for part in estimated]
     return LinesAnywhere(

@@ -38,7 +38,6 @@ WRITES = ("allocate", "no_allocate", "streaming")
 SET_LATENCIES = ("set_latency", "set_store_latency")
 """Seconds between two lines that go into the same set, to be read and to be written."""
 
-
 FEWEST_WAYS = graph.number(2)
 """Ways of an instance below which it has a part of the sets instead."""
 

@@ -13,11 +13,11 @@ from aspenpy.record import Record
 
 
 class Affine(Record):
-    """Words at the strides of a nest, at each of `offsets` (in bytes) from there where there are any; `own` where the
-    model wrote the loops itself."""
+    """Words at the strides of a nest, at each of `offsets` (in bytes) from there where there are any. One that
+    `has_own_loops` has those that the model writes."""
 
     nest: AccessNest
-    own: bool
+    has_own_loops: bool
     offsets: tuple[Expr, ...] = ()
 
     @property

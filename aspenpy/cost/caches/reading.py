@@ -118,7 +118,7 @@ def read_access(requirement: flow.Requirement, reader: TraitReader, passed_over:
         fail("contradiction", message, traits["offsets"].span, hint="write one store for each offset")
     if points and isinstance(pattern, Affine):
         pattern = pattern.replace(offsets=points)
-    if isinstance(pattern, Affine) and pattern.own:
+    if isinstance(pattern, Affine) and pattern.has_own_loops:
         request.checks.append(_not_too_many(pattern.nest, request))
     refuse_additions(requirement, traits)
     streaming = "streaming" in traits and requirement.resource == "stores"
@@ -249,9 +249,9 @@ def _stride(request: _Request) -> Affine:
 def _repeat_sweep(request: _Request, stride: Expr, accesses: Expr) -> Affine:
     """`reuse(times)`: the sweep is one of so many over the same data."""
     if request.reuse is None:
-        return Affine(AccessNest(request.word, (StridedLoop(stride, accesses),)), own=False)
+        return Affine(AccessNest(request.word, (StridedLoop(stride, accesses),)), has_own_loops=False)
     sweep = StridedLoop(stride, accesses / request.times)
-    return Affine(AccessNest(request.word, (sweep, StridedLoop(graph.ZERO, request.times))), own=False)
+    return Affine(AccessNest(request.word, (sweep, StridedLoop(graph.ZERO, request.times))), has_own_loops=False)
 
 
 def _sweep_in_blocks(request: _Request) -> Affine:
@@ -263,7 +263,7 @@ def _sweep_in_blocks(request: _Request) -> Affine:
     words = size / request.word
     blocks = request.accesses / (words * request.times)
     loops = (StridedLoop(request.word, words), StridedLoop(graph.ZERO, request.times), StridedLoop(size, blocks))
-    return Affine(AccessNest(request.word, loops), own=False)
+    return Affine(AccessNest(request.word, loops), has_own_loops=False)
 
 
 def _nest(request: _Request) -> Affine:
@@ -281,7 +281,7 @@ def _nest(request: _Request) -> Affine:
         loops = tuple(map(StridedLoop, strides, [graph.checked("count", trips) for trips in given[1::2]]))
     if request.reuse is not None:
         loops = (*loops, StridedLoop(graph.ZERO, request.times))
-    return Affine(AccessNest(request.word, loops), own=True)
+    return Affine(AccessNest(request.word, loops), has_own_loops=True)
 
 
 SLACK = 1e-3

@@ -16,7 +16,6 @@ from aspenpy.record import Record
 Indices = dict[tuple[Monomial, Fraction], Expr]
 """The indices of an access, sums of counters, by the stride that those of each have, a number of times some sizes."""
 
-
 BESIDE = 4
 """Passes by which the loops of an access may begin or end beside those of another that goes the same way, as one to the
 next row does. Those on the other side of a diagonal are many apart."""

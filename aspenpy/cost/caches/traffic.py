@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from aspenpy.cost.caches import hits
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.around import AccessSurroundings
-from aspenpy.cost.caches.block_loops import in_the_same_loops
+from aspenpy.cost.caches.block_loops import align_to_block_loops
 from aspenpy.cost.caches.interference import DrawnTable, InterveningData
 from aspenpy.cost.caches.known import AS_COUNTED, KnownTouches, LinesAnywhere
 from aspenpy.cost.caches.level import Level
@@ -222,7 +222,7 @@ def block_traffic(
     cached = [access for access in accesses if not access.streaming]
     if len({access.requirement.target for access in cached}) > MOST_LAID:
         cached = [access.at_equal_places for access in cached]
-    block = structures_of_block(in_the_same_loops(cached))
+    block = structures_of_block(align_to_block_loops(cached))
     for structure in block:
         fresh = any(access.fresh for group in structure.groups for access in group)
         for number, group in enumerate(structure.groups):

@@ -25,7 +25,6 @@ from aspenpy.expr.polynomial import Exact, Monomial, Polynomial
 SAMPLES = (8, 4, 3)
 """Parts of the passes of a loop that are looked at one by one, where one, two and more loops matter."""
 
-
 FEWEST = graph.number(1e-9)
 """What stands for no pass at all where something is divided by their number."""
 

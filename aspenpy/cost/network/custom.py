@@ -25,7 +25,7 @@ def custom(edges: Iterable[tuple[Size, Size]]) -> Topology:
     each other, or there are more than `MOST_NODES`.
     """
     pairs = [(_node(first), _node(second)) for first, second in edges]
-    _check(pairs)
+    _require_valid_links(pairs)
     count = max(map(max, pairs)) + 1
     reached = _nodes_by_distance(pairs, count)
     ports = Counter(node for pair in pairs for node in pair)
@@ -51,7 +51,7 @@ def _node(value: Size) -> int:
     return int(number.payload)
 
 
-def _check(pairs: Sequence[tuple[int, int]]) -> None:
+def _require_valid_links(pairs: Sequence[tuple[int, int]]) -> None:
     if not pairs:
         raise NetworkError("a network of links needs one link at least", "edges")
     numbers = {node for pair in pairs for node in pair}

@@ -231,7 +231,6 @@ SCHEMES: dict[str, Callable[[Among], list[Scheme]]] = {
     "alltoall": _alltoall,
 }
 
-
 NAMED: dict[str, Callable[[Among, int], Expr]] = {
     "allgather": lambda a, height: a.size * a.below(height),
     "reduce_scatter": lambda a, height: a.size / a.parts(height),

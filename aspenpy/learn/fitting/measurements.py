@@ -70,7 +70,6 @@ class Measurement(Record):
 Load = Callable[[str], Machine]
 """Loads a machine by the name in a cell."""
 
-
 METRIC_DIMENSIONS = {"runtime": SECONDS, "energy": JOULES, "power": WATTS}
 """Dimensions of the metrics of a prediction that can be fitted."""
 
@@ -262,7 +261,6 @@ def read_amount(cell: Cell, name: str, size: Fraction) -> float:
 
 
 NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d+)?", re.ASCII)
-
 
 LONGEST_NUMBER = 1000
 """Most characters of a number in a table."""

@@ -156,7 +156,7 @@ class Totaller:
             case flow.Parallel():
                 return self.leaf.parallel(node, kernel, [self._flow(branch, kernel) for branch in node.branches])
             case flow.Repeat():
-                return repeat_totals(node, self._flow(node.body, kernel), self.carry)
+                return totals_of_loop(node, self._flow(node.body, kernel), on_rebuilt=self.carry)
             case flow.Choice():
                 result = self._flow(node.otherwise, kernel)
                 for condition, branch in reversed(node.branches):
@@ -195,15 +195,15 @@ class Totaller:
             self.carry(old, new)
 
 
-def repeat_totals(node: flow.Repeat, body: Totals, carry: Callable[[Expr, Expr], None] | None = None) -> Totals:
+def totals_of_loop(node: flow.Repeat, body: Totals, on_rebuilt: Callable[[Expr, Expr], None] | None = None) -> Totals:
     """The totals of a loop, given those of a pass.
 
     A named counter takes whole values, so the passes are ceil(count); an unnamed loop multiplies. What differs from
     pass to pass of an unnamed loop (its samples) is averaged over the whole passes."""
     if node.named:
         sums = {key: graph.summation(node.counter, node.count, worth) for key, worth in body.items()}
-        if carry is not None:
-            _carry_laws(node.counter, body, sums, carry)
+        if on_rebuilt is not None:
+            _carry_laws(node.counter, body, sums, on_rebuilt)
         return sums
     differing = {*graph.dependents(*body.values(), on=[node.counter])}
     return {

@@ -327,15 +327,15 @@ class Machine(Model, Result):
         return {"machine": self.node.declarations} | {f"machine {each.name}": each for each in self.node.components}
 
 
-def _memories_in(component: Component, components: Mapping[str, Component]) -> dict[str, None]:
+def _memories_in(component: Component, components: Mapping[str, Component]) -> list[str]:
     """The names of the memories below a component, each once."""
-    found: dict[str, None] = {}
+    found: list[str] = []
     pending = [part.component for part in component.parts]
     seen = set(pending)
     while pending:
         inner = components[pending.pop()]
-        if inner.type == "memory":
-            found[inner.name] = None
+        if inner.type == "memory" and inner.name not in found:
+            found.append(inner.name)
         fresh = {part.component for part in inner.parts} - seen
         seen |= fresh
         pending += sorted(fresh)

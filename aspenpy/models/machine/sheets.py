@@ -93,8 +93,8 @@ def sheet_template(kind: str) -> str:
             lines += ["", f"[{table}]"]
             group = table
         value = field.example if field.example.isdigit() else f'"{field.example}"'
-        line = f"{name} = {value}  # {field.asks}" + ", needed" * field.needed
-        lines.append(line if field.example else f"# {name} = {value}  # {field.asks}")
+        asks = f"{field.asks}, needed" if field.needed and field.example else field.asks
+        lines.append(f"{'' if field.example else '# '}{name} = {value}  # {asks}")
     return "\n".join(lines) + "\n"
 
 

@@ -81,9 +81,7 @@ def report_advice(advice: Advice) -> Report:
 
 register_report(Advice, report_advice)
 
-
 # -- as a document ---------------------------------------------------------------------------------
-
 
 BOUND_BY = {
     "arithmetic": "waits for the cores to calculate",
@@ -94,9 +92,7 @@ BOUND_BY = {
     "I/O": "waits for files",
 }
 
-
 TELLING = 1e-3  # a sensitivity below which a component is not named among the first
-
 
 ABOUT = (
     "This page predicts how a program runs on a machine from two models: one of what the program does, one of what the "

@@ -16,7 +16,6 @@ from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Part, Report, ma
 
 UNPOWERED = "the machine does not state it, or it is idle power that all who share it have part in."
 
-
 MOST_SHOWN = 16  # kernels in a table for people; JSON and CSV have all
 
 

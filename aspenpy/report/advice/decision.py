@@ -21,9 +21,7 @@ from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part,
 
 UNIT_OF = {"runtime": "s", "energy": "J", "edp": "J*s", "ed2p": "J*s^2"}
 
-
 WIDE = 8.0
-
 
 MOST_OF_FRONT = 8  # choices of each input in a table for people; JSON and CSV have all
 
@@ -39,16 +37,20 @@ def report_decision(decided: Decided) -> Report:
         "budget": dict(decided.budget.limits),
     }
     where = f"{case.application.name} on {case.required_machine.name}"
-    headline = f"{where}: the least {decided.objective}{budget_in_words(decided.budget)}"
+    headline = f"{where}: the least {decided.objective}{_within(decided.budget)}"
     return Report(headline, data, parts(decided), decided.diagnostics)
 
 
 register_report(Decided, report_decision)
 
 
-def budget_in_words(budget: Budget) -> str:
-    told = [f"{name} {amount_in(name, value)}" for name, value in budget.limits.items()]
-    return f" within {', '.join(told)}" if told else ""
+def describe_limits(budget: Budget) -> str:
+    """The limits in words, such as `energy 5 MJ, time 1 h`."""
+    return ", ".join(f"{name} {amount_in(name, value)}" for name, value in budget.limits.items())
+
+
+def _within(budget: Budget) -> str:
+    return f" within {describe_limits(budget)}" if budget.limits else ""
 
 
 def parts(decided: Decided) -> tuple[Part, ...]:
@@ -88,8 +90,7 @@ def _list_notes(decided: Decided, bound: bool) -> list[str]:
 
 
 def _describe_subject(item: Decision) -> str:
-    named = item.label or item.settings
-    return f"{named}: " if named else ""
+    return f"{item.title}: " if item.title else ""
 
 
 def _decision_columns() -> tuple[Column, ...]:
@@ -114,14 +115,15 @@ class _Bound:
 
     def __init__(self, decision: Decision, found: BindingLimit) -> None:
         self.decision, self.found = decision, found
-        self.input = decision.label or decision.settings or None
+        self.input = decision.title or None
 
     def objective(self, value: float) -> str:
         return format_quantity(value, UNIT_OF[self.decision.objective], 4)
 
     @property
     def one_more(self) -> str:
-        return f"{self.objective(self.found.worth)} a {UNITS[self.found.limit] or 'unit of money'}"
+        unit = UNITS[self.found.limit]
+        return f"{self.objective(self.found.worth)} a {unit.symbol or unit.one}"
 
 
 def _bound_columns() -> tuple[Column, ...]:
@@ -154,7 +156,7 @@ class _Place:
 
     def __init__(self, decision: Decision, choice: PricedConfiguration) -> None:
         self.choice = choice
-        self.input = decision.label or decision.settings or None
+        self.input = decision.title or None
         self.chosen = choice == decision.choice
 
 
@@ -202,7 +204,7 @@ def draw(decided: Decided) -> Any:
     for item, style in zip(decided.decisions, cycle(STYLES), strict=False):
         runtimes = [choice.outcome.runtime for choice in item.front]
         energies = [choice.outcome.energy or 0.0 for choice in item.front]
-        label = item.label or item.settings or "choices"
+        label = item.title or "choices"
         axes.plot(runtimes, energies, marker=".", label=label, **style)
         ends += [(label, runtimes[-1], energies[-1], style["color"])] if len(decided.decisions) > 1 and runtimes else []
         if item.unmet is None and item.choice.outcome.energy is not None:
@@ -257,9 +259,8 @@ def report_groups(grouped: Grouped) -> Report:
         Column("power", unit="W", get="choice.outcome.power"),
         Column("cost", lambda value: f"{value:,.6g}", "right", get="choice.cost"),
     )
-    budget = budget_in_words(grouped.budget)
     groups = count_of(len(grouped.best.groups), "group")
-    headline = f"{names} on {machine}: {groups} of nodes, the least {grouped.objective}{budget}"
+    headline = f"{names} on {machine}: {groups} of nodes, the least {grouped.objective}{_within(grouped.budget)}"
     found = make_table(heads, rows, "groups", media=(*TEXT, *JSON), sparse=True)
     return Report(headline, data, (found, *map(Paragraph, _group_notes(grouped))), grouped.diagnostics)
 
@@ -317,9 +318,6 @@ def _group_notes(grouped: Grouped) -> list[str]:
 # -- as a section of the document ------------------------------------------------------------------
 
 
-ONE = {"energy": "joule", "power": "watt", "time": "second", "money": "unit of money"}
-
-
 def decided_blocks(advice: Advice) -> list[Block]:
     """The decisions with their fronts, and what keeps each from being better."""
     decided = advice.decided
@@ -332,7 +330,7 @@ def decided_blocks(advice: Advice) -> list[Block]:
             power = choice.outcome.power
             rows.append(
                 [
-                    item.label or item.settings or "as given",
+                    item.title or "as given",
                     link_text(format_count(choice.nodes), "optimum"),
                     Link(configured(choice.configuration, titled=True), "components"),
                     link_text(seconds(choice.outcome.runtime), "optimum"),
@@ -344,7 +342,7 @@ def decided_blocks(advice: Advice) -> list[Block]:
     heads = ("input", "nodes", "configuration", "runtime", "energy", "power", "")
     within: list[Any] = [" without a budget"]
     if decided.budget.limits:
-        within = [" within the budget, ", link_text(budget_in_words(decided.budget).removeprefix(" within "), "worth")]
+        within = [" within the budget, ", link_text(describe_limits(decided.budget), "worth")]
     note = (f"The least {decided.objective}", *within, ", and choices that no other beats in both time and energy:")
     return [
         Section("Between time and energy", "decide"),
@@ -357,8 +355,7 @@ def decided_blocks(advice: Advice) -> list[Block]:
 
 def _binding_sentences(item: Decision) -> list[list[Any]]:
     """Sentences on the limits that keep a decision from being better."""
-    name = item.label or item.settings
-    subject = f"{name}: " if name else ""
+    subject = _describe_subject(item)
     unit = UNIT_OF[item.objective]
     if item.unmet is not None:
         return [[f"{subject}no configuration stays within the budget: {item.unmet}. The nearest is shown."]]
@@ -371,7 +368,7 @@ def _binding_sentences(item: Decision) -> list[list[Any]]:
             " it would be ",
             link_text(format_quantity(found.next_value, unit, 4), "worth"),
             ", ",
-            link_text(f"{format_quantity(found.worth, unit, 3)} for each {ONE[found.limit]} more", "worth"),
+            link_text(f"{format_quantity(found.worth, unit, 3)} for each {UNITS[found.limit].one} more", "worth"),
             ".",
         ]
         for found in item.bindings

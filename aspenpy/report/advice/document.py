@@ -127,7 +127,6 @@ def _write_svg(draw: Callable[[Any], Any], result: Any) -> str:
 
 MOST_KERNELS = 20  # the longest, of which each requirement is explained
 
-
 SAME = 1e-6  # relative: seconds that differ by less are equal
 
 

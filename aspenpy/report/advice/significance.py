@@ -29,21 +29,15 @@ from aspenpy.tables.table import (
 
 LEAST = 0.005  # a share below this is not worth a line
 
-
 BELONGS = 0.05  # nor is a membership below this
-
 
 UNKNOWN = "of no known counter"
 
-
 ROWS = make_columns("component metric evidence share low high")
-
 
 COUNTERS = make_columns("metric name known share memberships")
 
-
 NUMBERS = make_columns("metric count partition xie_beni chosen")
-
 
 APART = make_columns("component metric counters model")
 

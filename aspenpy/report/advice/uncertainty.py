@@ -16,7 +16,6 @@ from aspenpy.tables.table import JSON, TEXT, Column, Part, Report, make_columns,
 
 ENDS = make_columns("stated mean low high")
 
-
 OF = ("values alone", "values and models")
 
 
@@ -85,9 +84,7 @@ CLAIMS = (
     Column("within", get=_covered_shares, media=JSON),
 )
 
-
 # -- as a section of the document ------------------------------------------------------------------
-
 
 SURER = "Which of two configurations is better is surer than either number: both err in the same direction."
 

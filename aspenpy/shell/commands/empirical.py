@@ -71,7 +71,6 @@ EXAMPLES: Examples = (
     ("for a program", "aspenpy empirical leading-loads fit leading_loads_example --format json"),
 )  # fmt: skip
 
-
 OF_A_MODEL = ("output", "model", "parameters", "record_model", "choices", "predictors")
 OF_ROWS = ("train", "test", "leave_out")
 OF_A_PREDICTION = (

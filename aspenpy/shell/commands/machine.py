@@ -92,7 +92,6 @@ EXAMPLES: Examples = (
 
 DEFAULT_KIND: Kind = "cpu"
 
-
 OPTIONS = (
     choice("action", ("new", "probe", "check"), "new, probe or check", metavar="ACTION"),
     option("names", "NAME", "new, probe: the machine's name; check: files, folders or names", nargs="*"),

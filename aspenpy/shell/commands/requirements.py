@@ -61,7 +61,7 @@ def run_count(arguments: Arguments) -> int:
 
 def _find_solutions(counts: Counts, arguments: Arguments) -> Inverse:
     axis = parse_axis(arguments.solve, "<--solve>")
-    if axis.items or axis.spacing or axis.count or axis.whole is False:
+    if axis.items or axis.spacing or axis.count or axis.is_real:
         hint = "write NAME, NAME=LOW..HIGH or NAME=LOW..HIGH:whole"
         fail("bad-axis", f"`{arguments.solve}` is no range to look for solutions in", axis.span, hint=hint)
     within = [counts.number(end.text(), "--solve") for end in (axis.low, axis.high) if end is not None]

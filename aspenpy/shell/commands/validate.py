@@ -73,7 +73,6 @@ OPTIONS = (
     SEED,
 )
 
-
 MOST_COUNTED = 4
 """The smallest sizes of --over at which what runs is counted."""
 

@@ -87,7 +87,6 @@ EXAMPLES: dict[str, tuple[str, Callable[[SessionState], Iterable[str]]]] = {
 }
 """A word behind those commands that take others than their options list, and the words that complete them."""
 
-
 COMMANDS: dict[str, SessionCommand] = {
     "set": SessionCommand("gives parameters other values", changes.set_, changes.SET, "set n=2*n, m=1e6", names),
     "unset": SessionCommand("gives parameters the values of the models again", changes.unset,

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from math import ceil, floor, log2
 from typing import NoReturn
@@ -73,7 +72,7 @@ def read_interval(span: Span, state: SessionState) -> Range:
 
 def _read_range(found: Axis, span: Span, state: SessionState) -> Range:
     name = _name_of_parameter(found, state)
-    if found.whole is False or not 2 <= (found.count or 2) <= MOST_VALUES:
+    if found.is_real or not 2 <= (found.count or 2) <= MOST_VALUES:
         refuse_line(f"log, lin, pow2, whole, or how many values from 2 to {MOST_VALUES:,}", span, USAGE)
     if found.low is None or found.high is None:
         low, high = _find_declared_range(name, span, state)
@@ -85,7 +84,17 @@ def _read_range(found: Axis, span: Span, state: SessionState) -> Range:
     log = pow2 or found.log(low, high)
     if log and low <= 0:
         fail("bad-range", f"equal ratios cannot begin at {float(low):.6g}", span, hint="begin above 0, or say :lin")
-    return Range(low, high, log, name, found.declared, span, bool(found.whole), found.count, pow2)
+    return Range(
+        low,
+        high,
+        log,
+        name=name,
+        declared=found.declared,
+        span=span,
+        whole=bool(found.whole),
+        count=found.count,
+        pow2=pow2,
+    )
 
 
 def _name_of_parameter(found: Axis, state: SessionState) -> str:
@@ -105,10 +114,12 @@ def evaluate_number(span: Span, state: SessionState) -> Value:
     """The value of an expression in the names of models and session."""
     if not span.text():
         refuse_line("a number or an expression", span, USAGE)
-    found = read_literal(span) if span.text()[-1].isalpha() else None
-    value: Value = (
-        read_question(span, state).as_function()() if found is None else int(found) if found.is_integer() else found
-    )
+    # `8k` and `4Mi` are numbers of the session: the language has no such suffixes.
+    literal = read_literal(span) if span.text()[-1].isalpha() else None
+    if literal is None:
+        value: Value = read_question(span, state).as_function()()
+    else:
+        value = int(literal) if literal.is_integer() else literal
     try:
         float(value)
     except OverflowError:
@@ -135,7 +146,7 @@ def _space_values(wanted: Range, count: int) -> tuple[Value, ...]:
     between: list[Value] = [along.value(share if exact else float(share)) for share in shares]
     if not wanted.whole:
         return (low, *(_drop_fraction(value) for value in between), high)
-    first, last = int(-(-low // 1)), int(high // 1)
+    first, last = ceil(low), floor(high)
     if first > last:
         fail("empty-range", f"there is no whole number from {float(low):.6g} to {float(high):.6g}", wanted.span)
     return tuple(sorted({min(last, max(first, round(value))) for value in (low, *between, high)}))
@@ -157,7 +168,7 @@ def _drop_fraction(value: Value) -> Value:
 
 SOLVE = "solve EXPR = EXPR for NAME, or for NAME=LOW..HIGH, with :whole behind it for whole numbers"
 
-WIDEST = (1, 10**18)  # where a parameter without a range is looked for
+WIDEST = (1, 10**18)  # where a parameter without a range is looked for: no problem has a size beyond exa-
 
 
 def answer_equation(rest: Span, state: SessionState) -> Page:
@@ -197,7 +208,7 @@ def _search_solutions(question: Question, target: Value, within: Range) -> Roots
     formula = question.formula(within.name)
     if symbol not in graph.free_symbols(formula):
         fail("no-effect", f"`{question.text}` does not depend on `{within.name}`", question.span)
-    low, high = (math.ceil(within.low), math.floor(within.high)) if within.whole else (within.low, within.high)
+    low, high = (ceil(within.low), floor(within.high)) if within.whole else (within.low, within.high)
     if low > high:
         fail("empty-range", "there is no whole number in the range", within.span)
     try:
