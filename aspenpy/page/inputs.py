@@ -114,9 +114,7 @@ def _input(prediction: Prediction, symbol: Expr, machine: int | None) -> SliderI
     value = as_float(exact, f"`{name}`", span)
     whole = isinstance(exact, int) or value.is_integer()
     choices = _choices(prediction, symbol)
-    low, high, logarithmic = (
-        (0.0, len(choices) - 1.0, False) if choices else _slider_range(prediction, symbol, value, whole)
-    )
+    low, high, logarithmic = (0.0, len(choices) - 1.0, False) if choices else _ends_of(prediction, symbol, value, whole)
     return SliderInput(
         name,
         symbol,
@@ -152,7 +150,7 @@ def _node(prediction: Prediction, symbol: Expr) -> nodes.Parameter | nodes.Prope
     return next((item.node for item in prediction.application.parameters.values() if item.symbol is symbol), None)
 
 
-def _slider_range(prediction: Prediction, symbol: Expr, value: float, whole: bool) -> tuple[float, float, bool]:
+def _ends_of(prediction: Prediction, symbol: Expr, value: float, whole: bool) -> tuple[float, float, bool]:
     """The declared range, widened to the value; without one, `REACH` to both sides of the value."""
     parameters = [*prediction.application.parameters.values(), *prediction.machine.parameters]
     ends = range_of_symbol(symbol, parameters)

@@ -9,7 +9,7 @@ from aspenpy.answers.parallelism import BlockParallelism, Parallelism
 from aspenpy.answers.trace import Demand, Trace, TraceStep
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.language.vocabulary import OPERATION_CLASSES
-from aspenpy.report.listings import tree_of_regions, tree_lines
+from aspenpy.report.listings import tree_lines, tree_of_regions
 from aspenpy.tables.numbers import (
     Amount,
     count_of,
