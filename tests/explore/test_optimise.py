@@ -340,7 +340,7 @@ def test_the_points_that_are_counted_are_those_before_the_searches(whole: str) -
     found = optimise(app, there, minimise="runtime", vary=[whole, "p=0..20:real"])
     assert isinstance(found, Optimum)
     assert (found.looked_at, found.undefined) == (3 * problem.SCATTERED, 3)
-    many = optimise(app, there, minimise="runtime", vary=["n=1..1e7:whole", "p=1..20:real"])
+    many = optimise(app, there, minimise="runtime", vary=["n=1..1e7", "p=1..20:real"])
     assert isinstance(many, Optimum)
     assert (many.point["n"], many.looked_at, many.undefined) == (1, problem.SCATTERED, 0)
 
