@@ -411,13 +411,13 @@ def test_a_front_of_points_without_a_value_is_given_up_early(monkeypatch: pytest
     """A negative base needs a whole exponent: no real one has a value, and 100 generations of 128 would look for it."""
     pytest.importorskip("pymoo")
     looked: list[int] = []
-    original = problem.Problem.look
+    original = problem.Problem.evaluate_points
 
-    def look(self: problem.Problem, points: numpy.ndarray) -> tuple[numpy.ndarray, ...]:
+    def evaluate_points(self: problem.Problem, points: numpy.ndarray) -> problem.PointValues:
         looked.append(len(points))
         return original(self, points)
 
-    monkeypatch.setattr(problem.Problem, "look", look)
+    monkeypatch.setattr(problem.Problem, "evaluate_points", evaluate_points)
     app = aspenpy.parse(
         "model a { param n = 3 in 1 .. 9  param f = 2 in 0.1 .. 3.3 "
         "kernel main { execute { flops [(0 - n)^f + 99]  loads [n] } } }"
