@@ -118,7 +118,7 @@ def report_validated(found: Validation) -> Report:
         ("command", found.command),
         ("median error", format_share(found.median_error)),
         ("near", f"{found.near} of {len(found.points)} within a factor of {NEAR_FACTOR:g}"),
-        ("worst", ", ".join(filter(None, [f"{far.ratio:.2f} times what was measured", _describe_place(far)]))),
+        ("worst", f"{far.ratio:.2f} times what was measured{f', at {_list_values(far)}' if far.values else ''}"),
     ]
     if found.limit is not None:
         said.append(("beyond the limit", f"{len(found.failed)} of {len(found.points)}, by {found.limit:.0%}"))
@@ -140,10 +140,8 @@ def report_validated(found: Validation) -> Report:
 register_report(Validation, report_validated)
 
 
-def _describe_place(point: ValidationPoint) -> str:
-    """`at`, and the values of the axes at a point; nothing without axes."""
-    values = ", ".join(f"{name} = {value:g}" for name, value in point.values.items())
-    return f"at {values}" if values else ""
+def _list_values(point: ValidationPoint) -> str:
+    return ", ".join(f"{name} = {value:g}" for name, value in point.values.items())
 
 
 def _points_table(found: Validation) -> Table:
@@ -173,7 +171,7 @@ def write_verdicts(found: Validation) -> str:
 
 
 def _judge(found: Validation, point: ValidationPoint) -> CaseVerdict:
-    place = _at_point(point).removeprefix(", at ") or "the run"
+    place = _list_values(point) or "the run"
     times = f"predicted {format_quantity(point.predicted, 's')}, measured {format_quantity(point.least, 's')}"
     return CaseVerdict(place, f"off by {point.factor - 1:.0%}: {times}" if point in found.failed else "", found.command)
 
@@ -195,7 +193,9 @@ def _kernels_table(found: Validation) -> Table:
         Column("share", "share"),
         Column(BOUND_BY),
     )
-    return make_table(heads, last.kernels, "kernels", title=f"kernels {_describe_place(last)}".rstrip())
+    return make_table(
+        heads, last.kernels, "kernels", title=f"kernels at {_list_values(last)}" if last.values else "kernels"
+    )
 
 
 WIDTH, UP = 7, 4.0  # inches of the times
