@@ -164,10 +164,9 @@ class Journey:
             after[data], moves = touch_location(where, self.memories.of_socket[socket], writes)
             if after[data] == self._initial_memory(data) and data not in state:
                 del after[data]
-            parts += [
-                self._move_data(scene, data, hop, times, asked, self._carriers_of_hop(node, hop))
-                for hop, times in moves.items()
-            ]
+            for hop, times in moves.items():  # carried by the instances on the socket whose links they go over
+                carriers = self.trees[self.memories.names[max(hop)]].blocks[node].instances
+                parts.append(self._move_data(scene, data, hop, times, asked, carriers))
         return self._drop_unwanted(add_totals(parts)), after
 
     def _is_wanted(self, kind: type[Total]) -> bool:
@@ -196,10 +195,6 @@ class Journey:
         owner = data.rpartition(".")[0]
         own = owner in self.sockets and data not in self.application.data
         return 1 << self.memories.of_socket[self.sockets[owner]] if own else 1
-
-    def _carriers_of_hop(self, node: flow.Block, hop: tuple[int, int]) -> Instances:
-        """The instances that a block has, or would have, on the socket whose links carry its data on this hop."""
-        return self.trees[self.memories.names[max(hop)]].blocks[node].instances
 
     def _move_data(
         self,

@@ -76,7 +76,9 @@ class Overlap:
             whole = self._overlapped_time(branches, in_order)
         else:
             times = [
-                self._overlapped_time(party, in_order) if len(party) > 1 else _sequential_time(party[0])
+                self._overlapped_time(party, in_order)
+                if len(party) > 1
+                else graph.add(*(party[0].get(part, graph.ZERO) for part in (RUNTIME, WAITING)))
                 for party in parties
             ]
             links = of_kind(Crossed, together).values()
@@ -106,10 +108,6 @@ def _group_branches(branches: Sequence[Totals]) -> Iterator[list[Totals]]:
         sockets = sockets.union(*(party[0] for party in joined))
         parties.append((sockets, [*(item for party in joined for item in party[1]), branch]))
     return (party for _, party in parties)
-
-
-def _sequential_time(branch: Totals) -> Expr:
-    return graph.add(branch.get(RUNTIME, graph.ZERO), branch.get(WAITING, graph.ZERO))
 
 
 def _join_names(device: str | None, resource: str) -> str:
