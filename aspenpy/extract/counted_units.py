@@ -84,7 +84,7 @@ class RunCounts(Record):
 
 
 class Layer(IntEnum):
-    """What is written around one span, the outermost first."""
+    """Layers of text around one span, the outermost first."""
 
     TEST = 0
     RECORD = 1
