@@ -37,8 +37,7 @@ def warn_of_unlike_ranks(trees: Mapping[str, CostTree]) -> tuple[Diagnostic, ...
     silent = [
         f"`{name}`" for name, tree in trees.items() if placements[name] is None and tree.residence.where.rank_counts
     ]
-    unlike = len(having) + (1 if silent else 0)
-    if not having or unlike < 2:
+    if not having or len(having) + (1 if silent else 0) < 2:
         return ()
     kinds = " and ".join(f"a {kind} of {', '.join(labels)}" for kind, labels in having.items())
     if silent:

@@ -243,7 +243,7 @@ class Race(RootSearch):
     def _next(self, pieces: list[Piece]) -> Piece:
         """The widest first, so that what is left when time is up is as little as can be."""
         self.looked_at += 1
-        widths = [_width_of_piece(*piece) for piece in pieces]
+        widths = [math.log(float(high) / float(low)) if low > 0 else float(high - low) for low, high in pieces]
         self._whole_width = self._whole_width or widths[0]
         proven = 1 - sum(widths) / self._whole_width if self._whole_width else 1.0
         self.progress(min(1.0, max(proven, self.until.spent)) / 2)  # trying values is the other half
@@ -268,8 +268,3 @@ class Race(RootSearch):
             return plain
         over = [Fraction(end) / Fraction(part) for end in apart[:2] for part in base[:2]]
         return DirectedInterval(max(plain.low, 1 + min(over)), min(plain.high, 1 + max(over)))
-
-
-def _width_of_piece(low: Real, high: Real) -> float:
-    """Logarithm of the ratio of the ends of a piece, or their difference where the lower end is not positive."""
-    return math.log(float(high) / float(low)) if low > 0 else float(high - low)
