@@ -62,3 +62,20 @@ def test_a_front_has_whole_numbers_where_there_are_millions_of_them() -> None:
     vary = ["n=1..1e9", "share=0.1..0.9"]
     found = aspenpy.optimise(PAIR, simple, minimise="runtime", maximise="n", vary=vary, set={"m": 5})
     assert all(isinstance(choice.point["n"], int) for choice in found.choices)
+
+
+def test_a_front_of_real_numbers_under_a_constraint() -> None:
+    """Of x and y, each as small as can be while x*y >= 9: the front is the hyperbola, from 1.5 to 6."""
+    app = aspenpy.parse(
+        "model m { param x = 4.5 in 1.5 .. 16.5 param y = 4.5 in 1.5 .. 16.5 kernel main { execute { flops [x*y] } } }"
+    )
+    found = aspenpy.optimise(
+        app, aspenpy.load_machine("simple"), minimise=["x", "y"], vary=["x", "y"], subject_to="flops >= 9"
+    )
+    ends = [choice.point["x"] for choice in found.choices]
+    products = sorted(choice.point["x"] * choice.point["y"] for choice in found.choices)
+    assert products[0] >= 9 * (1 - 1e-6)
+    assert products[len(products) // 2] < 9.2  # the search comes near, at most places
+    assert min(ends) < 1.7
+    assert max(ends) > 5.5
+    assert len(ends) >= 10

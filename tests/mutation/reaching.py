@@ -15,6 +15,8 @@ BEGINS = 0.2
 """Seconds that count for each test beside its own: a hundred short ones in a row say less than ten and one long one."""
 IMPORTED = 3.0
 """How much nearer to a changed file tests are that import from it."""
+NEIGHBOURS = 2.0
+"""How much nearer those are that lie in a folder of its name: `tests/network` of `aspenpy/cost/network`."""
 
 
 class Reaching:
@@ -39,7 +41,8 @@ class Reaching:
                 if file not in seen and (self.root / file).is_file():
                     reached[test] = recording.seconds[number]
                     near = of_file[number] / max(1, recording.breadth[number])
-                    nearness[test] = near * (IMPORTED if imports_from(self.root / file, change.path) else 1.0)
+                    near *= IMPORTED if imports_from(self.root / file, change.path) else 1.0
+                    nearness[test] = near * (NEIGHBOURS if folders(file) & folders(change.path) else 1.0)
             files = files_of(reached)
             for test, took in zip(recording.tests, recording.seconds, strict=True):
                 if (file := test.partition("::")[0]) in files and file not in seen and test not in reached:
@@ -69,6 +72,11 @@ def rank(seconds: dict[str, float], nearness: dict[str, float]) -> dict[str, flo
             before[group(test)] += 1
         values = ranked
     return values
+
+
+def folders(path: str) -> set[str]:
+    """Names of the folders of a file, but for the outermost."""
+    return set(path.split("/")[1:-1])
 
 
 def files_of(tests: Iterable[str]) -> set[str]:

@@ -120,8 +120,9 @@ def record(files: dict[str, str], number: int, processes: int) -> None:
             texts = pool.map(record_part, repeat(root), (marks / str(part) for part in range(len(parts))), parts)
             for part, (of_part, text) in enumerate(zip(parts, texts, strict=True)):
                 print(text, end="", flush=True)
-                if (rows := marks / f"{part}.npz").exists():
-                    shutil.copy(rows, target)
+                for rows in (marks / f"{part}.npz", marks / f"{part}-again.npz"):
+                    if rows.exists():
+                        shutil.copy(rows, target)
                 recorded |= {file: files[file] for file in of_part}
                 about = {"files": recorded, "sources": sources, "blocks": [asdict(block) for block in blocks]}
                 (target / "about.json.part").write_text(json.dumps(about))
@@ -129,8 +130,18 @@ def record(files: dict[str, str], number: int, processes: int) -> None:
 
 
 def record_part(root: Path, marks: Path, files: list[str]) -> str:
-    """Records the tests of some files; returns what was left out. A test in which the process ends, or that does not
-    end, is left out, and the others run again."""
+    """Records the tests of some files; returns what was left out. Tests that fail run again without the others, which
+    may be why."""
+    told, failed = run_part(root, marks, files)
+    if failed and marks.with_suffix(".npz").exists():
+        more, failed = run_part(root, marks.with_name(f"{marks.name}-again"), failed)
+        told += more
+    return told + "".join(f"left out, for it fails on the marked copy: {test}\n" for test in failed)
+
+
+def run_part(root: Path, marks: Path, files: list[str]) -> tuple[str, list[str]]:
+    """Records tests, or those of files, in one process; returns what was left out, and which fail. A test in which the
+    process ends, or that does not end, is left out, and the others run again."""
     told = ""
     left_out: list[str] = []
     rows, begun = marks.with_suffix(".npz"), marks.with_suffix(".now")
@@ -159,5 +170,4 @@ def record_part(root: Path, marks: Path, files: list[str]) -> str:
                 raise SystemExit(f"no test of {', '.join(files)} begins:\n{marks.with_suffix('.log').read_text()}")
             left_out.append(tests[-1])
             told += f"left out, for it ends the process or does not end: {left_out[-1]}\n"
-    failed = numpy.load(rows)["failed"] if rows.exists() else files
-    return told + "".join(f"left out, for it fails on the marked copy: {test}\n" for test in failed)
+    return told, [str(test) for test in numpy.load(rows)["failed"]] if rows.exists() else files
