@@ -473,6 +473,9 @@ class FortranExpressions:
         """A power: products by repeated squaring, as GCC expands those of small whole numbers (Knuth, The Art of
         Computer Programming 2, section 4.6.3), else a call of the library."""
         value = constant_value(exponent)
+        match base:
+            case r.Constant(value=int(known), macro=None) if isinstance(value, int) and 0 <= value <= 64:
+                return r.Constant(known**value, base.type)
         if not isinstance(value, int) or not 0 < abs(value) <= 32:
             if base.type.kind == "integer" and exponent.type.kind == "integer":
                 return r.Call("ipow", "ipow", (base, exponent), base.type, self.statement)

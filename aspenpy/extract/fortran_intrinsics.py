@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
@@ -105,7 +106,20 @@ class Intrinsics:
     def _intrinsic_int(self, plain: list[Any], given: dict[str, Any]) -> View:
         return self._convert_elements(plain, given, "integer")
 
-    _intrinsic_nint = _intrinsic_floor = _intrinsic_ceiling = _intrinsic_int
+    def _intrinsic_nint(self, plain: list[Any], given: dict[str, Any]) -> View:
+        return self._round(plain, given, lambda value: math.floor(abs(value) + 0.5) * (1 if value > 0 else -1))
+
+    def _intrinsic_floor(self, plain: list[Any], given: dict[str, Any]) -> View:
+        return self._round(plain, given, math.floor)
+
+    def _intrinsic_ceiling(self, plain: list[Any], given: dict[str, Any]) -> View:
+        return self._round(plain, given, math.ceil)
+
+    def _round(self, plain: list[Any], given: dict[str, Any], rule: Callable[[float], int]) -> View:
+        """A whole number near a real one; that of a constant is computed."""
+        view = self._intrinsic_int(plain, given)
+        value = None if view.extents else constant_value(view.at(()))
+        return view if value is None else scalar_view(integer(rule(value)))
 
     def _intrinsic_cmplx(self, plain: list[Any], given: dict[str, Any]) -> View:
         kind, default = given.get("kind", plain[2] if len(plain) > 2 else None), self.expressions.scope.real_size

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from aspenpy.extract import records as r
 from aspenpy.record import Record
@@ -191,9 +193,27 @@ def constant_value(node: r.Expression | None) -> int | float | None:
             if a is None or b is None or operator not in "+-*/":
                 return None
             if operator == "/":
-                return None if b == 0 else int(a / b) if isinstance(a, int) and isinstance(b, int) else a / b
+                return None if b == 0 else _truncated_quotient(a, b)
             return a + b if operator == "+" else a - b if operator == "-" else a * b
+        case r.Call(name=name, arguments=arguments) if name in COMPUTED:
+            values = [constant_value(argument) for argument in arguments]
+            with suppress(ValueError, OverflowError, TypeError):  # also of an argument without a value
+                return COMPUTED[name](*values)
     return None
+
+
+COMPUTED: Mapping[str, Callable[..., float]] = {
+    name: getattr(math, name)
+    for name in "sqrt exp log log10 sin cos tan asin acos atan atan2 sinh cosh tanh hypot pow".split()
+}
+"""Functions of constants that a compiler computes, as in `pi = 4*atan(1d0)`."""
+
+
+def _truncated_quotient(a: float, b: float) -> float:
+    """A quotient as Fortran has it: that of whole numbers is cut towards 0."""
+    if not isinstance(a, int) or not isinstance(b, int):
+        return a / b
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
 def add(left: r.Expression, right: r.Expression, operator: str = "+") -> r.Expression:

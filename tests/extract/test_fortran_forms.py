@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import aspenpy
 from aspenpy.extract.extraction import extract
 from tests.extract.test_fortran import model, subroutine
 
@@ -66,7 +67,11 @@ pytest.importorskip("fparser", reason="Fortran is read by fparser: pip install '
         ("", "do i = 1, size(a, 2)\n x(i) = x(i)/3\nend do", ["flops [n] as divide, dp"]),
         ("real(8) :: z(2:5, n)\n", "do i = 1, size(z)\n x(1) = x(1) + 3\nend do", ["flops [4*n] as add, dp"]),
         ("real(8) :: z(2:5, n)\n", "do i = 1, size(z, 1)\n x(i) = x(i)*3\nend do", ["flops [4] as multiply, dp"]),
-        ("integer :: m\n", "read(*, *) m\ndo i = 1, m\n x(i) = x(i)*3\nend do", ["flops [f_i_passes] as multiply, dp"]),
+        ("integer :: m\n", "read(*, *) m\ndo i = 1, m\n x(i) = x(i)*3\nend do", ["flops [m] as multiply, dp", "`m`"]),
+        ("real(8), parameter :: w(3) = [1, 2, 3]\n", "do j = 1, 3\n x = x + w(j)*y\nenddo", ["[3*n] as multiply"]),
+        ("", "a(2, :) = 3*x(n:1:-1)", ["flops [n] as multiply, dp", "from x as nest(-8, n)", "to a as nest(8*n, n)"]),
+        ("", "x(k) = y(k)*3", ["flops [n] as multiply, dp", "from y as random", "to x as random"]),
+        ("", "x(1) = a(1, 2, 3)", ["a reference with 3 subscripts to an array of rank 2 is not understood"]),
         ("", "write(*, *) x, (y(i), i = 1, n)\nx = x*3", ["flops [n] as multiply, dp"]),
     ],
 )  # fmt: skip
@@ -77,12 +82,46 @@ def test_forms_of_statements(declarations: str, body: str, requests: list[str], 
 
 
 @pytest.mark.parametrize(
+    ("constant", "passes"),
+    [
+        ("2**5", 32),
+        ("2**0", 1),
+        ("7*3 - 2**2", 17),
+        ("17/5", 3),
+        ("-(-17/5)", 3),  # cut towards 0
+        ("nint(2.5d0)", 3),
+        ("-nint(-2.5d0)", 3),
+        ("nint(2.4d0)", 2),
+        ("floor(2.7d0)", 2),
+        ("-floor(-2.5d0)", 3),
+        ("ceiling(2.2d0)", 3),
+        ("-ceiling(-2.2d0)", 2),
+        ("int(2.9d0)", 2),
+        ("int(4*atan(1d0))", 3),
+        ("nint(sqrt(50d0))", 7),
+    ],
+)
+def test_named_constants_are_computed(constant: str, passes: int, tmp_path: Path) -> None:
+    head = f"  integer, parameter :: m = {constant}\n"
+    (tmp_path / "model.aspen").write_text(model(subroutine("do i = 1, m\n x(i) = x(i)*3\nend do", head), tmp_path))
+    app = aspenpy.load_application(tmp_path / "model.aspen")
+    assert aspenpy.count(app, "flops") == passes
+
+
+def test_constants_of_functions_cost_nothing(tmp_path: Path) -> None:
+    """As in `pi = 4*atan(1d0)`; a function that has no value there stays a call."""
+    head = "  real(8), parameter :: pi = 4*atan(1d0), q = sqrt(2d0)*exp(1d0)\n"
+    text = model(subroutine("x = x*pi + q", head), tmp_path)
+    assert "flops [n] as multiply, dp" in text
+    assert "flops [n] as add, dp" in text
+    assert "_flops" not in text
+    assert "log_flops" in model(subroutine("x = x*w", "  real(8), parameter :: w = log(-1d0)\n"), tmp_path)
+
+
+@pytest.mark.parametrize(
     ("statement", "requests"),
     [
-        (
-            "z = z/w",
-            ["[6*n] as divide", "[4*n] as multiply", "[4*n] as add"],
-        ),  # Smith (1962), by both parts and a ratio
+        ("z = z/w", ["[3*n] as divide", "[3*n] as multiply", "[3*n] as add"]),  # Smith (1962): a ratio, then both parts
         ("z = z**2", ["[4*n] as multiply", "[2*n] as add"]),
         ("z = conjg(z)*w + x", ["[4*n] as multiply", "[3*n] as add"]),
         ("x = abs(z)", ["[hypot_flops*n]"]),
@@ -132,3 +171,53 @@ def test_included_lines_and_macros_with_arguments(tmp_path: Path) -> None:
         assert request in found
     assert "+ 3" not in found
     assert "+ 4" not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "requests"),
+    [
+        (
+            "subroutine s(n, x)\ndimension x(n)\ndouble precision x\nintent(inout) x\nx = x*3\nend\n",
+            ["flops [n] as multiply, dp"],
+        ),
+        (
+            "subroutine s(n, x)\ninteger, intent(in) :: n\nreal(8), dimension(n), intent(inout) :: x\n"
+            "logical, parameter :: fast = .true.\ncharacter(len=8) :: name = 'abc'\nif (fast) x = x*3\n"
+            "if (.not. fast) x = x/3\nend\n",
+            ["flops [n] as multiply, dp"],
+        ),
+        (
+            "subroutine s(n, x)\nreal(8) :: x(n)\nnamelist /sizes/ m\nm = 5\nread(*, nml=sizes)\ndo i = 1, m\n"
+            " x(i) = x(i)*3\nend do\nend\n",
+            ["] as multiply, dp"],
+        ),
+        (
+            "module t\n type base\n  real(8) :: a, b\n end type\n type, extends(base) :: wide\n  real(8) :: c(10)\n"
+            " end type\ncontains\nsubroutine s(n, w)\n type(wide) :: w(n)\n integer :: i\n do i = 1, n\n"
+            "  w(i)%a = w(i)%b*w(i)%c(3)\n end do\nend subroutine\nend module\n",
+            ["flops [n] as multiply, dp", "loads [2*n] of size [8] from w as nest(96, n)"],  # 12 words of 8 bytes
+        ),
+        (
+            "module t\n type base\n  real(8) :: a, b\n end type\ncontains\nsubroutine s(n, w)\n type(base) :: w(n)\n"
+            " w%a = w%b*3\n w(1) = base(1d0, 2d0)\nend subroutine\nend module\n",
+            ["flops [n] as multiply, dp", "from w as nest(16, n)", "stores [1] of size [16] to w"],
+        ),
+        (
+            "module t\ncontains\nfunction mixed(x) result(y)\n real(8), intent(in) :: x(:)\n real(8) :: y(size(x))\n"
+            " y = 2.5d0*x + x/3\nend function\nsubroutine s(n, x)\n real(8) :: x(n)\n x = mixed(x)\nend subroutine\n"
+            "end module\n",
+            ["as multiply, dp", "as divide, dp", "loads [n] of size [8] from mixed as stream"],
+        ),
+        (
+            "subroutine s(n, x)\ninterface\n subroutine other(m, z)\n  integer :: m\n  real(8) :: z(m)\n"
+            " end subroutine\nend interface\nexternal more\nreal(8) :: x(n)\nreal(8), external :: f\n"
+            "call other(n, x)\ncall more(x)\nx(1) = f(2d0)*3\nend\n",
+            ["// call other", "// call more", "// call f", "flops [1] as multiply, dp"],
+        ),
+    ],
+)
+def test_forms_of_declarations(text: str, requests: list[str], tmp_path: Path) -> None:
+    found = model(text, tmp_path)
+    assert [request for request in requests if request not in found] == []
+    assert "divide" in " ".join(requests) or "divide" not in found
+    assert "[5] as" not in found  # what a namelist brings is not known
