@@ -172,7 +172,7 @@ class Meaning(Record):
 class Hole(Record):
     """Something that the source does not say: a parameter of the model, what it stands for, and a value for the time
     being or, where runs of the program say it, the formula that fits them. One that has a `rule` has its value by
-    that; all others are left to a person."""
+    that; all others are open."""
 
     name: str
     meaning: Meaning
@@ -184,7 +184,7 @@ class Hole(Record):
     rule: str = ""
 
     def is_left(self) -> bool:
-        """Whether its value is left to a person."""
+        """Whether it is an open parameter, whose value a person has to state."""
         return self.fit is None and not self.rule
 
     def text(self) -> str:

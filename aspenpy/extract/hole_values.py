@@ -346,7 +346,7 @@ def _is_halving(node: Any, tested: set[str]) -> bool:
 # -- influence -------------------------------------------------------------------------------------
 
 LITTLE = 0.01
-"""The part of a kernel's operations and bytes below which a share is not left to a person."""
+"""The part of a kernel's operations and bytes below which a share is no open parameter."""
 
 BY_INFLUENCE = f"decides less than {100 * LITTLE:.0f} % of the operations and bytes of its kernel"
 """The rule for such shares."""

@@ -528,7 +528,7 @@ static long power_below(long bytes)
 }
 
 /* A level's latency, with pages as the system gives them, huge and small; with several chains at once, as many as the
-   level has lines under way. */
+   level has outstanding misses. */
 static void latency(const char *level, long bytes, double share)
 {
   static const char *const kinds[] = {"", "_huge", "_small"};

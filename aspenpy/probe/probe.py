@@ -106,7 +106,7 @@ def _describe_outstanding_lines(found: Quantities) -> Iterator[str]:
     for level, name in (("second", "second cache"), ("third", "third cache")):
         chains = [item.value for key, item in found.items() if key.startswith(f"{level}_chains_")]
         if chains and f"{level}_latency" in found:
-            yield f"Lines of the {name} under way at once: {found[f'{level}_latency'].value / min(chains):.0f}."
+            yield f"Outstanding misses of the {name}: {found[f'{level}_latency'].value / min(chains):.0f}."
 
 
 def _describe_saturation(found: Quantities, cores: int) -> Iterator[str]:

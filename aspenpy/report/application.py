@@ -196,7 +196,7 @@ def report_extraction(found: Extraction) -> Report:
         Column("line", get=_line, align="right"),
     )
     data = {"name": found.name, "level": found.level, "kernels": list(found.kernels), "aspen": found.text}
-    rows = [("kernels", ", ".join(found.kernels)), ("level", found.level), ("left to a person", found.summary())]
+    rows = [("kernels", ", ".join(found.kernels)), ("level", found.level), ("open parameters", found.summary())]
     if found.reconciliation is not None:
         rows.append(("run", found.reconciliation.summary()))
     parts = [make_facts(rows), make_table(heads, found.holes, "parameters", title="what the source does not say")]

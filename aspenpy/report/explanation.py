@@ -191,9 +191,10 @@ def _format_times(step: ExplainedRequirement, value: Valuer) -> str:
     crowded = value(step.crowded)
     if step.spread is None or crowded is None:
         return f"{_formula_and_value(step.crowded, '', value)} times as long"
-    return (
-        "as long" if crowded == 1 else f"{format_amount(Amount(crowded, ''))} times as long: so many share the fullest"
-    )
+    if crowded == 1:
+        return "as long"
+    number = format_amount(Amount(crowded, ""))
+    return f"{number} times as long: {number} instances per {step.component.rpartition('/')[2]}"
 
 
 def _launch_facts(step: ExplainedRequirement, value: Valuer) -> list[tuple[str, str]]:

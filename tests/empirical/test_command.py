@@ -96,7 +96,7 @@ def test_fitted_model_is_written(run: Runner, line: Path) -> None:
     text = (line / "fitted.aspen").read_text()
     before, after = MODEL.splitlines(), text.splitlines()
     assert [new for old, new in zip(before, after, strict=True) if old != new] == [after[3]]
-    assert after[3].endswith(" in 0 .. 10  // by the point")
+    assert after[3].endswith(" in 0 .. 10  // by the point; fitted to data.csv")
     again = run("fit", "line.aspen", "data.csv", "--set", "offset=0.25", "--format", "json").out
     slope = json.loads(again)["parameters"][0]
     fitted, one = aspenpy.load_application("fitted.aspen"), aspenpy.load_machine("one.aspen")

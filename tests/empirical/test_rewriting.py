@@ -55,6 +55,19 @@ def test_only_the_values_change(folder: Path) -> None:
     assert {name: float(evaluate(again.parameters[name].value)) for name in values} == values
 
 
+def test_a_comment_no_longer_names_another_source(folder: Path) -> None:
+    """`bytes` says what the value is and stays; where the other was measured does not; values without one get one."""
+    stale = TEXT.replace("in 1 MiB .. 8 MiB", "in 1 MiB .. 8 MiB  // 4 MiB on Genoa-X, Chips and Cheese")
+    (folder / "m.aspen").write_text(stale)
+    app = aspenpy.load_application("m.aspen")
+    text = rewrite_application(app, {"word": 2, "tile": 3 * 2**20, "plain": 1}, origin="fitted to runs.csv")
+    assert set(text.splitlines()) - set(stale.splitlines()) == {
+        "  param word = 2 B in 1 B .. 100 GiB  // bytes; fitted to runs.csv",
+        "  param tile = 3 MiB in 1 MiB .. 8 MiB  // fitted to runs.csv",
+        "  param  plain=1   in -4..4  // fitted to runs.csv",
+    }
+
+
 def test_what_stands_elsewhere_is_refused(folder: Path) -> None:
     (folder / "shared.aspen").write_text("param far = 1 in 0 .. 2\n")
     (folder / "m.aspen").write_text('model m { include "shared.aspen" kernel main { execute { flops [far] } } }')

@@ -1,4 +1,4 @@
-"""Parameters that are left to a person: one for each thing that the source does not say, and none for what it says."""
+"""Open parameters: one for each thing that the source does not say, and none for what it says."""
 
 import re
 from collections import Counter

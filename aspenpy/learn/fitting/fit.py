@@ -121,8 +121,9 @@ class Fit(Record, Result):
         """The measurement with the largest relative error."""
         return max(self.residuals, key=lambda item: abs(item.error))
 
-    def to_aspen(self, path: str | Path | None = None, *, allow_outside: bool = False) -> str:
-        """The text of the model with the fitted values, to their certain digits; all else stays as it was written.
+    def to_aspen(self, path: str | Path | None = None, *, data: str = "", allow_outside: bool = False) -> str:
+        """The text of the model with the fitted values, to their certain digits; all else stays as it was written, but
+        for comments that say where such a value came from: they say that it was fitted, and to which `data`.
 
         The model is the machine's where all measurements are of one machine and all fitted parameters are its own, else
         the application's. `path`: where the text will lie, if not where the model does, so that imports still lead to
@@ -130,12 +131,13 @@ class Fit(Record, Result):
         values = {item.name: item.certain_value for item in self.parameters if item.determined}
         if not values:
             fail("nothing-to-fit", "the measurements determine no parameter, so that there is nothing to write")
+        origin = f"fitted to {data or 'measurements'}"
         machines = list(dict.fromkeys(item.measurement.machine for item in self.residuals))
         if len(machines) == 1 and machines[0] is not None and values.keys().isdisjoint(self.application.parameters):
             theirs = {name.removeprefix("machine:"): value for name, value in values.items()}
             where = f"{machines[0].name}.aspen" if path is None else str(path)
-            return rewrite_machine(machines[0], theirs, where, allow_outside=allow_outside)
-        return rewrite_application(self.application, values, path, allow_outside=allow_outside)
+            return rewrite_machine(machines[0], theirs, where, origin=origin, allow_outside=allow_outside)
+        return rewrite_application(self.application, values, path, origin=origin, allow_outside=allow_outside)
 
 
 class FitOptions(CaseOptions, total=False):

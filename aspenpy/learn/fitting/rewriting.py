@@ -35,12 +35,13 @@ def rewrite_application(
     values: Mapping[str, float],
     path: str | Path | None = None,
     *,
+    origin: str = "",
     allow_outside: bool = False,
 ) -> str:
     """The text of the application's own file with these values of global parameters, read back before it is returned.
 
-    Values of imported parameters become overrides of the import. A value keeps the unit that it had. `path` says where
-    the text will lie, if not where it was. Raises AspenError where a value is written in another file, and where the
+    Values of imported parameters become overrides of the import. A value keeps the unit that it had. `origin` is what
+    the comment behind a value says from now on, such as `fitted to runs.csv`. `path` says where the text will lie, if not where it was. Raises AspenError where a value is written in another file, and where the
     model would not load from there.
     """
     span = application.node.name_span
@@ -52,10 +53,29 @@ def rewrite_application(
         fail("not-rewritten", message, hint=f"give the fitted values instead: {settings}")
     source = span.source
     changes = join_overrides([plan_change(application, source, name, value) for name, value in values.items()])
-    text = splice(source.text, changes)
+    text = splice(source.text, [*changes, *replace_comments(changes, origin)])
     named = (source.name, source.path) if path is None else (str(path), str(Path(path).resolve()))
     _require_values(Source(text, *named), values, allow_outside)
     return text
+
+
+OF_SOURCE = re.compile(r"\d|assum|measur|publish|deriv|sheet|calculat|fitted", re.IGNORECASE)
+"""Words of a comment that says where a value comes from; others, such as `bytes`, say what it is, and stay."""
+
+
+def replace_comments(changes: Iterable[Change], origin: str) -> list[Change]:
+    """Changes of the comments behind changed values: where a value came from is no longer so, and `origin` is."""
+    found: dict[Span, str] = {}
+    for span, _ in changes if origin else ():
+        text = span.source.text
+        end = text.find("\n", span.end)
+        end = len(text) if end < 0 else end
+        start = text.find("//", span.end, end)
+        said = text[start:end].strip("/ \r") if start >= 0 else ""
+        start = len(text[:end].rstrip()) if start < 0 else len(text[:start].rstrip())
+        kept = said if said and not OF_SOURCE.search(said) else ""
+        found[Span(span.source, start, end)] = f"  // {kept}; {origin}" if kept else f"  // {origin}"
+    return list(found.items())
 
 
 def splice(text: str, changes: Iterable[Change]) -> str:
@@ -129,9 +149,11 @@ def _require_values(source: Source, values: Mapping[str, float], allow_outside: 
 # -- machines --------------------------------------------------------------------------------------
 
 
-def rewrite_machine(machine: Machine, values: Mapping[str, float], path: str, *, allow_outside: bool = False) -> str:
+def rewrite_machine(
+    machine: Machine, values: Mapping[str, float], path: str, *, origin: str = "", allow_outside: bool = False
+) -> str:
     """The text of the machine's file with these values, read back before it is returned; `path` says where it will lie.
-    A value keeps its unit. Raises AspenError where a value cannot be placed, or the text would not load from there."""
+    A value keeps its unit; `origin` is what the comment behind it says. Raises AspenError where a value cannot be placed, or the text would not load from there."""
     where = machine.root.name_span
     assert where is not None, machine
     changes: dict[str, list[Change]] = {}
@@ -141,6 +163,7 @@ def rewrite_machine(machine: Machine, values: Mapping[str, float], path: str, *,
             fail("not-rewritten", f"`{name}` is not a parameter of machine `{machine.name}`")
         span = node.value.span.resolve()
         changes.setdefault(source_key(span.source), []).append((span, write_value(value, node)))
+    changes = {key: [*own, *replace_comments(own, origin)] for key, own in changes.items()}
     reader, top = Reader(allow_outside=allow_outside), where.resolve().source
     text = apply_changes(top, top, changes, reader, frozenset()) or top.text
     made = load_machine(Source(text, path, os.path.realpath(path)), Reader(allow_outside=allow_outside))

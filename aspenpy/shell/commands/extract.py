@@ -178,7 +178,7 @@ def run_extract(arguments: Arguments) -> int:
         if found.reconciliation is not None:
             emit(found.reconciliation.summary())
         if found.left():
-            emit(f"left to a person: {found.summary()}")
+            emit(f"open parameters: {found.summary()}")
     return 0
 
 

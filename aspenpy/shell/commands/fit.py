@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.learn.fitting.fit import fit
 from aspenpy.learn.fitting.measurements import METRIC_DIMENSIONS
@@ -76,5 +78,7 @@ def run_fit(arguments: Arguments) -> int:
         watch=lambda error: report_activity(f"fitting: root mean square of the errors {three_digits(error)}"),
     )
     if arguments.output:
-        write_whole(arguments.output, fitted.to_aspen(arguments.output, allow_outside=arguments.allow_outside))
+        data = "standard input" if arguments.data == "-" else os.path.basename(arguments.data)
+        text = fitted.to_aspen(arguments.output, data=data, allow_outside=arguments.allow_outside)
+        write_whole(arguments.output, text)
     return deliver(fitted.report(), arguments, lambda: draw(fitted))
