@@ -6,10 +6,11 @@ access. Conditions that keep the last blocks of a grid within bounds become shar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 
+from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom_polynomial
+from aspenpy.expr.polynomial import Polynomial, atom_polynomial, constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
     Alternative,
@@ -37,13 +38,17 @@ def is_threads(item: Item) -> bool:
     return isinstance(item, Nest) and any(pragma.startswith(BLOCK) for pragma in item.pragmas)
 
 
-class ThreadAxis(Record):
-    """Threads along one axis: so many blocks of so many threads, with the counters of both, None where there is one."""
+Place = tuple[Expr, Expr]
+"""The counters of a loop over blocks and of one over threads."""
 
-    blocks: Value = ONE
-    threads: Value = ONE
-    block: Expr | None = None
-    thread: Expr | None = None
+
+class ThreadAxis(Record):
+    """Threads along one axis: so many blocks of so many threads, with the counters of both."""
+
+    blocks: Value
+    threads: Value
+    block: Expr
+    thread: Expr
 
     @property
     def length(self) -> Value:
@@ -65,6 +70,7 @@ class DeviceKernel:
         self.threads: list[Nest] = []
         known = {symbol: value for symbol, value in given.items() if v.owners(value) <= {SIZE, STEADY}}
         self.body = self._enter(substitute_items(items, known))
+        self._split_threads()
         self.axes = self._find_axes()
 
     def _enter(self, items: list[Item]) -> list[Item]:
@@ -75,16 +81,35 @@ class DeviceKernel:
         (self.grid if is_grid(inner) else self.threads).append(inner)
         return self._enter(inner.body)
 
-    def _find_axes(self) -> dict[str, ThreadAxis]:
-        found: dict[str, ThreadAxis] = {}
-        for nests, is_block in ((self.grid, True), (self.threads, False)):
-            for nest in nests:
-                name = nest.pragmas[0][-1]
-                passes = nest.bounds[0]
-                change = {"blocks": passes, "block": nest.counter} if is_block else {}
-                change = change or {"threads": passes, "thread": nest.counter}
-                found[name] = found.get(name, ThreadAxis()).replace(**change)
-        return found
+    def _find_axes(self) -> dict[Place, ThreadAxis]:
+        """Each pair of a loop over blocks and one over threads, which are an axis where their steps fit."""
+        return {
+            (grid.counter, block.counter): ThreadAxis(grid.bounds[0], block.bounds[0], grid.counter, block.counter)
+            for grid in self.grid
+            for block in self.threads
+        }
+
+    def _split_threads(self) -> None:
+        """Two loops in place of one over threads whose index the kernel divides, as `threadIdx.x/32` does."""
+        for place, nest in enumerate(self.threads):
+            size = v.whole_number(nest.bounds[0])
+            divisors = {} if size is None else _find_divisors(self.body, nest.counter)
+            width = next((width for width in sorted(divisors) if size and size % width == 0 and 1 < width < size), None)
+            if width is None or size is None:
+                continue
+            outer, inner = (graph.symbol(f"{nest.counter.payload[0]}{part}", v.COUNTER) for part in ("_row", "_column"))
+            whole = v.add(v.scale(atom_polynomial(outer), width), atom_polynomial(inner))
+            rest = graph.apply("floor", graph.div(inner, width))
+            self.body = substitute_items(self.body, {nest.counter: whole}, {rest})
+            halves = ((outer, size // width), (inner, width))
+            self.threads[place : place + 1] = [
+                nest.replace(counter=counter, bounds=(constant_polynomial(passes),)) for counter, passes in halves
+            ]
+            return
+
+    @property
+    def counters_of_all(self) -> set[Expr]:
+        return {nest.counter for nest in (*self.grid, *self.threads)}
 
     @property
     def counters(self) -> list[Expr]:
@@ -103,7 +128,7 @@ class DeviceKernel:
     def arrange(self, spare: Callable[[list[Item]], list[Item]]) -> list[Item]:
         """The items of the launch, with loops over threads innermost. `spare` leaves out what a thread has in
         registers."""
-        whole = {name: ThreadRange(ZERO, axis.length) for name, axis in self.axes.items()}
+        whole = {place: ThreadRange(ZERO, axis.length) for place, axis in self.axes.items()}
         body = self._settle_edges(_drop_barriers(spare(self.body)), whole)
         for nest in self.grid[::-1]:
             body = [nest.replace(body=self._sink(body) if nest is self.grid[-1] else body, recurrences=())]
@@ -111,20 +136,25 @@ class DeviceKernel:
 
     # -- edges -------------------------------------------------------------------------------------
 
-    def _settle_edges(self, items: list[Item], within: Mapping[str, ThreadRange]) -> list[Item]:
+    def _settle_edges(self, items: list[Item], within: Mapping[Place, ThreadRange]) -> list[Item]:
         """Items with shares of threads in place of conditions on the place of a thread in the whole grid."""
         found: list[Item] = []
         for item in items:
             if isinstance(item, Nest):
-                nest = self._settle_passes(item)
+                mean = self._find_mean_passes(item.bounds[0]) if len(item.bounds) == 1 else None
+                nest = item if mean is None else item.replace(bounds=(mean,))
                 found.append(nest.replace(body=self._settle_edges(item.body, within), recurrences=()))
+            elif isinstance(item, MemoryAccess):
+                passing = (self._find_mean_passes(v.add(guard.value, ONE)) is not None for guard in item.guards)
+                left = (guard for guard, passes in zip(item.guards, passing, strict=True) if not passes)
+                found.append(item.replace(guards=tuple(left)))  # such a loop is taken to make a pass
             elif isinstance(item, Alternative):
                 found.append(self._settle_alternative(item, within))
             else:
                 found.append(item)
         return found
 
-    def _settle_alternative(self, item: Alternative, within: Mapping[str, ThreadRange]) -> Alternative:
+    def _settle_alternative(self, item: Alternative, within: Mapping[Place, ThreadRange]) -> Alternative:
         share, left, inner = ONE, list[Guard](), dict(within)
         for guard in item.guards:
             cut = self._cut(guard, inner)
@@ -146,11 +176,9 @@ class DeviceKernel:
         share = share if item.share is None else v.multiply(share, item.share)
         return Alternative(tuple(left), share, then, otherwise, item.span, item.negated)
 
-    def _cut(self, guard: Guard, within: Mapping[str, ThreadRange]) -> tuple[str, ThreadRange] | None:
+    def _cut(self, guard: Guard, within: Mapping[Place, ThreadRange]) -> tuple[Place, ThreadRange] | None:
         """The axis that a condition on the place of a thread in the grid cuts, and what is left of it."""
         for name, axis in self.axes.items():
-            if axis.block is None or axis.thread is None:
-                continue
             parts = _place_parts(guard.value, axis)
             if parts is None:
                 continue
@@ -171,35 +199,27 @@ class DeviceKernel:
             v.ceil_quotient(limit, axis.threads),
             v.floor_quotient(v.subtract(v.add(limit, axis.threads), ONE), axis.threads),
         )
-        if v.is_same(length, axis.length) and any(v.is_same(axis.blocks, each) for each in rounded):
-            return limit
+        if v.is_same(length, axis.length):
+            if any(v.is_same(axis.blocks, each) for each in rounded):
+                return limit
+            if v.is_same(axis.blocks, v.floor_quotient(limit, axis.threads)):
+                return length
         return v.extreme_of("min", (length, limit))
 
-    def _settle_passes(self, nest: Nest) -> Nest:
-        """A loop over every so many elements, as many as there are threads, has the mean of its passes."""
-        if len(nest.bounds) != 1:
-            return nest
-        found = _numerator(nest.bounds[0])
+    def _find_mean_passes(self, bound: Value) -> Value | None:
+        """The mean of the passes of a loop over every so many elements, as many as there are threads; None for other
+        bounds."""
+        found = _numerator(bound)
         if found is None:
-            return nest
+            return None
         above, below = found
         for axis in self.axes.values():
-            places = [(axis.thread, ONE)] if axis.thread is not None else []
-            ways = [(places, axis.threads)]
-            if axis.block is not None:
-                ways.append(([*places, (axis.block, axis.threads)], axis.length))
-            for way, length in ways:
-                counters, rest = [counter for counter, _ in way], above
-                for counter, step in way:
-                    straight = v.linear_parts(rest, counter)
-                    if straight is None or not v.is_same(straight[1], -step):
-                        break
-                    rest = straight[0]
-                else:
-                    stays = not v.has_any_symbol(rest, [*self.counters, *(each.counter for each in self.grid)])
-                    if counters and stays and v.is_same(below, length):
-                        return nest.replace(bounds=(v.ratio(rest, below),))
-        return nest
+            places = [(axis.thread, ONE)]
+            for way, length in ((places, axis.threads), ([*places, (axis.block, axis.threads)], axis.length)):
+                rest = _take_away(above, way)
+                if rest is not None and not v.counters(rest) & self.counters_of_all and v.is_same(below, length):
+                    return v.ratio(rest, below)
+        return None
 
     # -- threads innermost -------------------------------------------------------------------------
 
@@ -245,8 +265,6 @@ class DeviceKernel:
 def _place_parts(value: Value, axis: ThreadAxis) -> tuple[Value, int] | None:
     """The rest and the sign of the place of a thread in its grid, in a value that is linear in it with the factor 1 or
     -1."""
-    assert axis.thread is not None
-    assert axis.block is not None
     straight = v.linear_parts(value, axis.thread)
     sign = None if straight is None else v.number(straight[1])
     if straight is None or sign not in (1, -1):
@@ -255,6 +273,16 @@ def _place_parts(value: Value, axis: ThreadAxis) -> tuple[Value, int] | None:
     if further is None or not v.is_same(further[1], v.scale(axis.threads, int(sign))):
         return None
     return further[0], int(sign)
+
+
+def _take_away(value: Value, places: list[tuple[Expr, Value]]) -> Value | None:
+    """The rest of a value that falls by the steps of some counters; None for others."""
+    for counter, step in places:
+        straight = v.linear_parts(value, counter)
+        if straight is None or not v.is_same(straight[1], -step):
+            return None
+        value = straight[0]
+    return value
 
 
 def _larger(a: Value, b: Value) -> Value:
@@ -289,27 +317,55 @@ def _drop_barriers(items: list[Item]) -> list[Item]:
 # -- substitution ----------------------------------------------------------------------------------
 
 
-def substitute_items(items: list[Item], given: Mapping[Expr, Value]) -> list[Item]:
-    """Items with values in place of symbols, where formulas do not become too long."""
-    return [_substitute_item(item, given) for item in items] if given else items
+def _find_divisors(items: list[Item], counter: Expr) -> set[int]:
+    """Whole numbers by which some items divide a counter alone."""
+    found: set[int] = set()
+    values = [value for item in walk_items(items) for value in _values_of(item)]
+    for base in {base for value in values for monomial in value.terms for base, _ in monomial}:
+        is_floor = base.kind == "apply" and base.payload == "floor" and base.args[0].kind == "div"
+        if is_floor and counter in graph.free_symbols(base):
+            number = v.whole_number(v.from_expression(base.args[0].args[1]))
+            found |= {number} if number is not None else set()
+    return found
 
 
-def _substitute_item(item: Item, given: Mapping[Expr, Value]) -> Item:
+def _values_of(item: Item) -> list[Value]:
+    """The formulas of an item."""
+    if isinstance(item, MemoryAccess):
+        return [*([] if item.offset is None else [item.offset]), *(guard.value for guard in item.guards)]
+    if isinstance(item, Alternative):
+        return [guard.value for guard in item.guards]
+    return list(item.bounds) if isinstance(item, Nest) else []
+
+
+def substitute_items(items: list[Item], given: Mapping[Expr, Value], zeros: Set[Expr] = frozenset()) -> list[Item]:
+    """Items with values in place of symbols, where formulas do not become too long; atoms that are `zeros` are left
+    out."""
+    return [_substitute_item(item, given, zeros) for item in items] if given else items
+
+
+def _substitute_item(item: Item, given: Mapping[Expr, Value], zeros: Set[Expr]) -> Item:
     def put(value: Value) -> Value:
         try:
-            return v.substitute(value, given)
+            found = v.substitute(value, given)
         except TooLong:
             return value
+        left = {
+            monomial: coefficient
+            for monomial, coefficient in found.terms.items()
+            if not any(base in zeros for base, _ in monomial)
+        }
+        return Polynomial(left) if zeros else found
 
     def put_all(guards: tuple[Guard, ...]) -> tuple[Guard, ...]:
         return tuple(guard.replace(value=put(guard.value)) for guard in guards)
 
     if isinstance(item, Nest):
-        inner = substitute_items(item.body, given)
+        inner = substitute_items(item.body, given, zeros)
         return item.replace(bounds=tuple(map(put, item.bounds)), body=inner)
     if isinstance(item, Alternative):
         share = None if item.share is None else put(item.share)
-        then, otherwise = substitute_items(item.then, given), substitute_items(item.otherwise, given)
+        then, otherwise = (substitute_items(side, given, zeros) for side in (item.then, item.otherwise))
         return item.replace(guards=put_all(item.guards), share=share, then=then, otherwise=otherwise)
     if isinstance(item, MemoryAccess):
         offset = None if item.offset is None else put(item.offset)

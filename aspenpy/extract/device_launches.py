@@ -87,7 +87,7 @@ def _make_launched(kernel: r.Function, launch: r.Launch, known: _SourceConstants
 
 
 def _loop_over(index: r.Variable, extent: r.Expression, body: r.Statement, pragma: str) -> r.Statement:
-    if isinstance(extent, r.Constant) and extent.value == 1:
+    if isinstance(extent, r.Constant) and extent.value == 1 and (pragma, index.name[-1]) != (GRID, "x"):
         return r.CompoundStatement((r.Declaration(index, r.Constant(0, INT), span=index.span), body))
     condition = r.Operation("<", (index, extent), INT, index.span)
     step = r.assign(index, r.Constant(1, INT), index.span, operator="+")

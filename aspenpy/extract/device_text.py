@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import BlockAccess, BlockSummary, Event, OperationCount, list_events
 from aspenpy.extract.costs import CYCLES, WAITING, WRONG, Item, MemoryAccess, Nest, called_function, walk_items
@@ -17,7 +18,7 @@ from aspenpy.extract.device_functions import SHARED
 from aspenpy.extract.naming import Naming, source_line, write_comments
 from aspenpy.extract.triangles import CounterRange
 from aspenpy.extract.values import ONE, ZERO, Value
-from aspenpy.extract.warps import SECTOR, WARP, Divergence, LaunchFacts, WarpAccess
+from aspenpy.extract.warps import LINE, SECTOR, WARP, Divergence, LaunchFacts, WarpAccess
 from aspenpy.record import Record
 
 RESIDENT = "rd(0), warm"
@@ -27,7 +28,8 @@ IN_SECOND_CACHE = "gather(1 MiB), shared, warm"
 
 
 class GroupedAccess(Record):
-    """Accesses of one kind to an array in one order; `extra` words of a sector that warps ask for beyond those."""
+    """Accesses of one kind to an array in one order; `replays` are what the first cache serves beyond them,
+    `meeting` the sectors of stores that meet in the second one."""
 
     kind: str
     array: str
@@ -86,7 +88,8 @@ class LaunchText:
                 each = self.naming.names.find_library_flops(function)
                 yield f"flops [{self._each(v.multiply(amount, each))}] as {precision or 'sp'}, simd  // {name}"
             elif name == "multiply" and (added := done.get(("add", precision))) is not None:
-                fused = v.extreme_of("min", (amount, added))
+                is_less = v.is_never_negative(v.subtract(added, amount))
+                fused = amount if is_less else v.extreme_of("min", (amount, added))
                 yield f"flops [{self._each(v.scale(fused, 2))}] as {precision}, simd, fmad"
                 for rest in (v.subtract(amount, fused), v.subtract(added, fused)):
                     if rest.terms:
@@ -115,7 +118,7 @@ class LaunchText:
                 continue
             yield f"{group.kind}s [{self._each(group.words)}] {way} as {self._write_order(group)}"
             if group.replays.terms:
-                yield f"loads [{self._each(group.replays)}] of size [{SECTOR}] from {name} as {RESIDENT}"
+                yield f"loads [{self._each(group.replays)}] of size [{LINE}] from {name} as {RESIDENT}"
             if group.meeting.terms:
                 yield f"loads [{self._each(group.meeting)}] of size [{SECTOR}] from {name} as {IN_SECOND_CACHE}"
 
@@ -180,7 +183,7 @@ class LaunchText:
         threads = sorted(group.strides[: self.depth], key=_by_stride)
         loops = [*threads, *group.strides[self.depth :]]
         moving = next((stride for stride, trips in threads if not _stays(stride) and not _is_one(trips)), None)
-        kept = [loop for at, loop in enumerate(loops) if self.is_kept[at]] or [loops[0]]
+        kept = [loop for at, loop in enumerate(loops) if self.is_kept[at]] or [(constant_polynomial(group.size), ONE)]
         texts = [self.naming.write_formula(part) for loop in kept for part in loop]  # type: ignore[arg-type]
         is_streaming = group.kind == "store" and (moving is None or _is_size(moving, group.size))
         return f"nest({', '.join(texts)}){shared}{', streaming' if is_streaming else ''}"
@@ -233,16 +236,16 @@ def _mean(amount: Fraction, warps: int) -> str:
 
 
 def _extra_of_word(measured: WarpAccess) -> tuple[Fraction, Fraction]:
-    """For each word of an access: words or sectors that the first cache serves beyond it, and sectors that meet in the
+    """For each word of an access: words or lines that the first cache serves beyond it, and sectors that meet in the
     second cache."""
     threads = measured.threads
     if measured.wavefronts is not None:
         return (measured.wavefronts - measured.fewest_wavefronts) / measured.fewest_wavefronts, Fraction(0)
-    if measured.sectors is None or measured.block_sectors is None:
+    if measured.sectors is None or measured.block_sectors is None or measured.lines is None:
         return Fraction(0), Fraction(0)
     if measured.kind == "store":
         return Fraction(0), max(Fraction(0), (measured.sectors - measured.block_sectors) / threads)
-    spare = measured.sectors - Fraction(threads * measured.size, SECTOR)
+    spare = measured.lines - Fraction(threads * measured.size, LINE)
     return max(Fraction(0), spare / threads), Fraction(0)
 
 

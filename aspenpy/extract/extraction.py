@@ -42,7 +42,7 @@ from aspenpy.extract.tree import read_program
 from aspenpy.extract.units import TranslationUnit, find_units
 from aspenpy.extract.values import ONE, TooLong, Value, symbols, to_expression
 from aspenpy.extract.walk import Walker
-from aspenpy.extract.warps import LaunchFacts, measure_accesses, settle_lanes
+from aspenpy.extract.warps import LaunchFacts, check_launch, measure_accesses, settle_lanes
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, warning
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -377,6 +377,7 @@ class _Extractor:
             else:
                 device = DeviceKernel(profile.items, walker.frame.given)
                 items = device.arrange(registers.remove_spared)
+                self.diagnostics += check_launch(function.launch, device.block_threads())
                 measured = measure_accesses(device, items)
                 items, divergences = settle_lanes(device, items)
                 self.launches[function.key] = LaunchFacts(

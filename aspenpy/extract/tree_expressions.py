@@ -221,6 +221,9 @@ class Expressions:
             return r.Several((left, right), type, span=span)
         if code == ASSIGN or code >= FIRST_COMPOUND:
             return r.assign(left, right, span, operator="" if code == ASSIGN else operator)
+        mask = right.value if isinstance(right, r.Constant) and self.unit.reading.is_cuda else None
+        if operator == "&" and isinstance(mask, int) and mask > 0 and not mask & (mask + 1):
+            return r.Operation("%", (left, r.Constant(mask + 1, INT, None, span)), type, span)  # of a place in a warp
         if operator in ("<<", ">>") and not (isinstance(right, r.Constant) and right.macro is None):
             value = evaluate_constant(cursor)  # a power of two: no formula in the macro
             if isinstance(value, int):

@@ -1,10 +1,12 @@
 """Requests of the threads of a warp together: sectors, wavefronts of shared memory, and how many warps reside.
 
 A multiprocessor serves the loads or stores of a warp as one request. It moves sectors of 32 bytes (NVIDIA, CUDA C++
-Best Practices Guide, section 10.2.1, "Coalesced Access to Global Memory"). Shared memory has 32 banks, each of which
-gives one word of 4 bytes in a cycle; threads that read one word share it, and what meets in a bank otherwise waits
-(CUDA C++ Programming Guide, sections 16.4.3 and 16.5.3, "Shared Memory"). Requests of 8 bytes a thread take half warps
-(Volkov, "Understanding Latency Hiding on GPUs", UCB/EECS-2016-143, chapter 2; for 16 bytes quarters).
+Best Practices Guide, section 10.2.1, "Coalesced Access to Global Memory"); the first cache looks up a line in a cycle
+(a product of matrices in which each thread of a warp reads a row of its own takes 34 cycles a request on a V100).
+Shared memory has 32 banks, each of which gives one word of 4 bytes in a cycle; threads that read one word share it, and
+what meets in a bank otherwise waits (CUDA C++ Programming Guide, sections 16.4.3 and 16.5.3, "Shared Memory"). Requests
+of 8 bytes a thread take half warps (Volkov, "Understanding Latency Hiding on GPUs", UCB/EECS-2016-143, chapter 2; for
+16 bytes quarters).
 """
 
 from __future__ import annotations
@@ -16,20 +18,26 @@ from math import ceil, gcd
 
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant_polynomial
+from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import Event, list_events
 from aspenpy.extract.costs import Alternative, Guard, Item, MemoryAccess, Nest, rewrite_inside
 from aspenpy.extract.device import DeviceKernel
 from aspenpy.extract.device_functions import SHARED
+from aspenpy.extract.scope import unknown_symbols
 from aspenpy.extract.values import TooLong, Value
+from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
-WARP, SECTOR, BANKS, BANK = 32, 32, 32, 4
-"""Threads of a warp, bytes of a sector, banks of shared memory and the bytes of each."""
+WARP, SECTOR, LINE, BANKS, BANK = 32, 32, 128, 32, 4
+"""Threads of a warp, bytes of a sector and of a line, banks of shared memory and the bytes of each."""
+
+MOST_THREADS = 1024
+"""Threads of a block at most (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability")."""
 
 MOST_PLACES = 64
-"""Places in a sector at which accesses may begin, that are looked at."""
+"""Places in a line at which accesses may begin, that are looked at."""
 
 Lane = tuple[object, int]
 """The part of a thread's address that depends on sizes, and its bytes."""
@@ -37,8 +45,8 @@ Lane = tuple[object, int]
 
 class WarpAccess(Record):
     """A load or store of the kernel, for a block of threads and on average over the passes of its loops: the warps that
-    make it, their threads that do, the sectors that each warp asks for in all, the different ones of the block, and the
-    wavefronts of shared memory. What the source does not say is None."""
+    make it, their threads that do, the sectors that each warp asks for in all, the different ones of the block, the
+    lines of the first cache in all, and the wavefronts of shared memory. What the source does not say is None."""
 
     kind: str
     array: str
@@ -47,6 +55,7 @@ class WarpAccess(Record):
     threads: int
     sectors: Fraction | None = None
     block_sectors: Fraction | None = None
+    lines: Fraction | None = None
     wavefronts: Fraction | None = None
     span: Span | None = None
 
@@ -71,7 +80,7 @@ def measure_accesses(kernel: DeviceKernel, items: list[Item]) -> dict[int, WarpA
     """Requests of the warps of a block, by the `id` of the access that makes them."""
     found: dict[int, WarpAccess] = {}
     sizes = [v.whole_number(nest.bounds[0]) for nest in kernel.threads]
-    if any(size is None for size in sizes) or (kernel.block_threads() or 1) > 1024:
+    if any(size is None for size in sizes) or (kernel.block_threads() or 1) > MOST_THREADS:
         return found
     threads = dict(zip(kernel.counters, (int(size or 1) for size in sizes), strict=True))
     for event in list_events(items):
@@ -89,8 +98,8 @@ def _measure(event: Event, access: MemoryAccess, threads: Mapping[Expr, int]) ->
     for lane in active:
         warps.setdefault(places[id(lane)], []).append(lane)
     result = WarpAccess(access.kind, access.array, access.size, len(warps), len(active), span=access.span)
-    if access.offset is None or not active:
-        return result
+    if access.offset is None or not active or unknown_symbols(access.offset):
+        return result  # the program's data say where each thread reads
     try:
         addresses = [[_address(access.offset, lane) for lane in warp] for warp in warps.values()]
     except TooLong:
@@ -102,18 +111,16 @@ def _measure(event: Event, access: MemoryAccess, threads: Mapping[Expr, int]) ->
     each = [sum(count_sectors(warp, access.size, start) for warp in addresses) for start in starts]
     together = [address for warp in addresses for address in warp]
     whole = [count_sectors(together, access.size, start) for start in starts]
-    return result.replace(sectors=Fraction(sum(each), len(starts)), block_sectors=Fraction(sum(whole), len(starts)))
+    lines = [sum(count_sectors(warp, access.size, start, LINE) for warp in addresses) for start in starts]
+    sectors, of_block, looked_up = (Fraction(sum(counts), len(starts)) for counts in (each, whole, lines))
+    return result.replace(sectors=sectors, block_sectors=of_block, lines=looked_up)
 
 
-def count_sectors(lanes: Sequence[Lane], size: int, start: int = 0) -> int:
-    """Sectors that some addresses of words lie in, from an address in a sector on."""
-    return len(
-        {
-            (key, place)
-            for key, at in lanes
-            for place in range((at + start) // SECTOR, (at + start + size - 1) // SECTOR + 1)
-        }
-    )
+def count_sectors(lanes: Sequence[Lane], size: int, start: int = 0, of: int = SECTOR) -> int:
+    """Sectors, or pieces of another size, that some addresses of words lie in, from an address in a line on."""
+    return len({
+        (key, place) for key, at in lanes for place in range((at + start) // of, (at + start + size - 1) // of + 1)
+    })  # fmt: skip
 
 
 def count_wavefronts(lanes: Sequence[Lane], size: int) -> int:
@@ -162,21 +169,21 @@ _NUMBER = next(iter(constant_polynomial(1).terms))
 
 
 def _list_starts(offset: Value, nests: Sequence[Nest], threads: Mapping[Expr, int]) -> list[int]:
-    """Where in a sector the first thread's words begin, over the passes of all loops: sizes are taken to keep rows at
-    whole sectors, as `cudaMallocPitch` and sizes in multiples of eight words do."""
+    """Where in a line the first thread's words begin, over the passes of all loops: sizes are taken to keep rows at
+    whole lines, as `cudaMallocPitch` and sizes in multiples of 32 words do."""
     first = v.substitute(offset, {symbol: constant_polynomial(0) for symbol in threads})
     steps: list[range] = []
     for nest in nests:
         straight = v.linear_parts(first, nest.counter) if nest.counter not in threads else None
         stride = None if straight is None else v.whole_number(straight[1])
-        if not stride or stride % SECTOR == 0:
+        if not stride or stride % LINE == 0:
             continue
         passes = v.whole_number(nest.bounds[0]) if len(nest.bounds) == 1 else None
-        cycle = SECTOR // gcd(stride, SECTOR)
+        cycle = LINE // gcd(stride, LINE)
         steps.append(range(0, stride * (cycle if passes is None or passes >= cycle else max(1, passes)), stride))
     number = first.terms.get(_NUMBER, Fraction(0))
     base = int(number) if number.denominator == 1 else 0
-    return [(base + sum(chosen)) % SECTOR for chosen in islice(product(*steps), MOST_PLACES)]
+    return [(base + sum(chosen)) % LINE for chosen in islice(product(*steps), MOST_PLACES)]
 
 
 # -- divergence ------------------------------------------------------------------------------------
@@ -198,7 +205,7 @@ class Divergence(Record):
 def settle_lanes(kernel: DeviceKernel, items: list[Item]) -> tuple[list[Item], list[Divergence]]:
     """Items with shares of threads in place of conditions on their places in a block, and these conditions."""
     sizes = [v.whole_number(nest.bounds[0]) for nest in kernel.threads]
-    if any(size is None for size in sizes) or not 1 < (kernel.block_threads() or 1) <= 1024:
+    if any(size is None for size in sizes) or not 1 < (kernel.block_threads() or 1) <= MOST_THREADS:
         return items, []
     lanes = list(_list_lanes(dict(zip(kernel.counters, (int(size or 1) for size in sizes), strict=True))))
     found: list[Divergence] = []
@@ -237,6 +244,17 @@ class LaunchFacts(Record):
     threads: int | None
     accesses: Mapping[int, WarpAccess]
     divergences: tuple[Divergence, ...] = ()
+
+
+def check_launch(launch: r.Launch, threads: int | None) -> Iterator[Diagnostic]:
+    """A warning where a device would refuse the blocks of a launch."""
+    if threads is not None and not 0 < threads <= MOST_THREADS:
+        message = f"blocks of {threads:,} threads cannot be launched: at least 1, at most {MOST_THREADS:,}"
+        yield warning("bad-launch", message, launch.span, hint="the second of `<<<grid, block>>>` is the block")
+    elif threads is None or not launch.extents:
+        assumed = "" if threads is None else f": {threads} are assumed"
+        message = f"the source does not say how many threads the blocks have{assumed}"
+        yield warning("unknown", message, launch.span, hint="sectors and bank conflicts need a number")
 
 
 # -- occupancy -------------------------------------------------------------------------------------

@@ -222,9 +222,9 @@ def test_a_stencil_in_two_dimensions(tmp_path: Path) -> None:
     found = of_vectors(kernel, "jacobi<<<dim3(32, 128), dim3(32, 8)>>>(y, x, 1024)", tmp_path)
     inner = 1022 * 1022
     counted = amounts(found, "jacobi", tmp_path)
-    extra = 2 * 32 * (5 - 4) / 32 * inner  # one sector more for each warp of the two shifted loads
+    extra = 2 * 128 * (2 - 1) / 32 * inner  # one line more for each warp of the two shifted loads
     assert counted == pytest.approx({"flops": 4 * inner, "loads": 16 * inner + extra, "stores": 4 * inner})
-    # the shifted rows ask for a sector more
+    # the shifted ones ask for a sector more
     assert sorted(sectors_of_warps(found)) == [("load", 4), ("load", 4), ("load", 5), ("load", 5), ("store", 4)]
 
 
@@ -259,14 +259,14 @@ def test_products_of_matrices(tmp_path: Path) -> None:
     # a warp has two rows of 16 columns: of A two words in two sectors, of B 16 words in two sectors
     assert sectors_of_warps(plain) == [("load", 2), ("load", 2), ("store", 4)]
     assert amounts(plain, "naive", tmp_path) == pytest.approx(
-        {"flops": 2 * n**3, "loads": 8 * n**3, "stores": 4 * n**2}
+        {"flops": 2 * n**3, "loads": (8 + 128 / 32) * n**3, "stores": 4 * n**2}
     )
     tiled = of_vectors(MATMUL, launch.replace("NAME", "tiled"), tmp_path)
     assert sectors_of_warps(tiled) == [("load", 4), ("load", 4), ("store", 4)]
     assert wavefronts_of_warps(tiled) == [("store", 1), ("store", 1), ("load", 1), ("load", 1)]
     of_tiles = 2 * n**3 // 16  # words of both matrices that are brought into tiles
     assert amounts(tiled, "tiled", tmp_path) == pytest.approx({
-        "flops": 2 * n**3, "loads": 4 * of_tiles + 8 * n**3, "stores": 4 * of_tiles + 4 * n**2
+        "flops": 2 * n**3, "loads": (4 + 128 / 32) * of_tiles + 8 * n**3, "stores": 4 * of_tiles + 4 * n**2
     })  # fmt: skip
 
 
@@ -290,9 +290,10 @@ int main() {
 def test_a_histogram(tmp_path: Path) -> None:
     found = extracted(HISTOGRAM, tmp_path)
     n, blocks = 1 << 24, 256
-    # a byte of each element, and a word of the block's own bins in and out; then these into those of all
+    # a byte of each element, 32 of which take a line's cycle, and a word of the block's own bins in and out; then these
+    # into those of all
     assert amounts(found, "histogram", tmp_path) == pytest.approx({
-        "loads": n + 4 * n + 4 * 256 * blocks * 2, "stores": 4 * n + 4 * 256 * blocks * 2
+        "loads": 128 * n / 32 + 4 * n + 4 * 256 * blocks * 2, "stores": 4 * n + 4 * 256 * blocks * 2
     })  # fmt: skip
     assert sectors_of_warps(found)[0] == ("load", 1)  # 32 bytes are one sector
     waiting = [each for each in found.diagnostics if each.code == "not-priced"]
@@ -372,3 +373,120 @@ def test_what_is_wrong_is_told_with_its_place(text: str, line: int, words: str, 
     assert first.span is not None
     assert first.span.position().line == line
     assert words in str(caught.value)
+
+
+def test_threads_that_divide_their_index(tmp_path: Path) -> None:
+    """256 threads in rows of 32: `t/32` is the row, `t%32` and `t & 31` the column."""
+    kernel = """__global__ void f(float *y, const float *x, int n) {
+      int row = blockIdx.x*8 + threadIdx.x/32, column = threadIdx.x & 31;
+      y[row*n + column] = x[row*n + threadIdx.x%32];
+      if (threadIdx.x % 32 == 0) y[row] = 2*x[row];
+    }"""
+    found = of_vectors(kernel, "f<<<64, 256>>>(y, x, 1024)", tmp_path)
+    assert amounts(found, "f", tmp_path)["flops"] == 64 * 8
+    assert sectors_of_warps(found) == [("load", 4), ("store", 4), ("load", 1), ("store", 1)]
+    assert found.launches[0].divergences[0].idle == Fraction(31, 32)
+
+
+def test_what_the_data_say_has_no_sectors(tmp_path: Path) -> None:
+    kernel = "__global__ void f(float *y, const int *p) { int i = blockIdx.x*256 + threadIdx.x; y[p[i]] = 1; }"
+    found = of_vectors(kernel, "f<<<64, 256>>>(y, (int*)x)", tmp_path)
+    assert sectors_of_warps(found) == [("load", 4)]
+    assert " as random" in found.text
+
+
+@pytest.mark.parametrize("threads", ["0", "-3", "1025", "1000000000"])
+def test_blocks_that_no_device_launches(threads: str, tmp_path: Path) -> None:
+    found = of_vectors(SAXPY, f"saxpy<<<4, {threads}>>>(1000, 2.0f, x, y)", tmp_path)
+    (told,) = [each for each in found.diagnostics if each.code == "bad-launch"]
+    assert told.span is not None
+    assert told.span.text().startswith("saxpy<<<")
+
+
+def test_small_launches_are_launches(tmp_path: Path) -> None:
+    found = of_vectors(SAXPY, "saxpy<<<1, 1>>>(1, 2.0f, x, y)", tmp_path)
+    assert "execute [1] {" in found.text
+    # each of two loads looks up a line
+    assert amounts(found, "saxpy", tmp_path) == {"flops": 2, "loads": 2 * 128, "stores": 4}
+
+
+HOSTILE = {
+    "recursion": "__device__ int f(int n) { return n < 2 ? n : f(n - 1); }\n__global__ void k(int *x) { x[0] = f(9); }",
+    "divergent": "__global__ void k(float *x, int *p) {\n"
+    "  for (int j = p[threadIdx.x]; j < p[threadIdx.x + 1]; j++) x[threadIdx.x] += x[j]; }",
+    "triangle": "__global__ void k(float *x) { for (int j = 0; j <= threadIdx.x; j++) x[j] += 1; }",
+    "powers": "__global__ void k(float *x, int n) { int i = threadIdx.x*threadIdx.x % n; if (i*i < n) x[i] = 1; }",
+    "jumps": "__global__ void k(float *x) { switch (threadIdx.x % 4) { case 0: x[0] = 1; break; default: x[1] = 3; }\n"
+    "  while (x[0] > 0) x[0] -= 1; goto end; end: x[2] = 3; }",
+    "shared": "extern __shared__ double s[];\n__global__ void k(double *x) { s[threadIdx.x] = x[threadIdx.x]; }",
+    "deep": "__global__ void k(int *x) { x[0] = " + "(" * 200 + "1" + ")" * 200 + "; }",
+    "halvings": "__global__ void k(int *x) { for (int i = 1 << 30; i > 0; i /= 2)\n"
+    "  for (int j = i; j > 0; j >>= 1) x[j] = 1; }",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_odd_kernels_have_models(name: str, tmp_path: Path) -> None:
+    found = extracted(HOSTILE[name], tmp_path)
+    (tmp_path / "found.aspen").write_text(found.text)
+    assert aspenpy.load_application(tmp_path / "found.aspen").name == "program"
+
+
+# -- published times -------------------------------------------------------------------------------
+
+PUBLISHED = Path(__file__).parent / "device" / "published.cu"
+
+VECTORS_OF = (("copy", 16), ("mul", 16), ("add", 24), ("triad", 24), ("dot", 16))
+"""Kernels of BabelStream, and the bytes that it counts of an element."""
+
+BABELSTREAM = {
+    ("v100", 1 << 27): (811.7, 810.0, 845.8, 846.5, 887.4),
+    ("h100_nvl", 1 << 25): (3055.6, 2989.9, 3279.6, 3303.8, 3270.6),
+    ("mi300a", 1 << 25): (3833.1, 3690.6, 3455.0, 3538.2, 2946.7),
+}
+"""GB/s by machine and elements: outputs of BabelStream 4.0 on a V100-PCIE-16GB, and 5.0 on the others."""
+
+TIMES = {
+    ("jacobi", "a100_40gb"): 459.6e-6,
+    ("copy_inside", "a100_40gb"): 440.8e-6,
+    ("jacobi", "h100_pcie"): 365.4e-6,
+    ("copy_inside", "h100_pcie"): 344.6e-6,
+    ("laplacian", "mi210"): 2 * 8 * 512**3 / (0.5 * 1638.4e9),
+    ("product_apart", "v100"): 2 * 4096**3 / 220.0e9,
+    ("product_beside", "v100"): 2 * 4096**3 / 1919.3e9,
+    ("product_tiled", "v100"): 2 * 4096**3 / 3986.6e9,
+    ("product_apart", "a100_40gb"): 2 * 4096**3 / 290.7e9,
+    ("product_beside", "a100_40gb"): 2 * 4096**3 / 3006.9e9,
+    ("product_tiled", "a100_40gb"): 2 * 4096**3 / 4859.7e9,
+    ("transpose_rows", "a100_40gb"): 161.1e-6,
+    ("transpose_columns", "a100_40gb"): 143.6e-6,
+}
+"""Seconds of a launch, with the sources of docs/extract.md."""
+
+
+def ratios(tmp_path: Path) -> dict[tuple[str, str], float]:
+    """Predicted by published times, by kernel and machine."""
+    found: dict[tuple[str, str], float] = {}
+    models = {}
+    for elements in (1 << 25, 1 << 27):
+        text = extract(PUBLISHED, level="source", flags=(f"-DM={elements}",)).text
+        (tmp_path / f"published_{elements}.aspen").write_text(text)
+        models[elements] = aspenpy.load_application(tmp_path / f"published_{elements}.aspen")
+    wanted = [
+        (kernel, machine, elements, size * elements / (rate * 1e9))
+        for (machine, elements), rates in BABELSTREAM.items()
+        for (kernel, size), rate in zip(VECTORS_OF, rates, strict=True)
+    ]
+    wanted += [(kernel, machine, 1 << 25, seconds) for (kernel, machine), seconds in TIMES.items()]
+    for kernel, machine, elements, seconds in wanted:
+        predicted = aspenpy.predict(models[elements], aspenpy.load_machine(machine), kernel=kernel).runtime
+        found[kernel, machine] = predicted / seconds
+    return found
+
+
+def test_predictions_are_near_published_times(tmp_path: Path) -> None:
+    found = ratios(tmp_path)
+    assert len(found) == 28
+    errors = sorted(abs(ratio - 1) for ratio in found.values())
+    assert errors[14] < 0.2
+    assert all(0.4 < ratio < 1.5 for ratio in found.values()), found
