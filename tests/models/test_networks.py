@@ -108,6 +108,26 @@ def test_what_is_refused(tmp_path: Path, config: object, message: str) -> None:
         read(tmp_path, config)
 
 
+@pytest.mark.parametrize(
+    ("key", "usual", "other"),
+    [
+        ("moe_layer_freq", 1, 2),
+        ("decoder_sparse_step", 1, 2),
+        ("mlp_only_layers", [], [0]),
+        ("shared_expert_intermediate_size", None, 512),
+    ],
+)
+def test_layers_that_are_all_alike(tmp_path: Path, key: str, usual: object, other: object) -> None:
+    """Every layer, one of one, has experts; only a file that says otherwise is refused."""
+    path = tmp_path / "config.json"
+    for given in ({}, {key: usual}, {key: None}):
+        path.write_text(json.dumps(LLAMA | given))
+        assert aspenpy.read_network(path)["layers"] == 2
+    path.write_text(json.dumps(LLAMA | {key: other}))
+    with pytest.raises(aspenpy.AspenError, match=f"has `{key}`: its layers are not those"):
+        aspenpy.read_network(path)
+
+
 def test_a_name_that_is_misspelt() -> None:
     with pytest.raises(aspenpy.AspenError, match="did you mean `llama3_405b`") as caught:
         aspenpy.read_network("llama3_405x")
