@@ -81,8 +81,8 @@ def _components(machine: Machine) -> Iterator[tuple[Expr, Span | None]]:
 
 
 def is_fraction(value: Any) -> bool:
-    """Whether it is a number that is not whole."""
-    return cast(bool, value % 1 != 0)
+    """Whether it is a number, and no array, that is not whole."""
+    return not isinstance(value, tuple) and cast(bool, value % 1 != 0)
 
 
 Value = int | Fraction | float
