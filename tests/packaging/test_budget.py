@@ -8,9 +8,9 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4260,
-    "answers": 12090,
+    "answers": 12190,
     "assembly": 850,
-    "cost": 14230,
+    "cost": 14320,
     "editor": 2750,
     "engine": 2310,
     "explore": 4290,
@@ -19,7 +19,7 @@ MOST: dict[str, int] = {
     "generate": 850,
     "language": 4960,
     "learn": 8110,
-    "models": 3922,
+    "models": 3935,
     "other": 1065,
     "page": 645,
     "probe": 2070,
