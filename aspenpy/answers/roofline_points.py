@@ -18,6 +18,7 @@ from aspenpy.cost.caches.traffic import RequirementTraffic
 from aspenpy.cost.compute import price, spread_on_lanes
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.instances import FILE_RESOURCES, ONE_INSTANCE, Instances
+from aspenpy.cost.operations import is_attained_product
 from aspenpy.cost.prices import Offer, RequirementCost, conflict_groups
 from aspenpy.cost.sharing import sharing
 from aspenpy.cost.target import Target, target_of
@@ -51,11 +52,13 @@ class ServedBy(Total):
 
 class Ideal(Total):
     """Seconds in which the components that take part serve a kernel at least, if none of them has to wait for others;
-    by server or cache, and by the unit of a core that works beside its others."""
+    by server or cache, and by the unit of a core that works beside its others. What an attained product of matrices
+    takes has its part of memory in it (`cost.compute`)."""
 
     kernel: str | None
     server: str
-    unit: str = ""
+    unit: str
+    product: bool
 
 
 class Contended(Total):
@@ -152,7 +155,9 @@ def _make_point(
     by_server, by_place = _seconds_of_contention(kernel, values)
     together = {names: hypot(time, sum(by_server.get(name, 0.0) for name in names)) for names, time in alone.items()}
     slowest = max(together, key=together.__getitem__)
-    least = hypot(max(alone.values()), max(by_place.values(), default=0.0))
+    others = _longest_units(kernel, values, products=False)
+    disturbed = max(sum(others.get(name, 0.0) for name in names) for names in alone)
+    least = max(*alone.values(), hypot(disturbed, max(by_place.values(), default=0.0)))
     on_bus = max((seconds for names, seconds in together.items() if {*names} & {*MEMORY}), default=0.0)
     return RooflinePoint(
         prediction.application.name,
@@ -172,12 +177,15 @@ def _make_point(
     )
 
 
-def _longest_units(kernel: str | None, values: Values) -> dict[str, float]:
-    """Seconds of a kernel by server: those of its unit that is busy longest."""
-    longest: dict[str, float] = {}
+def _longest_units(kernel: str | None, values: Values, *, products: bool = True) -> dict[str, float]:
+    """Seconds of a kernel by server, those of its unit that is busy longest; perhaps without attained products."""
+    units: dict[tuple[str, str], float] = {}
     for key, seconds in of_kind(Ideal, values).items():
-        if key.kernel == kernel and seconds > 0:
-            longest[key.server] = max(longest.get(key.server, 0.0), seconds)
+        if key.kernel == kernel and seconds > 0 and (products or not key.product):
+            units[key.server, key.unit] = units.get((key.server, key.unit), 0.0) + seconds
+    longest: dict[str, float] = {}
+    for (server, _), seconds in units.items():
+        longest[server] = max(longest.get(server, 0.0), seconds)
     return longest
 
 
@@ -265,7 +273,8 @@ class _Ideal(Leaf):
             alone = graph.mul(
                 amount, self._seconds_of_kinds(asked, asker, [Offer(first.offer.resource, place), *cost.beside])
             )
-        ideal, contended = Ideal(kernel, cost.server, first.unit), Contended(kernel, cost.server, place.path)
+        product = is_attained_product(asked, place.component)
+        ideal, contended = Ideal(kernel, cost.server, first.unit, product), Contended(kernel, cost.server, place.path)
         return totals | {ideal: alone, contended: contention}
 
     def _seconds_each(self, asked: flow.Requirement, where: Target) -> tuple[RequirementCost, Expr]:
@@ -299,7 +308,10 @@ def _caches(traffic: RequirementTraffic, asker: _Asker) -> list[Totals]:
             busy = graph.mul(asker.parallelism, sent) if level.two_ways else amount
             place = level.place
             alone, contention = asker.seconds(graph.div(busy, level.bandwidth), place, "loads", level.line)
-            worth |= {Ideal(kernel, level.name): alone, Contended(kernel, level.name, place.path): contention}
+            worth |= {
+                Ideal(kernel, level.name, "", False): alone,
+                Contended(kernel, level.name, place.path): contention,
+            }
         totals.append(worth)
     return totals
 

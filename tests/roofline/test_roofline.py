@@ -8,6 +8,7 @@ import pytest
 
 import aspenpy
 from aspenpy import AspenError, roofline
+from aspenpy.answers.case import Case
 from aspenpy.answers.ceilings import Ceiling
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.roofline_points import RooflinePoint
@@ -250,3 +251,12 @@ def test_a_setting_is_for_every_model_that_has_the_name() -> None:
     apps = [application(body, "param n = 8"), application(BOUND_BY_FLOPS)]
     points = roofline(machine(MACHINE), apps, set={"n": 16}).points
     assert [point.flops for point in points if point.kernel is None] == [16e6, 8e9]
+
+
+def test_a_product_of_matrices_below_a_memory_roof_is_not_above_it() -> None:
+    """What memory costs an attained product is in its rate: its flops are in no contention with loads and stores."""
+    machine = aspenpy.load_machine("a100_64gb")
+    found = aspenpy.roofline(machine, [Case(aspenpy.load_application("graph_network"), machine)])
+    (point,) = [item for item in found.points if item.kernel == "multiply"]
+    assert point.predicted == pytest.approx(point.attainable, rel=0.003)
+    assert point.bound_by == ("loads", "stores")
