@@ -84,7 +84,7 @@ ON_LIBRARY = {
 }
 
 NETWORKS = {
-    "infiniband_edr": "param infiniband_edr_taper = 1",
+    "infiniband_edr": "param infiniband_edr_taper = 1\nparam infiniband_edr_rails = 1",
     "infiniband_hdr100": "param infiniband_hdr100_bandwidth = 25 GB/s",
     "slingshot_11": (
         "param slingshot_11_groups = 64\nparam slingshot_11_nodes = 4\n"

@@ -85,7 +85,7 @@ def expected_error(found: Evaluation) -> ExpectedError:
     classes were off to the same side at once, which makes the interval wider than that of independent errors."""
     seconds: dict[str, float] = {}
     for kernel, waits in found.waits.items():
-        for resource, time in waits.items():
+        for resource, time in ((resource, time) for resource, time in waits.items() if time):
             name = class_of(found, resource, kernel)
             seconds[name] = seconds.get(name, 0.0) + time
     return combine_classes(seconds)

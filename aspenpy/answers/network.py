@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 from aspenpy.allowance import one_allowance
+from aspenpy.answers.case import PlacementKeywords, change_placement
 from aspenpy.answers.peaks import redefine_parameters
+from aspenpy.answers.run_placement import RunPlacement, count_placed
 from aspenpy.answers.scope import Setting
 from aspenpy.cost.interconnect import interconnect_of, topology_in_numbers
 from aspenpy.cost.messages import exchange_of
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.cost.network.topology import Topology
-from aspenpy.cost.paths import Paths, all_paths, paths_of
-from aspenpy.cost.placement_options import MACHINES_OWN
+from aspenpy.cost.path_levels import Path, network_of_run
+from aspenpy.cost.paths import Paths, paths_of
+from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions
 from aspenpy.cost.prices import Offer
-from aspenpy.cost.ranks import place_ranks
+from aspenpy.cost.rank_units import domain_parameter
+from aspenpy.cost.ranks import fail_unbound, place_ranks
 from aspenpy.cost.target import choose_socket
-from aspenpy.cost.value_mistakes import locate_failures
+from aspenpy.cost.value_mistakes import BoundMistake, describe_bound_mistake, locate_failures
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.expr.graph import Expr
-from aspenpy.language.diagnostics import fail, require_known
+from aspenpy.language.diagnostics import AspenError, fail, require_known
 from aspenpy.models.application import flow
 from aspenpy.models.machine.model import Machine, Place
 from aspenpy.record import Record
@@ -54,31 +58,47 @@ class Collective(Record):
 
 
 @one_allowance
-def network(machine: Machine, set: Mapping[str, Setting] | None = None, socket: str | None = None) -> Network:
+def network(
+    machine: Machine,
+    set: Mapping[str, Setting] | None = None,
+    socket: str | None = None,
+    **places: Unpack[PlacementKeywords],
+) -> Network:
     """The network of a machine, `set` changing parameters of it.
 
     `machine` is the machine; `set` gives its parameters other values; `socket` is the kind of socket on which ranks of
-    collectives are, where the machine has several.
+    collectives are, where the machine has several. Ranks run where the machine says, unless `places` say else, as
+    those of a `Case` do: `network(machine, ranks_per_node=4)`.
 
     :returns: topology, latencies in seconds, bandwidths in B/s, and times of collectives
     :raises AspenError: where the machine has no network, and for a parameter that it does not have
     """
-    return Network(machine, set, socket)
+    return Network(machine, set, socket, change_placement(MACHINES_OWN, places))
 
 
 class Network(Result):
-    """The network of a machine, `set` changing parameters of it; ranks are on a kind of `socket`. Raises AspenError
-    where it has none."""
+    """The network of a machine, `set` changing parameters of it; ranks are on a kind of `socket`, as a `placement`
+    says. Raises AspenError where it has none."""
 
-    def __init__(self, machine: Machine, set: Mapping[str, Setting] | None = None, socket: str | None = None) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        set: Mapping[str, Setting] | None = None,
+        socket: str | None = None,
+        placement: PlacementOptions = MACHINES_OWN,
+    ) -> None:
         self.machine = machine
-        self.socket = socket if socket is None else choose_socket(machine, socket)
-        self._definitions = redefine_parameters(machine, set or {})
-        place = network_place(machine)
-        self._paths = _paths_of_socket(machine, place, self.socket)
-        by_level = self._paths.by_level
-        self._interconnect = all_paths(self._paths)[-1].network if by_level else interconnect_of(machine, place)
-        self.topology: Topology = topology_in_numbers(machine, self._interconnect, self._definitions)
+        asked = socket is not None or placement != MACHINES_OWN
+        self.socket = choose_socket(machine, socket) if asked else None
+        settings = dict(set or {})
+        if placement.domains is not None:
+            settings[domain_parameter(machine, self.socket)] = placement.domains
+        self._definitions = redefine_parameters(machine, settings)
+        self._place = network_place(machine)
+        self._paths = _paths_of_socket(machine, self._place, self.socket, placement)
+        stated = interconnect_of(machine, self._place)
+        self.topology: Topology = topology_in_numbers(machine, stated, self._definitions)
+        self._interconnect = stated.replace(topology=self.topology)
 
     @property
     def name(self) -> str:
@@ -102,21 +122,28 @@ class Network(Result):
         """Bytes a second from one half to the other."""
         return float(self.topology.figures()["bisection"]) * self.parts["link"]
 
-    def messages(self, sizes: Iterable[float] = SIZES) -> list[Message]:
-        """Messages from one node to another that has nothing else to do: longer ones ask before, shorter are copied."""
-        made, parts, net = self.topology.figures(), self.parts, self._interconnect
-        byte = 1 / min(parts["injection"], parts["link"])
-        limit, asking, copying = self._values([net.threshold or graph.ZERO, net.handshake, net.eager])
-        hop, start = parts["hop_latency"], parts["latency"]
-        near, far = (
-            start + hop * float(made[name] + made["terminal_hops"]) for name in ("average_distance", "diameter")
-        )
-        sizes = tuple(sizes)
-        if net.threshold is None:
-            times = [size * byte for size in sizes]
-        else:
-            times = [size * byte + asking if size > limit else size * max(byte, copying) for size in sizes]
-        return [Message(size, near + time, far + time) for size, time in zip(sizes, times, strict=True)]
+    def placement(self, ranks: int) -> RunPlacement | None:
+        """Where so many ranks are; None where nobody says what each occupies. Raises AspenError for more than there are
+        places for."""
+        placed, count = self._paths.ranks, graph.number(ranks)
+        if placed is None:
+            return None
+        self._values([placed.require_places(count, count, self.machine, span=None)])
+        return count_placed(placed, count, [*self.machine.first_places(self._paths.socket)], self._values)
+
+    def messages(self, sizes: Iterable[float] = SIZES, ranks: int | None = None) -> list[Message]:
+        """Messages from one node to another that has nothing else to do: to any of the machine, or of those on which so
+        many ranks are."""
+        placed, sizes = self._paths.ranks, tuple(sizes)
+        count = graph.ONE if ranks is None and placed is not None and placed.asked_nodes is not None else ranks
+        part = network_of_run(self._interconnect, placed, None if count is None else graph.to_expr(count))
+        path = Path(part, next(iter(self.machine.first_places())), part.nodes, inner=False)
+        made = part.topology
+        times = [
+            self._values([path.message(graph.number(size), distance) for size in sizes])
+            for distance in (made.average_distance, made.diameter)
+        ]
+        return [Message(size, float(near), float(far)) for size, near, far in zip(sizes, *times, strict=True)]
 
     def collective(self, name: str, ranks: int, size: float) -> Collective:
         """A collective among so many ranks; sizes are those of docs/networks.md. Raises AspenError, as where several
@@ -127,10 +154,8 @@ class Network(Result):
         requirement = flow.Requirement(
             "messages", amount, None, amount, direction=None, target=None, traits=(), span=None
         )
-        place = self._interconnect.place
-        offer = Offer(place.component.resources["messages"], place)
-        network = self._interconnect.replace(topology=self.topology)
-        exchange = exchange_of(flow.Trait(name), requirement, count, offer, self._paths, network)
+        offer = Offer(self._place.component.resources["messages"], self._place)
+        exchange = exchange_of(flow.Trait(name), requirement, count, offer, self._paths, self._interconnect)
         (time,) = self._values([exchange.time])
         known = exchange.fastest(self._value), exchange.lower_bound(self._value)
         return Collective(name, size, float(time), *known)
@@ -139,8 +164,13 @@ class Network(Result):
         return self._values([expr])[0]
 
     def _values(self, exprs: list[Expr]) -> list[Any]:
-        with locate_failures(self.machine.origins):
-            return evaluate_many(exprs, None, 0, self._definitions)
+        try:
+            with locate_failures(self.machine.origins):
+                return evaluate_many(exprs, None, 0, self._definitions)
+        except AspenError as error:
+            if not isinstance(mistake := error.diagnostics[0], BoundMistake):
+                raise
+            raise AspenError(describe_bound_mistake(mistake, self._definitions, {}, seed=0)) from None
 
 
 def network_place(machine: Machine) -> Place:
@@ -152,13 +182,16 @@ def network_place(machine: Machine) -> Place:
     fail("no-network", f"machine `{machine.name}` declares no network topology", machine.root.name_span, hint=hint)
 
 
-def _paths_of_socket(machine: Machine, network: Place, socket: str | None) -> Paths:
+def _paths_of_socket(machine: Machine, network: Place, socket: str | None, placement: PlacementOptions) -> Paths:
     """The paths between ranks on a kind of socket, on the only one if none is named; else the network alone."""
     if socket is None and len(machine.sockets) > 1:
         return Paths(machine)
     socket = socket or next(iter(machine.sockets), None)
-    found = paths_of(machine, socket, place_ranks(machine, socket, MACHINES_OWN))
-    return found if found.serves(network) else Paths(machine)
+    ranks = place_ranks(machine, socket, placement)
+    if ranks is None and placement.nodes is not None:
+        fail_unbound(machine)
+    found = paths_of(machine, socket, ranks)
+    return found if found.places and found.places[-1][0].path == network.path else Paths(machine)
 
 
 def has_network(machine: Machine) -> bool:

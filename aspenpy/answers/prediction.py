@@ -19,8 +19,7 @@ from aspenpy.answers.data_warnings import (
 from aspenpy.answers.evaluation import Evaluation, amount_of
 from aspenpy.answers.occupancy import Width, instances_of_blocks, warn_of_idle_cores, warn_of_unplaced_blocks
 from aspenpy.answers.scope import Scope, Value, scope_of
-from aspenpy.cost.messages import FASTEST
-from aspenpy.cost.prices import RequirementCost
+from aspenpy.cost.prices import FASTEST, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
 from aspenpy.expr.graph import Expr

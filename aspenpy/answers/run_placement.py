@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.cost.placement_options import Rule
-from aspenpy.cost.rank_units import describe_component
+from aspenpy.cost.rank_units import describe_component, find_domain
 from aspenpy.cost.ranks import RankPlacement, ratio_of_counts
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -21,8 +22,8 @@ MOST_SOCKETS = 16  # of a node whose sockets are drawn one by one
 class RunPlacement(Record):
     """`ranks` of a run on `nodes` and `sockets`, with the most on one of each, bound to a component in words; `sockets`
     and `of_socket` are None on a machine without any, or where each rank has several. `on_sockets` are the ranks on
-    each socket of the fullest node, which has so many `cores` to a socket and `cores_of_rank` for each rank; parts of
-    their work go to cores by a `schedule`, where that matters."""
+    each socket of the fullest node, which has so many `cores` to a socket, in so many NUMA `domains`, and
+    `cores_of_rank` for each rank; parts of their work go to cores by a `schedule`, where that matters."""
 
     ranks: int
     nodes: int
@@ -35,6 +36,20 @@ class RunPlacement(Record):
     schedule: str = ""
     cores: float = 0.0
     cores_of_rank: float = 0.0
+    domains: int = 1
+    dealt_to_domains: bool = False
+
+    def cores_in_domains(self, ranks: int) -> list[float]:
+        """The cores with a rank in each NUMA domain of a socket that has so many ranks: dealt out to domains one by
+        one, or filling one domain after the other."""
+        size = self.cores / self.domains
+        if self.dealt_to_domains and self.cores_of_rank <= size:
+            return [
+                min(size, len(range(domain, ranks, self.domains)) * self.cores_of_rank)
+                for domain in range(self.domains)
+            ]
+        taken = ranks * self.cores_of_rank
+        return [min(size, max(0.0, taken - domain * size)) for domain in range(self.domains)]
 
     def __str__(self) -> str:
         return "".join(self._words())
@@ -67,12 +82,24 @@ def run_placement(prediction: Evaluation) -> RunPlacement | None:
     if placement is None or not known:
         return None
     ranks = known[0] if len(known) == 1 else graph.apply("max", *known)
-    asked = _asked_of(placement, ranks, tree.residence.where.core)
+
+    def values(exprs: list[Expr]) -> list[Any]:
+        return prediction.scope.values(exprs, prediction.seed)
+
     try:
-        values = prediction.scope.values([*asked.values()], prediction.seed)
+        where = tree.residence.where
+        found = count_placed(placement, ranks, [*where.machine.first_places(where.socket)], values)
     except (AspenError, OverflowError):
         return None  # the prediction of the time reports this error
-    found = dict(zip(asked, values, strict=True))
+    return found.replace(schedule=_describe_schedules(prediction))
+
+
+def count_placed(
+    placement: RankPlacement, ranks: Expr, places: Sequence[Place], values: Callable[[list[Expr]], list[Any]]
+) -> RunPlacement:
+    """The placement of so many ranks on these places, in numbers by the `values` of formulas."""
+    asked = _asked_of(placement, ranks, places)
+    found = dict(zip(asked, values([*asked.values()]), strict=True))
     on_sockets = found.get("of_full_socket", 0) >= 1  # else a rank has several sockets, or there are none
     run = RunPlacement(
         int(found["ranks"]),
@@ -82,16 +109,21 @@ def run_placement(prediction: Evaluation) -> RunPlacement | None:
         int(found["of_socket"]) if on_sockets else None,
         _describe_each(placement),
         str(placement.distribution),
-        schedule=_describe_schedules(prediction),
     )
     if not on_sockets or "cores" not in found or found["sockets_of_node"] > MOST_SOCKETS:
         return run
     sockets, takes = int(found["sockets_of_node"]), int(found["of_full_socket"])
     dealt = _deal_ranks(run.of_node, sockets, takes, placement.distribution.sockets)
-    return run.replace(on_sockets=dealt, cores=float(found["cores"]), cores_of_rank=float(found["cores_of_rank"]))
+    return run.replace(
+        on_sockets=dealt,
+        cores=float(found["cores"]),
+        cores_of_rank=float(found["cores_of_rank"]),
+        domains=max(1, int(found.get("domains", 1))),
+        dealt_to_domains=placement.distribution.domains == "cyclic",
+    )
 
 
-def _asked_of(placement: RankPlacement, ranks: Expr, core: Place | None) -> dict[str, Expr]:
+def _asked_of(placement: RankPlacement, ranks: Expr, places: Sequence[Place]) -> dict[str, Expr]:
     """Formulas to evaluate, by name; a machine without sockets or cores has fewer."""
     asked = {
         "ranks": ranks,
@@ -107,6 +139,9 @@ def _asked_of(placement: RankPlacement, ranks: Expr, core: Place | None) -> dict
         "of_full_socket": placement.ranks_per_component(socket),
         "sockets_of_node": ratio_of_counts(socket.count, placement.nodes),
     }
+    domain = find_domain(places)
+    asked |= {} if domain is None else {"domains": ratio_of_counts(domain.count, socket.count)}
+    core = next((place for place in places if place.component.type == "core"), None)
     if core is None:
         return asked
     cores = ratio_of_counts(core.count, socket.count)
@@ -133,6 +168,11 @@ def _describe_schedules(prediction: Evaluation) -> str:
 
 def _describe_each(placement: RankPlacement) -> str:
     """Describes the cores and memory that each rank has."""
+    host = "" if placement.host_cores is None else f" and {count_of(placement.host_cores, 'core')} of the host"
+    return _describe_unit(placement) + host
+
+
+def _describe_unit(placement: RankPlacement) -> str:
     names = ", then ".join(f"`{each.component.name}`" for each in placement.kinds or [placement.unit])
     if placement.units > 1:
         return f"{placement.units} cores, {names}"

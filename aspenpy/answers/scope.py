@@ -37,16 +37,15 @@ from aspenpy.language.diagnostics import (
     suggest_instead,
     suggest_nearest,
 )
+from aspenpy.language.dimensions import carries_units
 from aspenpy.language.lower import Lowering, Origins, carry_origin, find_place
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span
 from aspenpy.language.statements import own_names
 from aspenpy.models.application import flow
-from aspenpy.models.application.dimensions import carries_units
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import blocks_in, callees_first
 from aspenpy.models.machine.model import OWNER, Machine
-from aspenpy.models.units import Written, require_units
 
 
 def symbols_of_counts(application: Application, entry: flow.Kernel, machine: Machine | None) -> dict[Expr, Span | None]:
@@ -264,6 +263,7 @@ class Scope:
         texts = {name: text for name, text in self.settings.items() if isinstance(text, str)}
         if not any(map(carries_units, texts.values())):
             return
+        from aspenpy.models.units import Written, require_units
 
         written: dict[Application | Machine, list[Written]] = {}
         for symbol, name in self.overridden.items():

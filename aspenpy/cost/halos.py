@@ -13,7 +13,8 @@ from aspenpy.cost.network.reordered import brick_of
 from aspenpy.cost.network.schemes import LinkTimes
 from aspenpy.cost.network.shift import ranks_crossing, ranks_leaving
 from aspenpy.cost.network_ranks import Ranks
-from aspenpy.cost.paths import Path, Paths, all_paths, ranks_within
+from aspenpy.cost.path_levels import Path, all_paths, ranks_within
+from aspenpy.cost.paths import Paths
 from aspenpy.cost.prices import first_largest
 from aspenpy.cost.trait_names import ALL_PORTS, FACES, OPEN
 from aspenpy.cost.value_mistakes import ValueMistake

@@ -25,9 +25,6 @@ from aspenpy.record import Record
 EDGES = "edges"
 """The property that has the links of a custom network."""
 
-PROGRESS, IN_CALLS = ("asynchronous", "in_calls"), "in_calls"
-"""Words of the property `progress`: messages go on beside work, as hardware sees to it, or in the library's calls."""
-
 FILLED = ("star", "fully_connected")
 """Topologies that have as many nodes as the machine, unless they say otherwise."""
 

@@ -29,8 +29,9 @@ from aspenpy.cost.network.schemes import (
 )
 from aspenpy.cost.network.topology import NetworkError
 from aspenpy.cost.network_ranks import Ranks
-from aspenpy.cost.paths import MESSAGE, Paths, all_paths, levels_between, network_of_run
-from aspenpy.cost.prices import AppliedTrait, Offer
+from aspenpy.cost.path_levels import all_paths, levels_between, network_of_run, require_bound_ranks
+from aspenpy.cost.paths import MESSAGE, Paths
+from aspenpy.cost.prices import FASTEST, AppliedTrait, Offer
 from aspenpy.cost.trait_names import HALO
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate_many
@@ -38,9 +39,6 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.models.application import flow
 from aspenpy.models.machine.model import Machine
-
-FASTEST = "the fastest algorithm"
-"""The reason of a lower bound, where a library may choose another algorithm."""
 
 WORDS_OF_CUTS = {
     "bisection": "the bisection",
@@ -223,8 +221,10 @@ def _halo(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, paths:
 
 def message_of(requirement: flow.Requirement, parallelism: Expr, paths: Paths) -> Exchange:
     """A message of each rank to another, all at once, on the path that joins them all: inside a socket or a node where
-    all of them are there, between nodes otherwise."""
+    all of them are there, between nodes otherwise. Where no path is known but the network, those of a node send."""
     try:
+        if not paths.by_level:
+            return _message_between_nodes(requirement, parallelism, paths)
         levels = levels_between(parallelism, paths)
     except AspenError as error:
         failed = graph.failure(error.diagnostics[0])
@@ -238,6 +238,15 @@ def message_of(requirement: flow.Requirement, parallelism: Expr, paths: Paths) -
         uses.append(RankPathUse(level.path, graph.if_else(inside, 1, 0), graph.if_else(inside, here, 0)))
     time = paths.require_path(time, parallelism, requirement.span)
     return Exchange(MESSAGE, (), time, time, parallelism, requirement.amount, paths=tuple(uses))
+
+
+def _message_between_nodes(requirement: flow.Requirement, ranks: Expr, paths: Paths) -> Exchange:
+    (path,) = all_paths(paths, ranks)
+    on_a_node = require_bound_ranks(paths).on_a_node(ranks)
+    sent = path.message(requirement.amount, path.network.topology.average_distance, on_a_node)
+    time = paths.require_path(sent, ranks, requirement.span)
+    uses = (RankPathUse(path.network.component.name, graph.ONE, time),)
+    return Exchange(MESSAGE, (), time, time, ranks, requirement.amount, paths=uses)
 
 
 def _unless(condition: Expr, use: RankPathUse) -> RankPathUse:

@@ -47,6 +47,10 @@ class Offer(Record):
         return "/".join(self.place.path)
 
 
+FASTEST = "the fastest algorithm"
+"""The reason of a lower bound, where a library may choose another algorithm."""
+
+
 class AppliedTrait(Record):
     """A trait that changed the time of a requirement, and the time behind it (seconds, serial)."""
 

@@ -8,7 +8,7 @@ A machine says it by the flag `rank` on a component:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from aspenpy.cost.kinds_of_cores import RANK
 from aspenpy.cost.placement_options import DEVICE, NUMA, PlacementOptions
@@ -38,10 +38,36 @@ def find_bound_places(
     if bind is None:
         return _find_flagged_places(places, others)
     if bind == NUMA:
-        domains = [place for place in places if place.component.type == "memory" and "socket" in _types(place)]
-        return [domains[0] if domains else _component("socket", machine, places)]
+        return [find_domain(places) or _component("socket", machine, places)]
     found = _component("socket" if bind == DEVICE else bind, machine, places)
     return [found, *others] if bind == "core" else [found]
+
+
+def find_domain(places: Iterable[Place]) -> Place | None:
+    """The NUMA domain of a socket, which is what has a memory of its own there; None where none is in a socket."""
+    return next((place for place in places if place.component.type == "memory" and "socket" in _types(place)), None)
+
+
+def is_on_device(places: Sequence[Place], options: PlacementOptions) -> bool:
+    """Whether each rank occupies an accelerator or a share of one, which a host drives: a socket with launches."""
+    sockets = [place for place in places if place.component.type == "socket"]
+    launched = any(place.component.value("launch_latency") is not None for place in sockets)
+    return launched and options.bind in (None, DEVICE, "socket", *(place.component.name for place in sockets))
+
+
+def count_host_cores(machine: Machine) -> Expr:
+    """The cores of all hosts of a machine, sockets without launches. Raises AspenError where there are none."""
+    counts = [
+        place.count
+        for place in machine.first_places()
+        if place.component.type == "core"
+        and any(each.type == "socket" and each.value("launch_latency") is None for each in place.parents)
+    ]
+    if not counts:
+        message = f"`--cores-per-rank` counts cores of hosts, and machine `{machine.name}` states none"
+        hint = "`--ranks-per-device` lets ranks share a device, `--bind core` gives each a core of one"
+        fail("no-host", message, machine.root.name_span, hint=hint)
+    return graph.add(*counts)
 
 
 def _types(place: Place) -> list[str]:

@@ -11,6 +11,7 @@ and the NUMA domains of a socket are filled one after the other, or ranks are de
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 from aspenpy.cost.kinds_of_cores import all_cores, working_kinds
 from aspenpy.cost.placement_options import (
@@ -26,7 +27,14 @@ from aspenpy.cost.placement_options import (
     require_schedule,
     require_threads,
 )
-from aspenpy.cost.rank_units import describe_component, find_bound_places, find_hardware_threads, suggest_more_places
+from aspenpy.cost.rank_units import (
+    count_host_cores,
+    describe_component,
+    find_bound_places,
+    find_hardware_threads,
+    is_on_device,
+    suggest_more_places,
+)
 from aspenpy.cost.value_mistakes import BoundMistake, require_whole
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -45,7 +53,8 @@ class RankPlacement(Record):
     `per_node` and `per_socket` are the option or property that says it. `nodes` are those of the machine, `asked_nodes`
     those of the run where a user says so. Ranks that go to several `kinds` of cores fill them in this order; the unit
     then counts them all. A rank with cores of its own runs `threads_of_core` hardware threads on each.
-    `hardware_threads` are those that a core has, where several are to work."""
+    `hardware_threads` are those that a core has, where several are to work; `host_cores` those of the host that a rank
+    on a device has, where a user says so."""
 
     unit: Place
     nodes: Expr
@@ -63,6 +72,7 @@ class RankPlacement(Record):
     kinds: tuple[Place, ...] = ()
     threads_of_core: int = 1
     hardware_threads: Expr | None = None
+    host_cores: int | None = None
 
     @property
     def places(self) -> Expr:
@@ -185,6 +195,8 @@ class RankPlacement(Record):
         each, more = f"each occupies {describe_component(self.unit, self.units)}", suggest_more_places(self.unit)
         if not self.is_full:
             each, more = f"`{self.per_node}` sets the number on a node", "put more on a node with `--ranks-per-node`"
+            if self.host_cores is not None:
+                more = "give each fewer cores of the host with `--cores-per-rank`"
         if self.of_socket is not None:
             each, more = f"`{self.per_socket}` sets the number on a socket", "put more on a socket"
         if self.asked_nodes is not None:
@@ -294,6 +306,8 @@ def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions)
     """Where ranks run on a machine, by its own word or as a user asks; None where nobody says what a rank occupies.
     Raises AspenError for options that contradict each other or the machine."""
     places = list(machine.first_places(socket))
+    of_host = require_count(options.cores_per_rank, "cores_per_rank") if is_on_device(places, options) else None
+    options = options if of_host is None else options.replace(cores_per_rank=None)
     bound = find_bound_places(machine, places, options, working_kinds(places, require_schedule(options)))
     if not bound:
         _require_nothing_asked(machine, options)
@@ -316,15 +330,21 @@ def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions)
         threads_of_core=threads_of_core,
         hardware_threads=_hardware_threads(bound, places, options),
     )
-    return _limit_nodes(_limit_capacity(_limit_socket(empty, machine, options), options), machine, options)
+    placed = _limit_capacity(_limit_socket(empty, machine, options), options)
+    return _limit_nodes(placed if of_host is None else _limit_by_host(placed, machine, of_host), machine, options)
 
 
 def _require_nothing_asked(machine: Machine, options: PlacementOptions) -> None:
     """Refuses what is asked of ranks where nobody says what one occupies."""
     if options.replace(nodes=None, domains=None, schedule=None) != MACHINES_OWN:
-        message = f"machine `{machine.name}` does not say what a rank occupies"
-        hint = "say it with --bind, or with `property rank` on a component"
-        fail("unbound-ranks", message, machine.root.name_span, hint=hint)
+        fail_unbound(machine)
+
+
+def fail_unbound(machine: Machine) -> NoReturn:
+    """Raises AspenError since nobody says what a rank occupies."""
+    message = f"machine `{machine.name}` does not say what a rank occupies"
+    hint = "say it with --bind, or with `property rank` on a component"
+    fail("unbound-ranks", message, machine.root.name_span, hint=hint)
 
 
 def _count_shares(unit: Place, options: PlacementOptions) -> tuple[int, int, int]:
@@ -387,6 +407,28 @@ def _limit_capacity(placement: RankPlacement, options: PlacementOptions) -> Rank
     if asked is not None:
         capacity = _at_most(asked, capacity, placement, by, "a node")
     return placement.replace(capacity=capacity, per_node=by)
+
+
+def _limit_by_host(placement: RankPlacement, machine: Machine, each: int) -> RankPlacement:
+    """The placement with as many ranks on a node as there are host cores for, so many `each`; refused where more are
+    asked for."""
+    cores = ratio_of_counts(count_host_cores(machine), placement.nodes)
+    capacity, by = placement.capacity, placement.per_node
+    if not by:
+        takes = graph.apply("max", 1, graph.apply("floor", graph.div(cores, each)))
+        capacity, by = graph.apply("min", capacity, takes), "--cores-per-rank"
+    mistake = BoundMistake(
+        code="too-many-ranks",
+        message="more cores for the ranks of a node than its hosts have",
+        span=machine.root.name_span,
+        hint="give each fewer with `--cores-per-rank`, or have fewer with `--ranks-per-node`",
+        value=graph.mul(capacity, each),
+        bound=cores,
+        numbers="{} cores for the ranks of a node, and its hosts have {}",
+    )
+    enough = graph.compare("<=", mistake.value, cores)
+    capacity = graph.if_else(enough, capacity, graph.failure(mistake))
+    return placement.replace(capacity=capacity, per_node=by, host_cores=each)
 
 
 def _limit_nodes(placement: RankPlacement, machine: Machine, options: PlacementOptions) -> RankPlacement:

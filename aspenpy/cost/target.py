@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from aspenpy.cost.assumed import add_assumed, are_missing
 from aspenpy.cost.instances import Instances, PartSizes
-from aspenpy.cost.interconnect import IN_CALLS, PROGRESS
 from aspenpy.cost.kinds_of_cores import all_cores, machine_schedule, working_kinds
 from aspenpy.cost.memory import LATENCY as TRANSFER_LATENCY
 from aspenpy.cost.memory import joining_cores
-from aspenpy.cost.paths import INTERCONNECT, MESSAGES, Paths, paths_of
+from aspenpy.cost.paths import IN_CALLS, INTERCONNECT, MESSAGES, PROGRESS, Paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions, require_schedule
 from aspenpy.cost.prices import ALL_OTHERS, MEMORY_RESOURCES, Delay, Offer
 from aspenpy.cost.ranks import RankPlacement, place_ranks, share_of_machine

@@ -6,6 +6,7 @@ joules^1 seconds^-1, a hertz seconds^-1.
 
 from __future__ import annotations
 
+import re
 from decimal import Context, Decimal
 from fractions import Fraction
 from math import isfinite
@@ -91,6 +92,11 @@ UNITS = {
     for family in FAMILIES
     for prefix in family.prefixes
 }
+
+
+def carries_units(text: str) -> bool:
+    """Whether there can be a unit literal in a text: what one looks like at least."""
+    return re.search(r"[0-9.] ?[A-Za-z]", text) is not None
 
 
 def parse_unit(text: str) -> Unit:

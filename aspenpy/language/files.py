@@ -165,7 +165,7 @@ def _refuse_missing(name: str, asking: Source, library: Iterable[str], span: Spa
 def list_models(folder: str) -> list[str]:
     """The names of the models in a folder, in any order; none where there is no such folder."""
     try:
-        return [_model_stem(name) for name in os.listdir(folder) if name.endswith(".aspen")]
+        return [name.removesuffix(".aspen") for name in os.listdir(folder) if name.endswith(".aspen")]
     except (OSError, ValueError):
         return []
 

@@ -8,14 +8,21 @@ from typing import Any, Literal
 
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related
-from aspenpy.language.dimensions import DIMENSIONLESS, Dimension, describe_dimension, parse_unit, unit_symbol
+from aspenpy.language.dimensions import (
+    DIMENSIONLESS,
+    Dimension,
+    carries_units,
+    describe_dimension,
+    parse_unit,
+    unit_symbol,
+)
 from aspenpy.language.infer import dimension_of
 from aspenpy.language.source import Span
 from aspenpy.language.statements import walk_statements
-from aspenpy.models.application.dimensions import Contradictions, Inference, carries_units, parameters_of
+from aspenpy.models.application.dimensions import Contradictions, Inference, parameters_of
 from aspenpy.models.application.dimensions import contradictions as application_contradictions
 from aspenpy.models.application.model import Application
-from aspenpy.models.machine.load import contradictions as machine_contradictions
+from aspenpy.models.machine.dimensions import contradictions as machine_contradictions
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 

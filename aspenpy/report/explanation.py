@@ -12,8 +12,9 @@ from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.explanation import ExplainedRequirement, Explanation, TraitStep
 from aspenpy.answers.incore import InCore
 from aspenpy.answers.run_placement import run_placement
-from aspenpy.cost.messages import FASTEST, Exchange
+from aspenpy.cost.messages import Exchange
 from aspenpy.cost.operations import HELD_BY_SINGLE
+from aspenpy.cost.prices import FASTEST
 from aspenpy.cost.trait_names import SWEEP, VARIES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -63,17 +64,20 @@ WIDEST_BAR = 64  # characters
 
 
 def _draw_node(prediction: Evaluation) -> Iterator[Table]:
-    """The fullest node of the run: a bar for each socket, its cores with a rank and those without."""
+    """The fullest node of the run: a bar for each socket and NUMA domain, its cores with a rank and those without."""
     placed = run_placement(prediction)
     if placed is None or not placed.on_sockets:
         return
     rows = []
     for number, ranks in enumerate(placed.on_sockets):
-        cores = min(placed.cores, ranks * placed.cores_of_rank)
-        width = min(WIDEST_BAR, round(placed.cores))
-        full = round(width * cores / placed.cores)
-        occupied = f"{count_of(ranks, 'rank')} on {cores:g} of {placed.cores:g} cores" if ranks else "idle"
-        rows.append((f"socket {number}", f"{'#' * full}{'.' * (width - full)}  {occupied}"))
+        domains = placed.cores_in_domains(ranks)
+        occupied = f"{count_of(ranks, 'rank')} on {sum(domains):g} of {placed.cores:g} cores" if ranks else "idle"
+        if ranks and len(domains) > 1:
+            occupied += f", in {sum(map(bool, domains))} of {len(domains)} NUMA domains"
+        width = max(1, round(min(WIDEST_BAR, placed.cores) / len(domains)))
+        full = [round(width * cores * len(domains) / placed.cores) for cores in domains]
+        bar = "|".join("#" * cores + "." * (width - cores) for cores in full)
+        rows.append((f"socket {number}", f"{bar}  {occupied}"))
     which = "" if placed.nodes == 1 else f", the fullest of {placed.nodes:,} nodes"
     yield make_facts([("ranks", str(placed)), *rows], title=f"placement{which}")
 

@@ -14,6 +14,7 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import Column, Report, Table, make_facts, make_table
 
 BOUNDS = {"upper": "at most ", "lower": "at least ", None: ""}
+PLACED = ("nodes", "of_node", "sockets", "of_socket", "each", "distribution")
 UNITS = {
     "bisection_bandwidth": "B/s",
     **dict.fromkeys(("latency", "hop_latency", "gap"), "s"),
@@ -36,15 +37,24 @@ COLLECTIVES = (
 
 def report_network(network: Network, collectives: Sequence[Collective] = (), ranks: int | None = None) -> Report:
     """The figures, one message by its size and, among so many ranks, collectives."""
+    placed = None if ranks is None else network.placement(ranks)
     data = {
         "machine": network.machine.name,
         "socket": network.socket,
         **figures_object(network),
         "ranks": ranks,
+        "placement": placed and {name: getattr(placed, name) for name in PLACED},
     }
+    among = "" if placed is None else f" of {count_of(placed.nodes, 'node')}"
     parts = (
         figures(network, ""),
-        make_table(MESSAGES, network.messages(), "messages", title="one message, from a node to an average one"),
+        make_facts([] if placed is None else [("ranks", str(placed))]),
+        make_table(
+            MESSAGES,
+            network.messages(ranks=ranks),
+            "messages",
+            title=f"one message, from a node to an average one{among}",
+        ),
         make_table(
             COLLECTIVES, collectives, "collectives", title=f"collectives among {format_count(ranks or 0)} ranks"
         ),
@@ -123,11 +133,11 @@ SIZES = tuple(2 ** (power / 2) for power in range(47))  # bytes, from 1 B to 8 M
 
 
 @use_shared_style
-def draw_network(network: Network) -> Any:
+def draw_network(network: Network, ranks: int | None = None) -> Any:
     """A matplotlib figure: the time of a message and its bytes a second over its size, all logarithmic."""
     from matplotlib.figure import Figure
 
-    messages = network.messages(SIZES)
+    messages = network.messages(SIZES, ranks)
     figure = Figure(figsize=(7, 6), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
     above.set(xscale="log", yscale="log", xlim=(SIZES[0], SIZES[-1]), ylabel="time")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from aspenpy.answers.assumptions import DecidingAssumption
@@ -120,6 +119,8 @@ def name_assumption(item: DecidingAssumption) -> str:
 
 def _describe_assumptions(prediction: Prediction) -> str:
     """The assumed number that the runtime depends on most, with its reason, and how many others decide it."""
+    from textwrap import shorten
+
     first, *others = prediction.assumptions
     why = f" ({shorten(first.reason, 70)})" if first.reason.lower() not in ("", "assumed") else ""
     changed = format_share(abs(first.sensitivity) / 10)

@@ -15,7 +15,6 @@ from aspenpy.language import nodes
 from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.dimensions import HERTZ, JOULES, SECONDS, WATTS, Dimension, describe_dimension
-from aspenpy.language.infer import dimension_of
 from aspenpy.language.lower import Lowering, constant_value
 from aspenpy.language.opening import read_standard_input
 from aspenpy.language.parser import parse_value
@@ -110,6 +109,8 @@ EXAMPLES = {JOULES: "1000J", WATTS: "150W", HERTZ: "2.4GHz", SECONDS: "2s"}
 def quantity_of(text: str, dimension: Dimension | None, option: str) -> float:
     """The value in base units; positive. A bare number is taken to be in the base unit. Raises CommandError for what
     is no number, or is in units of something else."""
+    from aspenpy.language.infer import dimension_of
+
     try:
         node = parse_value(text.strip(), f"<{option}>")
         found = None if isinstance(node, nodes.Array) else dimension_of(node, lambda name: None)

@@ -6,7 +6,6 @@ from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.cost.kinds_of_cores import SCHEDULES
 from aspenpy.cost.placement_options import THREADS
 from aspenpy.language.files import STANDARD_OUTPUT, require_writable
-from aspenpy.models.networks import read_network
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.option import (
     Arguments,
@@ -198,6 +197,9 @@ OTHER_SUFFIXES = "xlsx xls ods parquet nc yaml yml html pdf svg png".split()
 
 def settings_of(arguments: Arguments) -> dict[str, str]:
     """The values of `--with` and `--set` by name."""
-    network = getattr(arguments, "network", None)
-    values = {} if network is None else {name: str(value) for name, value in read_network(network).items()}
+    values: dict[str, str] = {}
+    if getattr(arguments, "network", None) is not None:
+        from aspenpy.models.networks import read_network
+
+        values = {name: str(value) for name, value in read_network(arguments.network).items()}
     return values | split_pairs("--set", "NAME=EXPR, such as n=1000", arguments.settings)

@@ -69,6 +69,33 @@ def test_collectives(run: Runner, ring: str) -> None:
     assert large["time"] == pytest.approx(6e-6 + 1.75 * 1e6 / 0.5e9, rel=1e-12)
 
 
+def test_ranks_are_placed_as_asked(run: Runner, ring: str) -> None:
+    """Four nodes of the ring are a line: 1, 1, 1, 2, 2 and 3 hops, 5/3 on average."""
+    placed = ("--ranks", "4", "--bind", "core", "--nodes", "4", "--format", "json")
+    found = json.loads(run("network", "--machine", ring, *placed).out)
+    assert found["placement"] == {
+        "nodes": 4,
+        "of_node": 1,
+        "sockets": 4,
+        "of_socket": 1,
+        "each": "a core, `lane`",
+        "distribution": "block",
+    }
+    for message in found["messages"]:
+        assert message["time"] == pytest.approx(1e-6 + 5 / 3 * 0.5e-6 + message["size"] / 0.5e9, rel=1e-12)
+        assert message["farthest"] == pytest.approx(1e-6 + 3 * 0.5e-6 + message["size"] / 0.5e9, rel=1e-12)
+    barrier = next(item for item in found["collectives"] if item["name"] == "barrier")
+    assert barrier["time"] == pytest.approx(2 * (1e-6 + 5 / 3 * 0.5e-6), rel=1e-12)
+    out = run("network", "--machine", ring, *placed[:-2]).out
+    assert "ranks  4 on 4 nodes, 1 a node: a core, `lane` each; block" in out
+    assert "one message, from a node to an average one of 4 nodes" in out
+
+
+def test_nodes_alone_say_how_far_messages_go(run: Runner, ring: str) -> None:
+    found = json.loads(run("network", "--machine", ring, "--bind", "core", "--nodes", "2", "--format", "json").out)
+    assert found["messages"][0]["time"] == pytest.approx(1.5e-6 + 1 / 0.5e9, rel=1e-12)
+
+
 def test_page(run: Runner, ring: str) -> None:
     out = run("network", "--machine", ring, "--ranks", "8").out
     assert "topology           torus (dimensions 8)" in out
@@ -110,6 +137,16 @@ def test_mistakes(run: Runner, ring: str) -> None:
     assert found.status == 2
     assert "torus (dimensions 9) has 9 nodes, and the machine has 8" in found.err
 
+    found = run("network", "--machine", ring, "--nodes", "2")
+    assert found.err.startswith("error: machine `ring` does not say what a rank occupies")
+    found = run("network", "--machine", ring, "--ranks-per-node", "2")
+    assert found.err == (
+        "aspenpy: without --ranks there are no ranks to place; --nodes alone says how far messages go\n"
+    )
+    found = run("network", "--machine", ring, "--ranks", "4", "--nodes", "2", "--ranks-per-node", "1", "--bind", "core")
+    assert found.status == 2
+    assert "4 ranks, and `ring` has places for 2: `--nodes` sets the number of nodes" in found.err
+
 
 def test_from_python() -> None:
     machine = aspenpy.parse(RING)
@@ -117,6 +154,8 @@ def test_from_python() -> None:
     network = aspenpy.Network(machine)
     assert network.topology.figures()["average_distance"] == Fraction(16, 7)
     assert network.collective("barrier", 8, 0).algorithm == "dissemination"
+    placed = aspenpy.network(machine, bind="core", ranks_per_node=1)
+    assert placed.messages([0], ranks=4)[0].time == pytest.approx(1e-6 + 5 / 3 * 0.5e-6, rel=1e-12)
     with pytest.raises(aspenpy.AspenError, match="unknown collective"):
         network.collective("gather", 8, 0)
 

@@ -32,7 +32,16 @@ def part(network: Topology, used: int) -> dict[str, Any]:
     """The figures of a part whose number of nodes is a symbol."""
     values = {USED: used, ALL: evaluate(network.nodes)}
     found = part_of(network, USED, ALL)
-    return {name: evaluate(getattr(found, name), values) for name in ("nodes", "average_distance", "bisection")}
+    return {name: evaluate(getattr(found, name), values) for name in FIGURES_OF_PART}
+
+
+FIGURES_OF_PART = ("nodes", "diameter", "average_distance", "bisection")
+
+
+def farthest(network: Any, nodes: list[Any]) -> int:
+    """The links between the two of the nodes that are farthest apart, each given by its router."""
+    routers = set(nodes)
+    return max(distances(network, router)[other] for router in routers for other in routers)
 
 
 def mean(network: Any, nodes: list[Any]) -> Fraction:
@@ -90,6 +99,8 @@ def test_a_part_of_a_grid(dimensions: list[int], kind: str, nodes_per_router: in
     found = part(network, used)
     assert found["nodes"] == used
     nodes = [router for router in walked for _ in range(nodes_per_router)]
+    if used < places:
+        assert found["diameter"] == farthest(walked, nodes)
     if used < places and len(nodes) > 1:
         assert found["average_distance"] == pytest.approx(float(mean(walked, nodes)), rel=1e-12)
 
@@ -144,7 +155,9 @@ def test_a_part_of_a_fat_tree(sizes: tuple[int, int, int]) -> None:
     leaves = sorted((router for router in walked if router[0] == 0), key=lambda router: router[1][::-1])
     nodes = [router for router in leaves for _ in range(sizes[0] * sizes[2])]
     for used in range(2, len(nodes)):
-        assert part(network, used)["average_distance"] == mean(walked, nodes[:used])
+        found = part(network, used)
+        assert found["average_distance"] == mean(walked, nodes[:used])
+        assert found["diameter"] == farthest(walked, nodes[:used])
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 5])
@@ -153,7 +166,9 @@ def test_a_part_of_a_hypercube(dimension: int) -> None:
     walked = graph_of(network)
     for used in range(2, 2**dimension):
         inside = walked.subgraph(range(used))
-        assert part(network, used)["average_distance"] == mean(inside, list(range(used)))
+        found = part(network, used)
+        assert found["average_distance"] == mean(inside, list(range(used)))
+        assert found["diameter"] == farthest(inside, list(range(used)))
 
 
 @pytest.mark.parametrize("kind", ["dragonfly", "aries"])
@@ -167,6 +182,7 @@ def test_a_part_of_a_dragonfly(kind: str) -> None:
     for used in range(2, len(nodes)):
         found, counted = part(network, used)["average_distance"], mean(walked, nodes[:used])
         within = used <= 8 and kind == "dragonfly"
+        assert part(network, used)["diameter"] >= farthest(walked, nodes[:used])
         assert found == (counted if used % 8 == 0 or within else pytest.approx(float(counted), abs=0.4))
 
 
@@ -192,7 +208,7 @@ def test_links_between_halves_of_the_first_routers_of_a_grid(
 def test_a_part_of_a_slim_fly() -> None:
     network = topology("slim_fly", order=3)
     per_router = int(evaluate(dict(network.parameters)["nodes_per_router"]))
-    assert part(network, per_router)["average_distance"] == 0
+    assert part(network, per_router)["average_distance"] == part(network, per_router)["diameter"] == 0
     figures = network.figures()
     routers = Fraction(figures["average_distance"]) * (figures["nodes"] - 1) / (figures["nodes"] - per_router)
     assert part(network, 2 * per_router)["average_distance"] * (2 * per_router - 1) == routers * per_router
@@ -216,7 +232,7 @@ def test_all_nodes_have_the_whole_network(kind: str) -> None:
     network = topology(kind, **WHOLE[kind])
     figures = network.figures()
     assert part_of(network, ALL, ALL) is network
-    expected = {name: figures[name] for name in ("nodes", "average_distance", "bisection")}
+    expected = {name: figures[name] for name in FIGURES_OF_PART}
     assert part(network, int(figures["nodes"])) == expected
     if kind in PARTS:  # the last node more or less is no step, but for the least of roundings
         nearly = part(network, int(figures["nodes"]) - 1)["average_distance"]

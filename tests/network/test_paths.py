@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import aspenpy
 from aspenpy import Application, AspenError, Machine
 from aspenpy.answers.evaluation import seconds_on_paths
-from aspenpy.cost.paths import levels_between, paths_of
+from aspenpy.cost.path_levels import levels_between
+from aspenpy.cost.paths import paths_of
 from aspenpy.cost.placement_options import PlacementOptions
 from aspenpy.cost.ranks import place_ranks
 from aspenpy.explore.scaling import scale

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aspenpy import Machine
+from aspenpy.answers.run_placement import count_placed
 from aspenpy.cost.placement_options import PlacementOptions
 from aspenpy.cost.ranks import RankPlacement, place_ranks
 from aspenpy.expr.evaluate import evaluate
-from aspenpy.expr.graph import Expr
+from aspenpy.expr.graph import Expr, number
 from tests.nodes import rank_by_rank
 from tests.nodes.closed_forms import RANKS, tally_closed_forms
 from tests.nodes.rank_by_rank import (
@@ -126,6 +128,20 @@ def test_ranks_of_several_cores(job: Job) -> None:
     if split_distribution(job.request)[2] == "block" and cores < job.cluster.cores:
         shares = shares_on_domains(homes, job.cluster)
         assert (found.on_a_domain, found.domains) == (max(shares.values()), len(shares))
+
+
+@settings(max_examples=examples(500), deadline=None)
+@given(st.one_of(jobs(), jobs("cores_per_rank")))
+def test_pictures_of_nodes_show_the_cores_in_use(job: Job) -> None:
+    """Of the first node, which is the fullest, each domain of each socket: where a domain has room for a rank."""
+    cores = job.request.cores_per_rank or 1
+    third = split_distribution(job.request)[2]
+    assume(job.cluster.cores % cores == 0 or (third == "block" and cores <= job.cluster.domains * job.cluster.cores))
+    model, found = place(job.cluster, job.request)
+    drawn = count_placed(found, number(job.ranks), [*model.first_places()], lambda exprs: [*map(evaluate, exprs)])
+    used = Counter(core // job.cluster.cores for home in homes_of(job) if home.node == 0 for core in home.cores)
+    in_domains = [domain for ranks in drawn.on_sockets for domain in drawn.cores_in_domains(ranks)]
+    assert in_domains == [used[domain] for domain in range(job.cluster.sockets * job.cluster.domains)]
 
 
 @settings(max_examples=examples(1000), deadline=None)

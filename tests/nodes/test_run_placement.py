@@ -48,18 +48,25 @@ def test_where_ranks_are(options: dict[str, object], words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "on_sockets"),
-    [({}, (8, 8)), ({"nodes": 4}, (3, 2)), ({"nodes": 4, "distribution": "block:block"}, (5, 0))],
+    ("options", "on_sockets", "bars"),
+    [
+        ({}, (8, 8), ("####|####", "####|####")),
+        ({"nodes": 4}, (3, 2), ("##..|#...", "#...|#...")),
+        ({"nodes": 4, "distribution": "block:block"}, (5, 0), ("####|#...", "....|....")),
+        ({"nodes": 4, "distribution": "block:block:cyclic"}, (5, 0), ("###.|##..", "....|....")),
+    ],
 )
-def test_an_explanation_draws_the_fullest_node(options: dict[str, object], on_sockets: tuple[int, ...]) -> None:
+def test_an_explanation_draws_the_fullest_node(
+    options: dict[str, object], on_sockets: tuple[int, ...], bars: tuple[str, ...]
+) -> None:
+    """Sockets of two NUMA domains of four cores."""
     prediction = aspenpy.predict(WORK, TWO_SOCKETS, **options)  # type: ignore[arg-type]
     placed = run_placement(prediction)
     assert placed is not None
     assert placed.on_sockets == on_sockets
     drawn = str(prediction.explain())
-    for number, ranks in enumerate(on_sockets):
-        bar = "#" * ranks + "." * (8 - ranks)
-        said = f"{ranks} ranks on {ranks} of 8 cores" if ranks else "idle"
+    for number, (ranks, bar) in enumerate(zip(on_sockets, bars, strict=True)):
+        said = f"{ranks} ranks on {ranks} of 8 cores, in 2 of 2 NUMA domains" if ranks else "idle"
         assert f"socket {number}  {bar}  {said}" in drawn
 
 

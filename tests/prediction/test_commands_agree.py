@@ -22,6 +22,8 @@ from aspenpy.answers.energy.cap_warning import SAME
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.network import has_network
 from aspenpy.answers.prediction import Prediction
+from aspenpy.cost.placement_options import MACHINES_OWN
+from aspenpy.cost.ranks import place_ranks
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.models.library import library_names
 from aspenpy.page.inputs import PageExpressions
@@ -104,19 +106,8 @@ AMONG = (512, 64, 6)
 """Ranks of a collective: the first of these that a machine has places for."""
 
 
-WHOLE_TOPOLOGY = pytest.mark.xfail(
-    strict=True,
-    reason="with one accelerator a node `network` has the cut of the whole topology, `eval` that of the nodes in use",
-)
-
-
 @pytest.mark.parametrize(
-    "machine",
-    [
-        pytest.param(name, marks=WHOLE_TOPOLOGY if name in ("piz_daint", "titan") else ())
-        for name in library_names("machines")
-        if has_network(aspenpy.load_machine(name))
-    ],
+    "machine", [name for name in library_names("machines") if has_network(aspenpy.load_machine(name))]
 )
 def test_collectives_take_as_long_in_a_model_as_the_network_says(machine: str) -> None:
     for socket in aspenpy.load_machine(machine).sockets:
@@ -129,6 +120,27 @@ def test_collectives_take_as_long_in_a_model_as_the_network_says(machine: str) -
             said.append((f"{name} of {size} B on {socket}", "aspenpy network", item["time"]))
             said.append((f"{name} of {size} B on {socket}", "predict", aspenpy.predict(case).runtime))
         assert contradictions(said) == []
+
+
+@pytest.mark.parametrize("options", [{}, {"nodes": 2}, {"nodes": 64, "distribution": "cyclic"}], ids=str)
+def test_messages_take_as_long_in_a_model_as_the_network_says(options: dict[str, Any]) -> None:
+    """One rank on each node that sends, where machines say what a rank occupies: as far as the nodes of the run are."""
+    for machine in map(aspenpy.load_machine, library_names("machines")):
+        if not has_network(machine):
+            continue
+        for socket in machine.sockets:
+            placed: dict[str, Any] = {"ranks_per_node": 1, **options}
+            nodes = min(options.get("nodes", 8), aspenpy.network(machine, socket=socket).nodes)
+            if nodes == 1 or place_ranks(machine, socket, MACHINES_OWN) is None:
+                continue
+            placed |= {"nodes": nodes} if "nodes" in options else {}
+            said = []
+            for item in aspenpy.network(machine, socket=socket, **placed).messages(ranks=nodes):
+                body = f"execute [{nodes}] {{ messages [{item.size}] }}"
+                sent = aspenpy.predict(application(body), machine, socket=socket, **placed)
+                said.append((f"{item.size} B on {machine.name}, {socket}", "network", item.time))
+                said.append((f"{item.size} B on {machine.name}, {socket}", "predict", sent.runtime))
+            assert contradictions(said) == []
 
 
 def network_of(machine: str, socket: str) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.files import Reader, models_folder
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source
-from aspenpy.models.application import load
+from aspenpy.models.application import dimensions
 from aspenpy.models.library import load_application, load_machine
+from aspenpy.models.machine import dimensions as machine_dimensions
 from aspenpy.models.machine import load as machine_load
 
 LIBRARY = sorted(Path(models_folder()).rglob("*.aspen"))
@@ -96,7 +97,7 @@ def test_another_language_reads_the_text_again(
 def test_dimensions_are_looked_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a text that is another they are looked at again, though the tree of the old one is kept."""
     asked: list[str] = []
-    for module, name in ((load, "app"), (machine_load, "machine")):
+    for module, name in ((dimensions, "app"), (machine_dimensions, "machine")):
         find = module.contradictions
         monkeypatch.setattr(
             module, "contradictions", lambda node, find=find, name=name: (asked.append(name), find(node))[1]

@@ -18,8 +18,8 @@ from aspenpy.language.source import Source, Span
 from aspenpy.models.application.dimensions import contradictions
 from aspenpy.models.application.load import assemble_application as assemble_application
 from aspenpy.models.library import source_of
+from aspenpy.models.machine.dimensions import contradictions as machine_contradictions
 from aspenpy.models.machine.load import assemble_machine as assemble_machine
-from aspenpy.models.machine.load import contradictions as machine_contradictions
 from aspenpy.models.machine.model import Machine
 
 

@@ -11,7 +11,8 @@ from aspenpy.answers.scope import DEFAULT_SEED, circle_mistake
 from aspenpy.cost.assumed import OF_CORES, YEAR
 from aspenpy.cost.interconnect import interconnect_of, topology_in_numbers
 from aspenpy.cost.kinds_of_cores import RANK, warn_of_idle_kinds, working_kinds
-from aspenpy.cost.paths import Paths, all_paths, paths_of
+from aspenpy.cost.path_levels import all_paths
+from aspenpy.cost.paths import Paths, paths_of
 from aspenpy.cost.placement_options import MACHINES_OWN
 from aspenpy.cost.ranks import place_ranks
 from aspenpy.cost.trait_names import TRANSLATIONS

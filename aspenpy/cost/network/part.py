@@ -31,7 +31,7 @@ SLACK = graph.number(1e-9)
 @lru_cache(maxsize=64)
 def part_of(network: Topology, used: Expr, nodes: Expr) -> Topology:
     """The network of a run on `used` of a machine's `nodes`, or the whole network where these are all. Its number of
-    nodes, average distance, bisection and dimensions are those of the part, the other figures those of the whole."""
+    nodes, diameter, average distance, bisection and dimensions are those of the part, the others those of the whole."""
     full = graph.TRUE if used is nodes else graph.compare(">=", used, nodes)
     law = PARTS.get(network.kind)
     if full is graph.TRUE or law is None:
@@ -41,6 +41,7 @@ def part_of(network: Topology, used: Expr, nodes: Expr) -> Topology:
     return network.replace(
         parameters=tuple(sizes.items()),
         nodes=graph.if_else(full, network.nodes, part.nodes),
+        diameter=graph.if_else(full, network.diameter, part.diameter),
         average_distance=graph.if_else(full, network.average_distance, part.average_distance),
         bisection=graph.if_else(full, network.bisection, part.bisection),
         bounds=part.bounds,
@@ -75,8 +76,9 @@ def _grid(network: Topology, used: Expr) -> Topology:
     rings = [graph.compare("==", *pair) if wrapped else graph.FALSE for pair in zip(sides, dimensions, strict=True)]
     routers = graph.mul(*sides)
     nodes = p * routers
-    means, cuts = [], []
+    means, cuts, farthest = [], [], []
     for side, ring in zip(sides, rings, strict=True):
+        farthest.append(graph.if_else(ring, floor(side / 2), side - 1))
         means.append(graph.if_else(ring, mean_along(side, wrapped=True), mean_along(side, wrapped=False)))
         twice = graph.junction("and", ring, graph.compare(">", side, 2))
         cuts.append(graph.if_else(twice, 2, 1) * routers / side)
@@ -86,6 +88,7 @@ def _grid(network: Topology, used: Expr) -> Topology:
     return network.replace(
         parameters=tuple(sizes.items()),
         nodes=used,
+        diameter=graph.add(*farthest),
         average_distance=average_over_pairs(graph.add(*means) * nodes**2, nodes),
         bisection=width,
         bounds=(("bisection", "lower"),),
@@ -114,6 +117,7 @@ def _hypercube(network: Topology, used: Expr) -> Topology:
     return network.replace(
         parameters=(("dimension", dimension),),
         nodes=used,
+        diameter=dimension,
         average_distance=average_over_pairs(pairs, used),
         bisection=floor(used / 2),
         bounds=(("bisection", "lower"),),
@@ -130,10 +134,12 @@ def _fat_tree(network: Topology, used: Expr) -> Topology:
     k, down = sizes["arity"], sizes["taper"] * sizes["arity"]
     level = graph.counter("level")
     apart = 2 * (used**2 - _pairs_together(used, down * k**level))
+    climbed = graph.if_else(graph.compare(">", used, down * k**level), 2, 0)
     switches = graph.apply("ceil", used / down)
     cut = k * floor(switches / 2) + is_odd(switches) * floor(down / 2)
     return network.replace(
         nodes=used,
+        diameter=graph.summation(level, sizes["levels"] - 1, climbed),
         average_distance=average_over_pairs(graph.summation(level, sizes["levels"] - 1, apart), used),
         bisection=graph.apply("min", cut, floor(used / 2)),
         bounds=(("bisection", "upper"),),
@@ -145,13 +151,16 @@ def _dragonfly(network: Topology, used: Expr) -> Topology:
 
 
 def _nested(network: Topology, used: Expr) -> Topology:
-    """Two nodes are as far apart as two of the smallest container that has both are on average."""
+    """Two nodes are as far apart as two of the smallest container that has both are on average, and the farthest as far
+    as in the whole network unless a single router has all."""
     total, below = [], graph.ZERO
     for index, (size, hops) in enumerate(network.nested):
         pairs = used**2 if index == len(network.nested) - 1 else _pairs_together(used, size)
         total.append((pairs - below) * hops)
         below = pairs
-    return network.replace(nodes=used, average_distance=average_over_pairs(graph.add(*total), used))
+    farthest = graph.if_else(graph.compare("<=", used, network.nested[0][0]), 0, network.diameter)
+    average = average_over_pairs(graph.add(*total), used)
+    return network.replace(nodes=used, diameter=farthest, average_distance=average)
 
 
 def _pairs_together(nodes: Expr, size: Expr) -> Expr:

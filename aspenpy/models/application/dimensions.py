@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic
-from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, Dimension, describe_dimension
+from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, Dimension, carries_units, describe_dimension
 from aspenpy.language.infer import Lookup, dimension_of
 from aspenpy.language.statements import expressions_of_statement, walk_statements
 
 RESOURCE_DIMENSIONS = {"flops": FLOPS, **dict.fromkeys(("loads", "stores", "intracomm", "read", "write"), BYTES)}
 """What an amount of the conventional resources is. A message may be counted or weighed, so `messages` is open."""
-
-_UNIT = re.compile(r"[0-9.] ?[A-Za-z]")  # what a unit literal looks like at least
 
 
 def contradictions(node: nodes.Application) -> list[Diagnostic]:
@@ -106,11 +103,6 @@ def may_carry_units(node: nodes.Application | nodes.Machine) -> bool:
         return True
     source = node.span.source
     return any(carries_units(part.text) for part in (source, *(included for _, included in source.included)))
-
-
-def carries_units(text: str) -> bool:
-    """Whether there can be a unit literal in the text."""
-    return _UNIT.search(text) is not None
 
 
 def parameters_of(declarations: tuple[nodes.Declaration, ...]) -> dict[str, nodes.Expression | None]:

@@ -12,7 +12,6 @@ from aspenpy.language.source import Source, Span
 from aspenpy.language.statements import declarations_by_name, is_of_library
 from aspenpy.language.trees import mark_checked
 from aspenpy.models.application.declarations import check_mixtures
-from aspenpy.models.application.dimensions import contradictions
 from aspenpy.models.application.model import Application
 
 MOST_IMPORTS = 1_000  # models one application may import in all: far above any real one, and a bound for hostile ones
@@ -64,6 +63,8 @@ class _Loader:
     ) -> Application:
         """The application with its imports loaded, once its dimensions agree."""
         if not source.checked:
+            from aspenpy.models.application.dimensions import contradictions
+
             errors = contradictions(node)
             if errors:
                 raise AspenError(*errors)

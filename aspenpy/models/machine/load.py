@@ -1,6 +1,4 @@
-"""From a file to a Machine: its tree checked, and its dimensions, as resources turn amounts into seconds and well-known
-properties have dimensions of their own.
-"""
+"""From a file to a Machine, its tree checked, and its dimensions unless that was done when it was read before."""
 
 from __future__ import annotations
 
@@ -8,21 +6,12 @@ from graphlib import CycleError, TopologicalSorter
 
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, join_chain, suggest_nearest
-from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, MESSAGES, SECONDS, WATTS
 from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
 from aspenpy.language.trees import mark_checked
-from aspenpy.models.application.dimensions import (
-    RESOURCE_DIMENSIONS,
-    Contradictions,
-    Inference,
-    may_carry_units,
-    parameters_of,
-)
 from aspenpy.models.application.load import warn_of_redefinitions
 from aspenpy.models.machine.model import Machine
-from aspenpy.models.machine.properties import PROPERTY_DIMENSIONS
 from aspenpy.models.machine.variants import bases_of, write_out_variants
 
 
@@ -42,6 +31,8 @@ def link_machine(node: nodes.Machine, warnings: list[Diagnostic], source: Source
     machine = assemble_machine(node, warnings)
     if source is not None and source.checked:
         return machine
+    from aspenpy.models.machine.dimensions import contradictions
+
     errors = contradictions(machine.node)
     if errors:
         raise AspenError(*errors)
@@ -108,56 +99,3 @@ def _cycle_errors(components: dict[str, nodes.Component]) -> list[Diagnostic]:
         part = next(part for part in parts[cycle[0]] if part.name == cycle[1])
         return [Diagnostic("component-cycle", "a component is part of itself: " + join_chain(cycle), part.span)]
     return []
-
-
-OPEN_AMOUNTS = {"messages": (BYTES, MESSAGES, DIMENSIONLESS)}
-"""Amounts that are what the machine takes them for: a message may be weighed or counted."""
-
-
-def contradictions(node: nodes.Machine) -> list[Diagnostic]:
-    """Every expression of the machine whose known dimensions contradict each other or what is wanted there."""
-    if not may_carry_units(node):
-        return []
-    noted = Contradictions()
-    parameters = parameters_of(node.declarations)
-    names = Inference(parameters, {}, noted)
-    for value in parameters.values():
-        names.check(value)
-    for component in node.components:
-        _check_component(component, parameters, noted)
-    return noted.diagnostics
-
-
-def _check_time(item: nodes.Resource, names: Inference) -> list[Diagnostic]:
-    """Contradictions to a resource's time being in seconds; of an amount with several possible dimensions, only where
-    each contradicts."""
-    contradictions: list[list[Diagnostic]] = []
-    for amount in OPEN_AMOUNTS.get(item.name) or (RESOURCE_DIMENSIONS.get(item.name),):
-        noted = Contradictions()
-        inner = Inference(names.definitions, {**names.known, item.argument: amount}, noted)
-        if amount is None or noted.infer(item.time, inner) != amount:  # `flops(n) [n]` is a second for each flop
-            inner.check(item.time, SECONDS, f"the time of `{item.name}`")
-        contradictions.append(noted.diagnostics)
-    return contradictions[0] if all(contradictions) else []
-
-
-def _check_component(
-    node: nodes.Component, parameters: dict[str, nodes.Expression | None], found: Contradictions
-) -> None:
-    properties = [item for item in node.items if isinstance(item, nodes.Property)]
-    values = {item.name: item.value for item in properties}
-    dimensions = {item.name: PROPERTY_DIMENSIONS[item.name] for item in properties if item.name in PROPERTY_DIMENSIONS}
-    names = Inference({**parameters, **values}, dimensions, found)
-    for item in node.items:
-        if isinstance(item, nodes.Part):
-            names.check(item.quantity, DIMENSIONLESS, "a quantity")
-        elif isinstance(item, nodes.Property):
-            names.check(item.value, PROPERTY_DIMENSIONS.get(item.name), f"the property `{item.name}`")
-        elif isinstance(item, nodes.PowerDraw):
-            names.check(item.watts, WATTS, "a power")
-        elif isinstance(item, nodes.Resource):
-            found.add(*_check_time(item, names))
-            for trait in item.traits:
-                argument = {} if trait.argument is None else {trait.argument: None}
-                traits = Inference(names.definitions, {**names.known, "base": None, **argument}, found)
-                traits.check(trait.time, SECONDS, f"the time of `{item.name}` with `{trait.name}`")

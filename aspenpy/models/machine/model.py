@@ -124,6 +124,7 @@ class Machine(Model, Result):
         """`node` has its variants written out; `bases` is the component that each of them was `like`."""
         super().__init__(node, warnings)
         self.bases = dict(bases)
+        self._first_places: dict[str | None, tuple[Place, ...]] = {}
 
     @property
     def name(self) -> str:
@@ -231,7 +232,9 @@ class Machine(Model, Result):
 
     def first_places(self, socket: str | None = None) -> Iterator[Place]:
         """Each kind of component once, where the tree comes to it first: who offers what is decided there."""
-        return self._walk(socket, set())
+        if socket not in self._first_places:
+            self._first_places[socket] = tuple(self._walk(socket, set()))
+        return iter(self._first_places[socket])
 
     def first_core(self, socket: str | None = None) -> Place | None:
         """The first kind of core, which is the one that computes."""

@@ -7,6 +7,7 @@ from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.network import Network
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.network.collectives import COLLECTIVES
+from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions
 from aspenpy.explore.scaling import RANKS, Scaling, doublings, require_counts
 from aspenpy.expr.counts import counts_accepted_by_all, nearest_of
 from aspenpy.language.axis import read_literal, split_ends
@@ -15,7 +16,7 @@ from aspenpy.models.library import load_machine
 from aspenpy.report.network import draw_network
 from aspenpy.report.scaling import draw_scaling
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.operands import case_of_arguments
+from aspenpy.shell.operands import case_of_arguments, placement_arguments
 from aspenpy.shell.option import Arguments, command, flag, option, split_words
 from aspenpy.shell.options import (
     MODEL,
@@ -30,6 +31,7 @@ from aspenpy.shell.options import (
     machine,
     settings_of,
 )
+from aspenpy.shell.options import RANKS as PLACEMENT
 from aspenpy.shell.output import deliver
 from aspenpy.shell.study_options import PROBLEM, RANK_COUNTS
 from aspenpy.sweeps.declarations import rank_counts
@@ -157,8 +159,9 @@ COLLECTIVE_SIZES = (8, 1000, 10**6)  # Bytes that collectives are shown for
     options=(
         machine(required=True),
         SOCKET.adapt(": its ranks exchange messages, over links inside of nodes too"),
-        RANK_COUNTS.adapt("; one of them: also what collectives among so many take"),
+        RANK_COUNTS.adapt("; one of them: messages between their nodes, and what collectives among so many take"),
         SET,
+        *PLACEMENT,
         *RESULTS,
         PICTURE.adapt(": time by size"),
         OUTSIDE,
@@ -173,6 +176,7 @@ COLLECTIVE_SIZES = (8, 1000, 10**6)  # Bytes that collectives are shown for
             "of another design",
             "aspenpy network --machine frontier --socket amd_mi250x --ranks 64 --set slingshot_11_latency=1e-6",
         ),
+        ("with four ranks on a node", "aspenpy network --machine perlmutter_cpu --ranks 512 --ranks-per-node 4"),
         ("for a program", "aspenpy network --machine bluegene_q --format json"),
     ),
 )
@@ -182,8 +186,11 @@ def run_network(arguments: Arguments) -> int:
         ranks, *more = ranks_in(arguments.ranks)
         if more:
             raise CommandError("--ranks: `network` takes one number of ranks; `scale` takes several")
+    placement = PlacementOptions(**placement_arguments(arguments))
+    if ranks is None and placement.replace(nodes=None, bind=None) != MACHINES_OWN:
+        raise CommandError("without --ranks there are no ranks to place; --nodes alone says how far messages go")
     found = load_machine(arguments.machine, allow_outside=arguments.allow_outside)
-    network = Network(found, set=settings_of(arguments), socket=arguments.socket)
+    network = Network(found, settings_of(arguments), arguments.socket, placement)
     collectives = [
         network.collective(name, ranks, size)
         for name in COLLECTIVES
@@ -191,4 +198,4 @@ def run_network(arguments: Arguments) -> int:
         if ranks is not None
     ]
     report = network.report(collectives=collectives, ranks=ranks)
-    return deliver(report, arguments, lambda: draw_network(network))
+    return deliver(report, arguments, lambda: draw_network(network, ranks))

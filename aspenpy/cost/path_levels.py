@@ -1,0 +1,155 @@
+"""Path levels: what a message takes on each of the paths between ranks, and how many of them share it."""
+
+from __future__ import annotations
+
+from aspenpy.cost.interconnect import Interconnect, interconnect_of
+from aspenpy.cost.network.part import part_of
+from aspenpy.cost.network.schemes import LinkTimes, Mesh, PathLevel
+from aspenpy.cost.paths import Paths
+from aspenpy.cost.ranks import RankPlacement
+from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
+from aspenpy.models.machine.model import Place
+from aspenpy.record import Record
+
+CORE = "core"
+"""The type of what a rank occupies that reduces by loads and stores."""
+
+MESH = "fully_connected"
+"""The topology in which each end has a link to each other one."""
+
+
+class Path(Record):
+    """A path and what it stands in, the `container`, which has `ends`: those of an `inner` path are what it joins,
+    those of the machine's the nodes."""
+
+    network: Interconnect
+    container: Place
+    ends: Expr
+    inner: bool
+
+    def link(self, senders: Expr, of_an_end: Expr, hops: Expr | None = None, ends: Expr | None = None) -> LinkTimes:
+        """The link of messages of so many ranks of a container, and so many of an end, that send at the same time:
+        those of a port leave it one after the other, a gap apart (LogP), and share what it injects. Of so many `ends`
+        in use, each has a link to each other one on a mesh."""
+        net = self.network
+        sharing = graph.apply("ceil", of_an_end * self.ends / net.ports)
+        per_port = graph.apply("max", graph.apply("min", sharing, senders), 1)
+        if hops is None:
+            hops = net.topology.average_distance + net.topology.terminal_hops
+        alpha = net.latency + hops * net.hop_latency + (per_port - 1) * net.gap
+        load, on_a_link = per_port, net.sharing_of_links(senders)
+        if net.rails is not graph.ONE:
+            # each rank's bytes go over several ports, those of its share of them at most
+            load = graph.apply("max", of_an_end * self.ends / net.ports, 1 / net.rails)
+            on_a_link = on_a_link / net.rails
+        rates = [load / net.injection, on_a_link / net.link]
+        if net.total is not None:
+            rates.append(senders / net.total)
+        beta = graph.apply("max", *rates)
+        mesh = None
+        if ends is not None and net.topology.kind == MESH:
+            links = graph.apply("max", ends - 1, 1)
+            port = graph.apply("max", rates[0], *rates[2:]) if rates[2:] else rates[0]
+            mesh = Mesh(links, per_port / net.link, port, net.all_pairs)
+        switch = None if net.switch is None else per_port * net.switch
+        return LinkTimes(
+            alpha, beta, net.combining, net.threshold, net.handshake, mesh, switch, net.pipelined, net.eager
+        )
+
+    def message(self, size: Expr, hops: Expr, senders: Expr = graph.ONE) -> Expr:
+        """Seconds of a message over so many hops while so many ranks of its end send, and no others do."""
+        return self.link(senders, senders, hops + self.network.topology.terminal_hops).message(size)
+
+
+def require_bound_ranks(paths: Paths) -> RankPlacement:
+    """The components that ranks occupy, which have to be known."""
+    assert paths.ranks is not None
+    return paths.ranks
+
+
+def all_paths(paths: Paths, ranks: Expr | None = None) -> list[Path]:
+    """The paths, innermost first; of the network the part that so many ranks have. Raises AspenError where what a
+    component says makes none."""
+    found: list[Path] = []
+    inside = require_bound_ranks(paths).unit
+    for place, container in paths.places:
+        if container.parents:
+            ends = graph.div(inside.count, container.count)
+            quantity = graph.div(place.count, container.count)
+            ports = graph.if_else(graph.compare("==", quantity, 1), ends, quantity)
+            network = interconnect_of(paths.machine, place, paths.socket, ports)
+            found.append(Path(network, container, ends, inner=True))
+        else:
+            network = network_of_run(interconnect_of(paths.machine, place), paths.ranks, ranks)
+            found.append(Path(network, container, network.nodes, inner=False))
+        inside = container
+    return found
+
+
+def network_of_run(network: Interconnect, placement: RankPlacement | None, ranks: Expr | None) -> Interconnect:
+    """The part of a network on whose nodes so many ranks are; all of it where no placement is known."""
+    if placement is None or ranks is None:
+        return network
+    used = placement.run_nodes(ranks)
+    part = part_of(network.topology, used, network.nodes)
+    if part is network.topology or network.total is None:
+        return network.replace(topology=part)
+    share = graph.apply("min", 1, used / network.nodes)
+    return network.replace(topology=part, total=network.total * share)
+
+
+def ranks_within(paths: Paths, path: Path, ranks: Expr) -> Expr:
+    """The ranks, among so many, in the fullest container of a path."""
+    return require_bound_ranks(paths).fullest(path.container, ranks) if path.inner else ranks
+
+
+def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tuple[PathLevel, ...]:
+    """The levels of the paths among so many ranks that are next to each other, while so many send in all."""
+    levels = []
+    below, inside = graph.ONE, require_bound_ranks(paths).unit
+    for path in all_paths(paths, sending or ranks):
+        level = _make_level(paths, path, (ranks, sending or ranks), below, inside)
+        levels.append(level)
+        below, inside = level.ranks, path.container
+    return _reducing_on_cores(levels) if require_bound_ranks(paths).unit.component.type == CORE else tuple(levels)
+
+
+def _reducing_on_cores(levels: list[PathLevel]) -> tuple[PathLevel, ...]:
+    """Where no path states it, a rank on a core adds what arrives to its own as fast as it copies through the memory of
+    its socket, the innermost path: both move every byte in and out of memory once, and read it once more."""
+    innermost = levels[0]
+
+    def reducing(link: LinkTimes, copying: LinkTimes) -> LinkTimes:
+        return link.replace(gamma=copying.beta) if link.gamma is graph.ZERO else link
+
+    return tuple(
+        level.replace(one=reducing(level.one, innermost.one), all=reducing(level.all, innermost.all))
+        for level in levels
+    )
+
+
+def _make_level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr, inside: Place) -> PathLevel:
+    """For so many ranks, and so many that send, on a path above containers `inside`, the fullest of which has `below`
+    ranks."""
+    placement, (ranks, sending) = require_bound_ranks(paths), counts
+    full, senders = (ranks_within(paths, path, count) for count in counts)
+    if placement.is_compact:
+        least = ranks - full * (graph.apply("ceil", ranks / full) - 1)
+        ends, fewest = (graph.apply("ceil", count / below) for count in (full, least))
+    else:
+        containers = placement.used(path.container, ranks) if path.inner else graph.ONE
+        least = graph.apply("max", 1, graph.apply("floor", ranks / graph.apply("max", 1, containers)))
+        capacity = graph.div(inside.count, path.container.count)
+        ends, fewest = (graph.apply("min", count, capacity) for count in (full, least))
+    every = below if path.inner else placement.on_a_node(sending)
+    leaders = graph.ONE if path.inner else graph.apply("ceil", every / below)
+    return PathLevel(
+        path=path.network.component.name,
+        ends=ends,
+        fewest=fewest,
+        ranks=full,
+        least=least,
+        one=path.link(graph.apply("ceil", senders / below), leaders, ends=ends),
+        all=path.link(senders, every, ends=ends),
+    )
