@@ -308,10 +308,9 @@ def _caches(traffic: RequirementTraffic, asker: _Asker) -> list[Totals]:
             busy = graph.mul(asker.parallelism, sent) if level.two_ways else amount
             place = level.place
             alone, contention = asker.seconds(graph.div(busy, level.bandwidth), place, "loads", level.line)
-            worth |= {
-                Ideal(kernel, level.name, "", False): alone,
-                Contended(kernel, level.name, place.path): contention,
-            }
+            unit, product = "", False  # a cache has one, and multiplies nothing
+            ideal, contended = Ideal(kernel, level.name, unit, product), Contended(kernel, level.name, place.path)
+            worth |= {ideal: alone, contended: contention}
         totals.append(worth)
     return totals
 
