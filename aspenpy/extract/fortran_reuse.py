@@ -8,7 +8,7 @@ Implementation, 1997, sections 12.4 and 13.5).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aspenpy.extract import records as r
@@ -22,16 +22,18 @@ Make = Callable[[str, r.Type], r.Variable]
 CONSTANT_CALLS = PURE | SQUARE_ROOTS | EXTREMES.keys() | FREE
 COMMUTATIVE = frozenset("+*")
 
+STATEMENTS = (r.CompoundStatement, r.LoopStatement, r.Branch, r.Switch, r.ExpressionStatement, r.Declaration)
+
 MEMORY, HEAP = "memory", "heap"
 """Memory that a call may change, and memory that a store through a pointer may."""
 
 
 def share_values(body: r.CompoundStatement, make_variable: Make) -> r.CompoundStatement:
     """A procedure's statements in which equal values are computed once, and those of one branch in that."""
-    constants = _find_constants(body)
-    counting = _Sharing(make_variable, constants)
+    constants, stored = _find_constants(body), StoredNames()
+    counting = _Sharing(make_variable, constants, stored)
     counting.walk_block(body.statements)
-    sharing = _Sharing(make_variable, constants, counting.uses)
+    sharing = _Sharing(make_variable, constants, stored, counting.uses)
     shared = r.CompoundStatement(tuple(sharing.walk_block(body.statements)))
     return r.CompoundStatement(tuple(_Sinking(shared).sink(shared.statements)))
 
@@ -40,9 +42,13 @@ class _Sharing:
     """A walk that numbers values. The first one, without `shared`, counts how often each is needed again."""
 
     def __init__(
-        self, make_variable: Make, constants: Mapping[str, r.Constant], shared: Counter[int] | None = None
+        self,
+        make_variable: Make,
+        constants: Mapping[str, r.Constant],
+        stored: StoredNames,
+        shared: Counter[int] | None = None,
     ) -> None:
-        self.make_variable, self.constants, self.shared = make_variable, constants, shared
+        self.make_variable, self.constants, self.stored, self.shared = make_variable, constants, stored, shared
         self.uses: Counter[int] = Counter()  # of values after their first one, by the order of these
         self.versions: dict[str, int] = {}
         self.available: dict[int, int] = {}  # the first computation of a number
@@ -107,7 +113,7 @@ class _Sharing:
 
     def _change(self, node: Any) -> None:
         """Notes what a statement may change."""
-        for name in find_stored(node):
+        for name in self.stored.find(node):
             self._changed += 1
             self.versions[name] = self._changed
 
@@ -227,19 +233,33 @@ def _replace_children(
     return node.replace(operand=change(node.operand))
 
 
-def find_stored(node: Any) -> set[str]:
-    """Names of all that a statement may change: keys of variables, memory behind pointers, or all memory."""
-    found: set[str] = set()
-    for part in walk_records(node):
-        if isinstance(part, r.Assignment):
-            found.add(_stored_name(part.target))
-        elif isinstance(part, r.Declaration):
-            found.add(part.variable.key)
-        elif isinstance(part, r.Address):
-            found.add(root_variable(part.operand) or HEAP)
-        elif isinstance(part, r.Unread) or (isinstance(part, r.Call) and part.name not in CONSTANT_CALLS):
-            found |= {MEMORY, HEAP}
-    return found
+class StoredNames:
+    """Names of all that statements may change: keys of variables, memory behind pointers, or all memory."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, frozenset[str]]] = {}
+
+    def find(self, node: Any) -> frozenset[str]:
+        """The names of a statement, with all inside it; those of each are found once."""
+        if id(node) not in self._known:
+            self._known[id(node)] = (node, frozenset(self._list(node)))
+        return self._known[id(node)][1]
+
+    def _list(self, node: Any) -> Iterator[str]:
+        match node:
+            case r.Assignment():
+                yield _stored_name(node.target)
+            case r.Declaration():
+                yield node.variable.key
+            case r.Address():
+                yield root_variable(node.operand) or HEAP
+            case r.Unread():
+                yield from (MEMORY, HEAP)
+            case r.Call() if node.name not in CONSTANT_CALLS:
+                yield from (MEMORY, HEAP)
+        for part in child_records(node):
+            is_plain = isinstance(part, r.Constant | r.Variable)
+            yield from () if is_plain else self.find(part) if isinstance(part, STATEMENTS) else self._list(part)
 
 
 def _stored_name(target: r.Expression) -> str:
@@ -258,7 +278,8 @@ class _Sinking:
     """Moves values that one branch alone uses into it."""
 
     def __init__(self, body: r.CompoundStatement) -> None:
-        self._seen: dict[int, tuple[r.Statement, Counter[str], set[str]]] = {}
+        self.stored = StoredNames()
+        self._seen: dict[int, tuple[r.Statement, Counter[str], frozenset[str]]] = {}
         self.values: Counter[str] = Counter()
         for node in walk_records(body):
             if isinstance(node, r.Declaration) and node.value is not None:
@@ -287,15 +308,15 @@ class _Sinking:
             reads, stored = self._look_at(other)
             if reads[name]:
                 return place
-            if needed & stored:
+            if not needed.isdisjoint(stored):
                 return 0
         return 0
 
-    def _look_at(self, statement: r.Statement) -> tuple[Counter[str], set[str]]:
+    def _look_at(self, statement: r.Statement) -> tuple[Counter[str], frozenset[str]]:
         """Reads and stores of a statement, found once."""
         known = self._seen.get(id(statement))
         if known is None:
-            known = self._seen[id(statement)] = (statement, _count_reads(statement), find_stored(statement))
+            known = self._seen[id(statement)] = (statement, _count_reads(statement), self.stored.find(statement))
         return known[1:]
 
     def _movable(self, statement: r.Statement) -> str | None:

@@ -11,6 +11,7 @@ import ast
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -59,6 +60,35 @@ def load_parser() -> Any:
     return ParserFactory().create(std="f2008"), readfortran, sourceinfo, Fortran2003, utils
 
 
+@contextmanager
+def _remember_matches(utils: Any) -> Iterator[None]:
+    """Lets fparser match each text with each class of nodes once: it tries some forty classes for a statement, and many
+    levels of operators for each operand. Equal expressions share their nodes."""
+    match = utils.Base.__new__
+    found: dict[tuple[Any, str], Any] = {}
+
+    def match_once(cls: Any, string: Any, parent_cls: Any = None, _deepcopy: bool = False) -> Any:
+        if type(string) is not str or parent_cls is not None or _deepcopy:
+            return match(cls, string, parent_cls, _deepcopy)
+        key = cls, string
+        if key not in found:
+            try:
+                found[key] = match(cls, string)
+            except utils.NoMatchError as error:
+                found[key] = error.args
+                raise
+        known = found[key]
+        if isinstance(known, tuple):
+            raise utils.NoMatchError(*known)
+        return known
+
+    utils.Base.__new__ = match_once
+    try:
+        yield
+    finally:
+        utils.Base.__new__ = match
+
+
 class FortranText:
     """One file of Fortran, with what it includes: its statements as fparser's tree, and where each of them stands.
     `sizes` are the bytes of reals and integers without a kind."""
@@ -84,7 +114,8 @@ class FortranText:
         reader = readfortran.FortranStringReader(text, ignore_comments=True, process_directives=False)
         reader.set_format(sourceinfo.FortranFormat(not self.is_fixed, False))
         try:
-            return parser(reader)
+            with _remember_matches(utils):
+                return parser(reader)
         except (utils.FortranSyntaxError, utils.InternalSyntaxError, utils.InternalError, RecursionError) as error:
             found = _FAILED_LINE.search(str(error))
             return fail(

@@ -367,19 +367,23 @@ class Influence:
         self.profiles = profiles
         self.numbers = SymbolValues(holes, resolved, {})
         self.done: dict[str, Work] = {}
+        self.shares: dict[Expr, dict[str, None]] = {}  # by parameter, the functions that have it as a share
+        for key, profile in profiles.items():
+            for item in walk_items(profile.items):
+                if isinstance(item, Nest | Alternative) and item.share is not None:
+                    for symbol in v.symbols(item.share):
+                        self.shares.setdefault(symbol, {})[key] = None
 
     def weigh(self, symbol: Expr) -> float:
         """Largest part of any function's work that a parameter decides, from 0 to 1."""
         largest = 0.0
-        for key, profile in self.profiles.items():
-            nodes = (item for item in walk_items(profile.items) if isinstance(item, Nest | Alternative))
-            if any(item.share is not None and symbol in v.symbols(item.share) for item in nodes):
-                none, whole = self._work_at(key, symbol, 0), self._work_at(key, symbol, 1)
-                for classes in ({"bytes"}, (none.keys() | whole.keys()) - {"bytes"}):
-                    pairs = [(none.get(name, 0.0), whole.get(name, 0.0), WEIGHTS.get(name, 1.0)) for name in classes]
-                    most = sum(max(low, high) * weight for low, high, weight in pairs)
-                    decided = sum(abs(high - low) * weight for low, high, weight in pairs)
-                    largest = max(largest, decided / most if most else 0.0)
+        for key in self.shares.get(symbol, ()):
+            none, whole = self._work_at(key, symbol, 0), self._work_at(key, symbol, 1)
+            for classes in ({"bytes"}, (none.keys() | whole.keys()) - {"bytes"}):
+                pairs = [(none.get(name, 0.0), whole.get(name, 0.0), WEIGHTS.get(name, 1.0)) for name in classes]
+                most = sum(max(low, high) * weight for low, high, weight in pairs)
+                decided = sum(abs(high - low) * weight for low, high, weight in pairs)
+                largest = max(largest, decided / most if most else 0.0)
         return largest
 
     def _work_at(self, key: str, symbol: Expr, value: float) -> Work:
