@@ -46,10 +46,12 @@ from aspenpy.extract.fortran_scopes import (
     Signature,
     View,
     add,
+    array_type,
     constant_value,
     count_between,
     index_array,
     integer,
+    multiply,
 )
 from aspenpy.extract.fortran_text import FortranText
 from aspenpy.language.diagnostics import Diagnostic, warning
@@ -388,20 +390,83 @@ class FortranExpressions:
         return scalar_view(made)
 
     def _view_array_constructor(self, node: Any) -> View:
-        """`[a, b, c]`: an array of its own, stored before the statement."""
-        items = [child for child in node.children if not isinstance(child, str)]
-        values = [item for child in items for item in list_arguments(child)]
-        if not values or any(type_name(value) == "Ac_Implied_Do" for value in values):
-            return self.unknown("an implied `do` of an array constructor")
-        read = [self.read(value) for value in values]
-        element = read[0].type
-        made = self.make_variable("constructed", r.Type("array", element.size * len(read), element, integer(len(read))))
-        self.before.append(r.Declaration(made, span=self.statement))
-        for place, value in enumerate(read):
-            if not isinstance(value, r.Constant):
-                self.before.append(assign(r.Element(made, integer(place), element), value, self.statement))
-        entity = Entity(made, element, (DimensionBounds(integer(1), integer(len(read))),))
-        return self.view_entity(entity, None)
+        """`[a, b, (c(i), i = 1, n)]`: an array of its own, stored before the statement."""
+        values = [item for child in node.children if not isinstance(child, str) for item in list_arguments(child)]
+        if not values:
+            return self.unknown("an array constructor without values")
+        first = values[0]
+        while type_name(first) == "Ac_Implied_Do":
+            first = list_arguments(first.children[0])[0]
+        with self.collect(), self.bind_counters(values):
+            element = self.view(first).element
+        with self.collect() as stores:
+            made = self.make_variable("constructed", r.Type("array", 0, element))
+            number = self._store_values(made, element, values, integer(0))
+        shape = (DimensionBounds(integer(1), number),)
+        whole = made.replace(type=array_type(element, shape, False))
+        self.before += [r.Declaration(whole, None, None, self.statement), *stores]
+        return self.view_entity(Entity(whole, element, shape), None)
+
+    def _store_values(self, made: r.Variable, element: r.Type, values: Sequence[Any], at: r.Expression) -> r.Expression:
+        """Stores the values of a constructor from a place on; returns the place behind them."""
+        for value in values:
+            if type_name(value) == "Ac_Implied_Do":
+                at = self._store_repeated(made, element, value, at)
+                continue
+            view = self.view(value)
+            if not view.extents:
+                if not isinstance(view.at(()), r.Constant):
+                    self.before.append(assign(r.Element(made, at, element), view.at(()), self.statement))
+                at = add(at, integer(1))
+                continue
+            self.before.append(self.make_nest(view.extents, partial(self._store_element, made, view, at)))
+            for extent in view.extents[:1]:
+                at = add(at, extent)
+        return at
+
+    def _store_element(
+        self, made: r.Variable, view: View, at: r.Expression, counters: Sequence[r.Expression]
+    ) -> list[r.Statement]:
+        return [assign(r.Element(made, add(at, counters[0]), view.element), view.at(counters), self.statement)]
+
+    def _store_repeated(self, made: r.Variable, element: r.Type, node: Any, at: r.Expression) -> r.Expression:
+        """Stores the values of an implied `do`; returns the place behind them."""
+        values, control = list_arguments(node.children[0]), node.children[1]
+        bounds = [None if part is None else self.read(part) for part in control.children[1]]
+        first, last = bounds[0] or integer(1), bounds[1] or integer(1)
+        step = bounds[2] if len(bounds) > 2 else None
+        with self.bind_counters([node]):
+            counter = self.read(control.children[0])
+            passes = count_between(first, last, step)
+            with self.collect() as inside:
+                each = self._store_values(made, element, values, integer(0))
+            done = add(counter, first, "-")
+            done = done if step is None else r.Operation("/", (done, step), INT)
+            with self.collect() as inside:
+                self._store_values(made, element, values, add(at, multiply(done, each)))
+        start = r.Declaration(r.Variable(counter.key, counter.name, INT), first, None, self.statement)  # type: ignore[union-attr]
+        condition = r.Operation("<=", (counter, last), INT, self.statement)
+        change = r.Assignment("+", counter, step or integer(1), INT, span=self.statement)
+        self.before.append(r.LoopStatement(start, condition, change, join_statements(inside), span=self.statement))
+        return add(at, multiply(passes, each))
+
+    @contextmanager
+    def bind_counters(self, nodes: Sequence[Any]) -> Iterator[None]:
+        """Gives the counters of implied `do` their own meanings, those inside one another together."""
+        outer = self.scope
+        self.scope = NameScope(outer.name, outer)
+        waiting = list(nodes)
+        while waiting:
+            node = waiting.pop()
+            if type_name(node).endswith("_Implied_Do"):
+                name = str(node.children[1].children[0]).lower()
+                if name not in self.scope.names:
+                    self.scope.names[name] = Entity(self.make_variable(name, INT), INT)
+                waiting += list_arguments(node.children[0])
+        try:
+            yield
+        finally:
+            self.scope = outer
 
     # -- operations --------------------------------------------------------------------------------
 

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.fortran_allocation import Allocations
 from aspenpy.extract.fortran_declarations import DeclarationReader
 from aspenpy.extract.fortran_expressions import FortranExpressions
 from aspenpy.extract.fortran_invariants import hoist_invariants
 from aspenpy.extract.fortran_jumps import Labelled, goto, structure_jumps
 from aspenpy.extract.fortran_operations import (
-    COMPLEX,
     assign,
     close_parentheses,
     complex_parts,
@@ -33,11 +33,10 @@ from aspenpy.extract.fortran_scopes import (
     Signature,
     View,
     constant_value,
-    count_between,
     integer,
-    multiply,
 )
-from aspenpy.extract.library_functions import INPUT, SENDING
+from aspenpy.extract.fortran_transfers import Transfers
+from aspenpy.extract.library_functions import SENDING
 from aspenpy.language.diagnostics import warning
 from aspenpy.language.source import Span
 
@@ -55,6 +54,9 @@ SILENT = frozenset({
 """Statements without work that is counted."""
 
 
+Rule = Callable[[Any, Span | None], list[r.Statement]]
+
+
 class FortranStatements:
     """The statements of one procedure."""
 
@@ -65,11 +67,16 @@ class FortranStatements:
         self.declarations = declarations
         self.result = result
         self.loop_names: list[str] = []
+        self._labelled_lines: dict[int, int] = {}
         self._last_labels: set[int] = set()  # those behind which a procedure only returns
+        self.transfers = Transfers(expressions, declarations)
+        self.allocations = Allocations(expressions, self._assign_elements)
         self.declare_block: Callable[[Any, NameScope], DeclarationReader] | None = None
 
     def read_procedure(self, nodes: Sequence[Any]) -> r.CompoundStatement:
         """The statements of a procedure, in which a jump to its end returns."""
+        for node in nodes:
+            self._note_labels(node)
         for node in reversed(nodes):
             self._last_labels.add(_label(node))
             if type_name(node) not in ("Return_Stmt", *SILENT):
@@ -84,6 +91,12 @@ class FortranStatements:
         self._last_labels.discard(0)
         return self.read_all(nodes)
 
+    def _note_labels(self, node: Any) -> None:
+        if label := _label(node):
+            self._labelled_lines[label] = self._line(node) or self._line(node.children[0])
+        for child in node.children if type_name(node).endswith("_Construct") else ():
+            self._note_labels(child)
+
     def read_all(self, nodes: Sequence[Any]) -> r.CompoundStatement:
         entries = [Labelled(_label(node), tuple(self.read(node))) for node in nodes]
         return r.CompoundStatement(tuple(structure_jumps(entries)))
@@ -94,14 +107,28 @@ class FortranStatements:
         if kind in SILENT or isinstance(node, str):
             return []
         span = self._begin(node)
-        rule: Callable[[Any, Span | None], list[r.Statement]] | None = getattr(self, f"_read_{kind.lower()}", None)
-        if rule is None and kind.endswith("_Do_Construct"):
-            rule = self._read_do
+        rule = self._find_rule(kind)
         if rule is None:
             return [r.Unread(kind.lower().replace("_stmt", "").replace("_construct", "").replace("_", " "), span)]
         with self.expressions.collect() as before:
             found = rule(node, span)
         return [*before, *found]
+
+    def _find_rule(self, kind: str) -> Rule | None:
+        """What reads a kind of statement."""
+        match kind:
+            case "Read_Stmt":
+                return self.transfers.read_input
+            case "Write_Stmt" | "Print_Stmt":
+                return self.transfers.read_output
+            case "Allocate_Stmt":
+                return self.allocations.read_allocate
+            case "Pointer_Assignment_Stmt":
+                return self.allocations.assign_pointer
+        if kind.endswith("_Do_Construct"):
+            return self._read_do
+        found: Rule | None = getattr(self, f"_read_{kind.lower()}", None)
+        return found
 
     def _begin(self, node: Any) -> Span | None:
         item = getattr(node, "item", None)
@@ -171,96 +198,6 @@ class FortranStatements:
             return [r.ExpressionStatement(r.Assignment("+", target, product, target.type, span=span), span)]
 
         return [clear, self.expressions.make_nest(order, body)]
-
-    def _read_pointer_assignment_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
-        target, value = self.expressions.view(node.children[0]), node.children[-1]
-        if type_name(value) in ("Function_Reference", "Intrinsic_Function_Reference"):
-            return []
-        source = self.expressions.view(value)
-        entity = target.whole
-        if entity is None or not entity.shape or source.element.kind == "other":
-            return (
-                []
-                if entity is None
-                else [
-                    r.ExpressionStatement(
-                        r.Assignment(
-                            "",
-                            entity.expression,
-                            r.Address(source.at(()), entity.expression.type, span),
-                            entity.expression.type,
-                            span=span,
-                        ),
-                        span,
-                    )
-                ]
-            )
-        return self._describe(entity, source.extents, self._address(source, entity.expression.type, span), span)
-
-    def _describe(
-        self,
-        entity: Entity,
-        extents: Sequence[r.Expression],
-        value: r.Expression,
-        span: Span | None,
-        lowers: Sequence[r.Expression] = (),
-    ) -> list[r.Statement]:
-        """Sets the bounds of an array with a descriptor, and where it lies."""
-        found: list[r.Statement] = []
-        for place, (bounds, extent) in enumerate(zip(entity.shape, extents, strict=False)):
-            if bounds.extent is not None and not isinstance(bounds.extent, r.Constant):
-                found.append(assign(bounds.extent, extent, span))
-            if isinstance(bounds.lower, r.Variable):
-                found.append(assign(bounds.lower, lowers[place] if lowers else integer(1), span))
-        target = entity.expression
-        found.append(r.ExpressionStatement(r.Assignment("", target, value, target.type, span=span), span))
-        return found
-
-    def _address(self, view: View, type: r.Type, span: Span | None) -> r.Expression:
-        """Where an array or a section of one begins."""
-        if view.whole is not None and view.whole.shape:
-            return view.whole.expression
-        return r.Address(view.at([integer(0)] * len(view.extents)), type, span)
-
-    # -- allocation --------------------------------------------------------------------------------
-
-    def _read_allocate_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
-        found: list[r.Statement] = []
-        options = {str(item.children[0]).lower(): item.children[1] for item in list_arguments(node.children[2])}
-        source = next((options[name] for name in ("source", "mold") if name in options), None)
-        for item in list_arguments(node.children[1]):
-            is_shaped = type_name(item) == "Allocation"
-            target = item.children[0] if is_shaped else item
-            here = self.expressions.find_item(str(target).rpartition("%")[2].strip()) or span
-            view = self.expressions.view(target)
-            entity = view.whole
-            if entity is None:
-                continue
-            if is_shaped:
-                lowers, extents = [], []
-                for bounds in list_arguments(item.children[1]):
-                    lower, upper = bounds.children
-                    first = integer(1) if lower is None else self.expressions.read(lower)
-                    lowers.append(first)
-                    extents.append(count_between(first, self.expressions.read(upper)))
-            elif source is not None:
-                extents = list(self.expressions.view(source).extents)
-                lowers = [integer(1)] * len(extents)
-            else:
-                extents, lowers = [], []
-            size: r.Expression = integer(entity.element.size or 8)
-            for extent in extents:
-                size = multiply(size, extent)
-            memory = r.Call("malloc", "malloc", (size,), entity.expression.type, here)
-            if entity.shape or entity.expression.type.kind == "pointer":
-                found += self._describe(entity, extents, memory, span, lowers)
-            if "source" in options and source is not None and entity.shape:
-                found.append(
-                    self._assign_elements(
-                        self.expressions.view_entity(entity, None), self.expressions.view(source), span
-                    )
-                )
-        return found
 
     # -- calls -------------------------------------------------------------------------------------
 
@@ -333,65 +270,10 @@ class FortranStatements:
         if name == "move_alloc" and len(arguments) >= 2:
             source, target = (self.expressions.view(part) for part in arguments[:2])
             if source.whole is not None and target.whole is not None and target.whole.shape:
-                return self._describe(target.whole, source.extents, source.whole.expression, span)
+                return self.allocations.describe(target.whole, source.extents, source.whole.expression, span)
         if name in ("exit", "abort"):
             return [r.ExpressionStatement(r.Call("exit", "exit", (), VOID, span), span)]
-        return [r.ExpressionStatement(self._store_unknown(arguments, span), span)]
-
-    def _store_unknown(self, items: Sequence[Any], span: Span | None) -> r.Expression:
-        """A library's call that stores to what it is given."""
-        parts: list[r.Expression] = []
-        for item in items:
-            view = self.expressions.view(split_keyword(item)[1]) if not isinstance(item, str) else None
-            if view is None or view.element.kind == "other":
-                continue
-            value = view.at([integer(0)] * len(view.extents))
-            if isinstance(value, r.Variable | r.Element | r.Field):
-                parts.append(r.Address(value, r.Type("pointer", 8, value.type), value.span))
-        return r.Call(INPUT, INPUT, tuple(parts), INT, span)
-
-    # -- input and output --------------------------------------------------------------------------
-
-    def _read_read_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
-        items = [
-            item
-            for child in node.children
-            if child is not None and type_name(child) == "Input_Item_List"
-            for item in child.children
-        ]
-        last = node.children[-1]
-        if not items and last is not None and type_name(last) not in ("Io_Control_Spec_List", "Io_Control_Spec", "str"):
-            items = list_arguments(last)
-        names = [
-            name
-            for group in self.declarations.namelists
-            if f"nml = {group}" in str(node).lower() or f", {group})" in str(node).lower()
-            for name in self.declarations.namelists[group]
-        ]
-        found = self._store_unknown([item for item in items if type_name(item) != "Io_Implied_Do"], span)
-        assert isinstance(found, r.Call)
-        entities = [self.scope.find(name) for name in names]
-        more = tuple(
-            r.Address(entity.expression, r.Type("pointer", 8, entity.element), span)
-            for entity in entities
-            if isinstance(entity, Entity)
-        )
-        return [r.ExpressionStatement(found.replace(arguments=(*found.arguments, *more)), span)]
-
-    def _read_write_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
-        items = list_arguments(node.children[-1])
-        values = []
-        for item in items:
-            if type_name(item) in ("Char_Literal_Constant", "str", "Io_Implied_Do", "Output_Item_List"):
-                continue
-            view = self.expressions.view(item)
-            if not view.extents and view.element.kind in ("integer", "real"):
-                values.append(view.at(()))
-            elif not view.extents and view.element.name == COMPLEX:
-                values += complex_parts(view.at(()))
-        return [r.ExpressionStatement(r.Call("printf", "printf", tuple(values), INT, span), span)]
-
-    _read_print_stmt = _read_write_stmt
+        return [r.ExpressionStatement(self.transfers.store_unknown(arguments, span), span)]
 
     # -- jumps -------------------------------------------------------------------------------------
 
@@ -404,14 +286,17 @@ class FortranStatements:
     def _leave(self, kind: Any, node: Any, span: Span | None) -> r.Statement:
         name = str(node.children[1]).lower() if node.children[1] is not None else ""
         is_inner = not name or (self.loop_names and self.loop_names[-1] == name)
-        return r.Jump(kind if is_inner else "goto", None, span)
+        return r.Jump(kind, None, span) if is_inner else r.Jump("goto", None, span, leaves=True)
 
     def _read_return_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
         return [r.Jump("return", self.result, span)]
 
     def _read_goto_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
         label = int(str(node.children[0]))
-        return [r.Jump("return", self.result, span) if label in self._last_labels else goto(label, span)]
+        if label in self._last_labels:
+            return [r.Jump("return", self.result, span)]
+        leaves = bool(self.loop_names) and self._labelled_lines.get(label, 0) > self._line(node)
+        return [goto(label, span).replace(leaves=leaves)]
 
     def _read_stop_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
         return [r.ExpressionStatement(r.Call("exit", "exit", (), VOID, span), span)]
@@ -506,7 +391,7 @@ class FortranStatements:
 
     def _read_inner(self, node: Any, span: Span | None) -> list[r.Statement]:
         """A statement on the line of another one, whose place it shares."""
-        rule = getattr(self, f"_read_{type_name(node).lower()}", None)
+        rule = self._find_rule(type_name(node))
         if rule is None:
             return [] if type_name(node) in SILENT else [r.Unread(type_name(node).lower().replace("_", " "), span)]
         return list(rule(node, span))
@@ -535,15 +420,33 @@ class FortranStatements:
     def _read_case_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
         head, *rest = node.children
         subject = self.expressions.read(head.children[0])
-        cases: list[list[Any]] = []
+        cases = _split_cases(rest, "Case_Stmt")
+        exhaustive = any("DEFAULT" in str(head).upper() for head, _ in cases)
+        return [r.Switch(subject, tuple(self.read_all(body) for _, body in cases), exhaustive, subject.span or span)]
+
+    def _read_select_type_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
+        """The cases of an object's type, in which it has the components of that type."""
+        head, *rest = node.children
+        given, selector = head.children[0], head.children[1]
+        name = str(selector if given is None else given).lower()
+        view = self.expressions.view(selector)
+        outer = self.expressions.scope
+        cases: list[r.Statement] = []
         exhaustive = False
-        for child in rest:
-            if type_name(child) == "Case_Stmt":
-                cases.append([])
-                exhaustive = exhaustive or str(child.children[0]).upper() == "DEFAULT"
-            elif type_name(child) != "End_Select_Stmt" and cases:
-                cases[-1].append(child)
-        return [r.Switch(subject, tuple(self.read_all(case) for case in cases), exhaustive, subject.span or span)]
+        for guard, body in _split_cases(rest, "Type_Guard_Stmt"):
+            scope = NameScope(outer.name, outer)
+            derived = outer.derived_type(str(guard.children[1]).lower())
+            exhaustive = exhaustive or guard.children[1] is None
+            value = view.at([integer(0)] * len(view.extents))
+            if derived is not None and isinstance(value, r.Variable | r.Element | r.Field):
+                scope.names[name] = Entity(value.replace(type=derived.type), derived.type)
+            elif given is not None:
+                scope.names[name] = view
+            self._set_scope(scope)
+            cases.append(self.read_all(body))
+            self._set_scope(outer)
+        subject = r.Variable(f"type of {name}", f"type of {name}", INT, "local", span)
+        return [r.Switch(subject, tuple(cases), exhaustive, span)]
 
     def _read_where_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:
         return self._assign_where(node, (), span)
@@ -609,6 +512,17 @@ class FortranStatements:
 
     def _set_scope(self, scope: NameScope) -> None:
         self.scope = self.expressions.scope = scope
+
+
+def _split_cases(nodes: Sequence[Any], kind: str) -> list[tuple[Any, list[Any]]]:
+    """The heads of cases, each with its statements."""
+    cases: list[tuple[Any, list[Any]]] = []
+    for node in nodes:
+        if type_name(node) == kind:
+            cases.append((node, []))
+        elif cases and type_name(node) not in ("End_Select_Stmt", "End_Select_Type_Stmt"):
+            cases[-1][1].append(node)
+    return cases
 
 
 def _runs_once(start: r.Statement | None, condition: r.Expression | None) -> bool:

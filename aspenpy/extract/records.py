@@ -250,11 +250,13 @@ class Switch(Record):
 
 
 class Jump(Record):
-    """`break`, `continue`, `return`, `goto`"""
+    """`break`, `continue`, `return`, `goto`; one that `leaves` several loops goes to a place behind them, or on with a
+    pass of one around them."""
 
     kind: Literal["break", "continue", "return", "goto"]
     value: Expression | None = None
     span: Span | None = None
+    leaves: bool = False
 
 
 class Unread(Record):

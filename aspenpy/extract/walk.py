@@ -159,11 +159,11 @@ class Walker(WalkTask):
     def _jump(self, node: r.Jump) -> None:
         if node.kind != "continue":
             self.loops.note_exit(node.kind)
-        if node.kind == "goto":
-            self.state.report_uncounted(
-                "not-counted", "a jump by `goto`: loops made with it are taken for one pass", node.span
-            )
-        elif node.value is not None:
+        if node.kind == "goto" and not (node.leaves and node.value is None):
+            message = "loops made with it are taken for one pass"
+            message = "what it skips behind the loops that it leaves is counted" if node.leaves else message
+            self.state.report_uncounted("not-counted", f"a jump by `goto`: {message}", node.span)
+        elif node.value is not None and node.kind != "goto":
             self._return(node)
 
     def _return(self, node: r.Jump) -> None:

@@ -1,0 +1,109 @@
+"""Allocation and pointers of Fortran: where arrays with a descriptor lie, and their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aspenpy.extract import records as r
+from aspenpy.extract.fortran_expressions import FortranExpressions
+from aspenpy.extract.fortran_operations import assign, list_arguments, type_name
+from aspenpy.extract.fortran_scopes import Entity, View, count_between, integer, multiply
+from aspenpy.language.source import Span
+
+AssignElements = Callable[[View, View, Span | None], r.Statement]
+
+
+class Allocations:
+    """The allocations and pointer assignments of one procedure."""
+
+    def __init__(self, expressions: FortranExpressions, assign_elements: AssignElements) -> None:
+        self.expressions, self.assign_elements = expressions, assign_elements
+
+    def read_allocate(self, node: Any, span: Span | None) -> list[r.Statement]:
+        found: list[r.Statement] = []
+        options = {str(item.children[0]).lower(): item.children[1] for item in list_arguments(node.children[2])}
+        source = next((options[name] for name in ("source", "mold") if name in options), None)
+        for item in list_arguments(node.children[1]):
+            is_shaped = type_name(item) == "Allocation"
+            target = item.children[0] if is_shaped else item
+            here = self.expressions.find_item(str(target).rpartition("%")[2].strip()) or span
+            view = self.expressions.view(target)
+            entity = view.whole
+            if entity is None:
+                continue
+            if is_shaped:
+                lowers, extents = [], []
+                for bounds in list_arguments(item.children[1]):
+                    lower, upper = bounds.children
+                    first = integer(1) if lower is None else self.expressions.read(lower)
+                    lowers.append(first)
+                    extents.append(count_between(first, self.expressions.read(upper)))
+            elif source is not None:
+                extents = list(self.expressions.view(source).extents)
+                lowers = [integer(1)] * len(extents)
+            else:
+                extents, lowers = [], []
+            size: r.Expression = integer(entity.element.size or 8)
+            for extent in extents:
+                size = multiply(size, extent)
+            memory = r.Call("malloc", "malloc", (size,), entity.expression.type, here)
+            if entity.shape or entity.expression.type.kind == "pointer":
+                found += self.describe(entity, extents, memory, span, lowers)
+            if "source" in options and source is not None and entity.shape:
+                found.append(
+                    self.assign_elements(
+                        self.expressions.view_entity(entity, None), self.expressions.view(source), span
+                    )
+                )
+        return found
+
+    def assign_pointer(self, node: Any, span: Span | None) -> list[r.Statement]:
+        target, value = self.expressions.view(node.children[0]), node.children[-1]
+        if type_name(value) in ("Function_Reference", "Intrinsic_Function_Reference"):
+            return []
+        source = self.expressions.view(value)
+        entity = target.whole
+        if entity is None or not entity.shape or source.element.kind == "other":
+            return (
+                []
+                if entity is None
+                else [
+                    r.ExpressionStatement(
+                        r.Assignment(
+                            "",
+                            entity.expression,
+                            r.Address(source.at(()), entity.expression.type, span),
+                            entity.expression.type,
+                            span=span,
+                        ),
+                        span,
+                    )
+                ]
+            )
+        return self.describe(entity, source.extents, self._address(source, entity.expression.type, span), span)
+
+    def describe(
+        self,
+        entity: Entity,
+        extents: Sequence[r.Expression],
+        value: r.Expression,
+        span: Span | None,
+        lowers: Sequence[r.Expression] = (),
+    ) -> list[r.Statement]:
+        """Sets the bounds of an array with a descriptor, and where it lies."""
+        found: list[r.Statement] = []
+        for place, (bounds, extent) in enumerate(zip(entity.shape, extents, strict=False)):
+            if bounds.extent is not None and not isinstance(bounds.extent, r.Constant):
+                found.append(assign(bounds.extent, extent, span))
+            if isinstance(bounds.lower, r.Variable):
+                found.append(assign(bounds.lower, lowers[place] if lowers else integer(1), span))
+        target = entity.expression
+        found.append(r.ExpressionStatement(r.Assignment("", target, value, target.type, span=span), span))
+        return found
+
+    def _address(self, view: View, type: r.Type, span: Span | None) -> r.Expression:
+        """Where an array or a section of one begins."""
+        if view.whole is not None and view.whole.shape:
+            return view.whole.expression
+        return r.Address(view.at([integer(0)] * len(view.extents)), type, span)
