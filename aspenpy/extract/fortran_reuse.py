@@ -55,6 +55,7 @@ class _Sharing:
         self.kept: dict[int, r.Variable] = {}
         self.before: list[r.Statement] = []
         self._numbers: dict[tuple[Any, ...], int] = {}
+        self._known: dict[int, tuple[r.Expression, int | None]] = {}  # numbers of nodes, until something changes
         self._found = self._changed = 0
 
     # -- statements --------------------------------------------------------------------------------
@@ -104,15 +105,18 @@ class _Sharing:
         found: list[r.Statement] = []
         for arm in arms:
             self.available, self.versions = dict(available), dict(versions)
+            self._known.clear()
             inside = self.walk_block([arm])
             found.append(inside[0] if len(inside) == 1 else r.CompoundStatement(tuple(inside)))
         self.available, self.versions = available, versions
+        self._known.clear()
         for arm in arms:
             self._change(arm)
         return found
 
     def _change(self, node: Any) -> None:
         """Notes what a statement may change."""
+        self._known.clear()
         for name in self.stored.find(node):
             self._changed += 1
             self.versions[name] = self._changed
@@ -144,8 +148,11 @@ class _Sharing:
 
     def _number(self, node: r.Expression) -> int | None:
         """A number that equal values share; None for what may differ each time."""
-        key = self._key(node)
-        return None if key is None else self._numbers.setdefault(key, len(self._numbers))
+        if id(node) not in self._known:
+            key = self._key(node)
+            number = None if key is None else self._numbers.setdefault(key, len(self._numbers))
+            self._known[id(node)] = (node, number)
+        return self._known[id(node)][1]
 
     def _key(self, node: r.Expression) -> tuple[Any, ...] | None:
         match node:
@@ -209,7 +216,7 @@ def _fold(node: r.Expression) -> r.Expression:
         is_one = isinstance(one, r.Constant) and one.value == 1 and one.type.kind == "real"
         if is_one and (node.operator == "*" or (node.operator == "/" and one is right)):
             return other
-    value = constant_value(node)
+    value = constant_value(node) if isinstance(left, r.Constant) and isinstance(right, r.Constant) else None
     return node if value is None else r.Constant(float(value), node.type, span=node.span)
 
 

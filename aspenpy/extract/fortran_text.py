@@ -118,12 +118,11 @@ class FortranText:
                 return parser(reader)
         except (utils.FortranSyntaxError, utils.InternalSyntaxError, utils.InternalError, RecursionError) as error:
             found = _FAILED_LINE.search(str(error))
-            return fail(
-                "fortran-syntax",
-                "fparser does not read this as Fortran",
-                self.span(int(found[1]), int(found[1])) if found else None,
-                hint="it knows Fortran 77 to 2008; --function models others of a program without this file",
-            )
+            line = int(found[1]) if found else min(max(1, reader.linecount), len(self.lines))
+            if isinstance(error, RecursionError):
+                fail("too-deep", "this is nested too deeply for fparser", self.span(line, line))
+            hint = "it knows Fortran 77 to 2008; --function models others of a program without this file"
+            return fail("fortran-syntax", "fparser does not read this as Fortran", self.span(line, line), hint=hint)
 
     def span(self, first: int, last: int) -> Span | None:
         """The span of some lines, counted from 1, without the white space around them."""

@@ -105,6 +105,49 @@ def test_modules_types_generics_and_allocation_are_followed(tmp_path: Path) -> N
     assert not found.left()
 
 
+def test_select_type_has_the_components_of_each_case(tmp_path: Path) -> None:
+    """By hand: two products of a circle, one of a box, none of others."""
+    text = model(
+        "module shapes\n type :: shape\n  integer :: name\n end type\n type, extends(shape) :: circle\n"
+        "  real(8) :: radius\n"
+        " end type\n type, extends(shape) :: box\n  real(8) :: a, b\n end type\ncontains\n real(8) function area(s)\n"
+        "  class(shape), intent(in) :: s\n  select type (s)\n  type is (circle)\n   area = 3.14d0*s%radius*s%radius\n"
+        "  class is (box)\n   area = s%a*s%b\n  class default\n   area = 0\n  end select\n end function\n"
+        "end module\n",
+        tmp_path,
+    )
+    assert "flops [2*area_case + area_case_2] as multiply, dp" in text
+
+
+def test_implied_do_loops_are_loops(tmp_path: Path) -> None:
+    """By hand: n products of one constructor, 4 of another in two levels, n of an output; n stores of an input."""
+    text = model(
+        subroutine(
+            "x = [(2.5d0*i, i = 1, n)]\ny(1:5) = [1d0, ((x(i)*y(j), i = 1, 2), j = 1, 2)]\n"
+            "print *, (x(i)*3, i = 1, n)\nread (*, *) (x(i), i = 1, n)\n"
+        ),
+        tmp_path,
+    )
+    assert "flops [n] as multiply, dp" in text
+    assert "flops [4] as multiply, dp" in text
+    assert text.count("flops [n] as multiply, dp") == 2
+
+
+def test_absent_arrays_have_no_elements(tmp_path: Path) -> None:
+    """By hand: 8 elements of the one array that is there, beside an absent one with a lower bound of its own."""
+    (tmp_path / "p.f90").write_text(
+        "module m\ncontains\n subroutine scale(x, w, t)\n  real(8), intent(inout) :: x(:)\n"
+        "  real(8), intent(in), optional :: w(-3:, 0:)\n  real(8), intent(in), optional :: t(:)\n  integer :: i\n"
+        "  do i = 1, size(x)\n   x(i) = x(i)*3\n  end do\n  if (present(w)) x(1) = x(1)/w(-3, 0)\n end subroutine\n"
+        "end module\nprogram p\n use m\n real(8) :: x(8), t(3)\n x = 1\n t = 2\n call scale(x, t=t)\n"
+        " call scale(x)\n print *, x(1)\nend program\n"
+    )
+    found = extract(tmp_path / "p.f90", level="source")
+    (tmp_path / "model.aspen").write_text(found.text)
+    app = aspenpy.load_application(tmp_path / "model.aspen")
+    assert aspenpy.count(app, "flops") == pytest.approx(16, abs=2)
+
+
 def test_both_languages_make_one_program(tmp_path: Path) -> None:
     pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
     (tmp_path / "scale.f90").write_text(
@@ -143,7 +186,8 @@ def test_messages_and_threads(tmp_path: Path) -> None:
     text = model(
         "program p\nuse mpi\nreal(8) :: x(500), s\ninteger :: i, ierr\ncall MPI_Init(ierr)\ns = 0\n"
         "!$omp parallel do &\n!$omp reduction(+:s)\ndo i = 1, 500\ns = s + x(i)\nend do\n"
-        "call mpi_allreduce(MPI_IN_PLACE, x, 500, mpi_double_precision, MPI_SUM, MPI_COMM_WORLD, ierr)\nend program\n",
+        "call mpi_allreduce(MPI_IN_PLACE, x, 500, mpi_double_precision, MPI_SUM, MPI_COMM_WORLD, ierr)\n"
+        "end program\n",
         tmp_path,
     )
     assert "messages [4000] as allreduce" in text

@@ -15,12 +15,14 @@ pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install '
 PROGRAMS = sorted(
     path
     for path in (Path(__file__).parent / "rejected").iterdir()
-    if path.is_dir() or path.suffix in (".c", ".cpp", ".json")
+    if path.is_dir() or path.suffix in (".c", ".cpp", ".json", ".f90", ".F90")
 )
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[path.stem for path in PROGRAMS])
 def test_messages_are_as_pictured(program: Path, monkeypatch: pytest.MonkeyPatch, update_pictures: bool) -> None:
+    if program.suffix in (".f90", ".F90"):
+        pytest.importorskip("fparser", reason="Fortran is read by fparser: pip install 'aspenpy[fortran]'")
     monkeypatch.chdir(program.parent)
     try:
         told = "\n\n".join(map(str, extract(program.name).diagnostics))
