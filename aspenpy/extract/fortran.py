@@ -182,6 +182,7 @@ class ProgramUnit:
         value = result.expression if result is not None and not result.shape else None
         statements = FortranStatements(self.expressions, self.declarations, value)
         statements.declare_block = self._declare_block
+        statements.allocated = self.program.allocated
         body = share_values(statements.read_procedure(self._statements), self.expressions.make_variable)
         ending = (r.Jump("return", value, None),) if value is not None else ()
         formals = tuple(self.program.formal_variables(signature))
@@ -218,8 +219,10 @@ class FortranProgram:
     def __init__(self, texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> None:
         self.macros, self.diagnostics, self.static = macros, list[Diagnostic](), list[r.Declaration]()
         self.lower_bounded: frozenset[str] = frozenset()
+        self.allocated: frozenset[str] = frozenset()
         trees = [(text, text.parse()) for text in texts]
         self.lower_bounded = frozenset(name for _, tree in trees for name in _find_lower_bounded(tree))
+        self.allocated = frozenset(name for _, tree in trees for name in _find_allocated(tree))
         kinds = ("Module", "Main_Program", "Main_Program0", *PROCEDURES)
         self.units = [
             ProgramUnit(self, text, node) for text, tree in trees for node in tree.children if type_name(node) in kinds
@@ -432,6 +435,16 @@ def _find_lower_bounded(tree: Any) -> Iterator[str]:
     for node in utils.walk(tree, nodes.Allocation):
         if any(part.children[0] is not None for part in list_arguments(node.children[1])):
             yield str(node.children[0]).lower()
+
+
+def _find_allocated(tree: Any) -> Iterator[str]:
+    """Names that get memory otherwise than by an assignment: those in `allocate`, `move_alloc` and behind `=>`."""
+    _, _, _, nodes, utils = load_parser()
+    for node in utils.walk(tree, (nodes.Allocate_Stmt, nodes.Call_Stmt, nodes.Pointer_Assignment_Stmt)):
+        if type_name(node) == "Pointer_Assignment_Stmt":
+            yield str(node.children[0]).lower()
+        elif type_name(node) == "Allocate_Stmt" or str(node.children[0]).lower() == "move_alloc":
+            yield from (str(part).lower() for part in utils.walk(node.children[1], nodes.Name))
 
 
 def read_fortran(texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> tuple[list[r.Program], list[Diagnostic]]:

@@ -83,6 +83,14 @@ class Allocations:
             )
         return self.describe(entity, source.extents, self._address(source, entity.expression.type, span), span)
 
+    def make(self, entity: Entity, extents: Sequence[r.Expression], span: Span | None) -> list[r.Statement]:
+        """Gives an array memory for so many elements, as an assignment to it does."""
+        size: r.Expression = integer(entity.element.size or 8)
+        for extent in extents:
+            size = multiply(size, extent)
+        memory = r.Call("malloc", "malloc", (size,), entity.expression.type, span)
+        return self.describe(entity, extents, memory, span)
+
     def describe(
         self,
         entity: Entity,

@@ -71,6 +71,7 @@ class FortranStatements:
         self._last_labels: set[int] = set()  # those behind which a procedure only returns
         self.transfers = Transfers(expressions, declarations)
         self.allocations = Allocations(expressions, self._assign_elements)
+        self.allocated: frozenset[str] = frozenset()
         self.declare_block: Callable[[Any, NameScope], DeclarationReader] | None = None
 
     def read_procedure(self, nodes: Sequence[Any]) -> r.CompoundStatement:
@@ -155,7 +156,21 @@ class FortranStatements:
         if self._is_matmul(value):
             return self._multiply_matrices(left, value, span)
         right = self.expressions.view(value)
-        return [self._assign_elements(left, right, span)]
+        whole = left.whole
+        allocates = whole is not None and right.extents and self._is_allocated_here(target, whole)
+        made = self.allocations.make(whole, right.extents, span) if allocates and whole is not None else []
+        return [*made, self._assign_elements(left, right, span)]
+
+    def _is_allocated_here(self, target: Any, entity: Entity) -> bool:
+        """Whether an assignment gives an array its memory: it has a descriptor, and no `allocate` names it."""
+        variable = entity.expression
+        is_own = isinstance(variable, r.Variable) and variable.scope != "formal"
+        return (
+            is_own
+            and entity.has_descriptor
+            and type_name(target) == "Name"
+            and str(target).lower() not in self.allocated
+        )
 
     def _assign_scalar(self, target: r.Expression, value: r.Expression, span: Span | None) -> r.Statement:
         """An assignment; both parts of a complex number are computed before the first one is stored."""

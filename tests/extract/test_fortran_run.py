@@ -161,3 +161,18 @@ def test_a_run_without_a_compiler_is_refused(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(AspenError, match="needs the compiler `gfortran`, which is not installed"):
         run_program(tmp_path, "program p\nend program\n")
+
+
+@needs_gfortran
+def test_the_page_shows_what_a_run_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "extract.md").read_text()
+    block = page[page.index("```text\n$ cat > search.f90") : page.index("Compiled loops (`--compile`) are")]
+    lines = block.splitlines()
+    text = "\n".join(line[2:] for line in lines if line.startswith("> ") and line != "> END")
+    (tmp_path / "search.f90").write_text(text)
+    over = {"n": [float(2**power) for power in range(6, 13)]}
+    found = extract(tmp_path / "search.f90", run=ProgramRun("./a.out {n}", over))
+    params = [line for line in lines if line.startswith("  param")]
+    assert params == [line for line in found.text.splitlines() if line.startswith("  param")]
+    assert found.reconciliation is not None
+    assert found.reconciliation.summary() in lines
