@@ -404,7 +404,7 @@ class FortranExpressions:
             number = self._store_values(made, element, values, integer(0))
         shape = (DimensionBounds(integer(1), number),)
         whole = made.replace(type=array_type(element, shape, False))
-        self.before += [r.Declaration(whole, None, None, self.statement), *stores]
+        self.before += [r.Declaration(whole, span=self.statement), *stores]
         return self.view_entity(Entity(whole, element, shape), None)
 
     def _store_values(self, made: r.Variable, element: r.Type, values: Sequence[Any], at: r.Expression) -> r.Expression:
@@ -444,7 +444,8 @@ class FortranExpressions:
             done = done if step is None else r.Operation("/", (done, step), INT)
             with self.collect() as inside:
                 self._store_values(made, element, values, add(at, multiply(done, each)))
-        start = r.Declaration(r.Variable(counter.key, counter.name, INT), first, None, self.statement)  # type: ignore[union-attr]
+        assert isinstance(counter, r.Variable)
+        start = r.Declaration(counter, first, span=self.statement)
         condition = r.Operation("<=", (counter, last), INT, self.statement)
         change = r.Assignment("+", counter, step or integer(1), INT, span=self.statement)
         self.before.append(r.LoopStatement(start, condition, change, join_statements(inside), span=self.statement))

@@ -116,7 +116,7 @@ class FortranStatements:
         return [*before, *found]
 
     def _find_rule(self, kind: str) -> Rule | None:
-        """What reads a kind of statement."""
+        """The method that reads a kind of statement."""
         match kind:
             case "Read_Stmt":
                 return self.transfers.read_input
@@ -460,7 +460,7 @@ class FortranStatements:
             self._set_scope(scope)
             cases.append(self.read_all(body))
             self._set_scope(outer)
-        subject = r.Variable(f"type of {name}", f"type of {name}", INT, "local", span)
+        subject = r.Variable(f"type of {name}", f"type of {name}", INT, span=span)
         return [r.Switch(subject, tuple(cases), exhaustive, span)]
 
     def _read_where_stmt(self, node: Any, span: Span | None) -> list[r.Statement]:

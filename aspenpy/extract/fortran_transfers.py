@@ -68,7 +68,7 @@ class Transfers:
         condition = r.Operation("<=", (counter, last or integer(1)), INT, span)
         change = r.Assignment("+", counter, step or integer(1), INT, span=span)
         body = r.CompoundStatement((*before, *inside, *inner))
-        return r.LoopStatement(r.Declaration(counter, first, None, span), condition, change, body, span=span)
+        return r.LoopStatement(r.Declaration(counter, first, span=span), condition, change, body, span=span)
 
     def _show(self, items: Sequence[Any], span: Span | None) -> r.Call:
         values: list[r.Expression] = []
