@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2310,
     "explore": 4290,
     "expr": 6180,
-    "extract": 19949,
+    "extract": 20300,
     "generate": 850,
     "language": 4960,
     "learn": 8110,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 111_269
+MOST_IN_ALL = 111_620
 
 
 def room_of(file: Path) -> str:
