@@ -44,7 +44,7 @@ class Parser(ArgumentParser):
         for item in command.options:
             group = self.add_mutually_exclusive_group() if isinstance(item, OneOf) else self
             for option in item.options if isinstance(item, OneOf) else (item,):
-                group.add_argument(*option.names, **{**option.more, "help": option.help})
+                group.add_argument(*option.names, **{**option.more, "help": option.help.replace("%", "%%")})
 
     def error(self, message: str) -> NoReturn:
         """An option that does not exist comes before one that is missing: it may have been meant."""
