@@ -41,8 +41,9 @@ def rewrite_application(
     """The text of the application's own file with these values of global parameters, read back before it is returned.
 
     Values of imported parameters become overrides of the import. A value keeps the unit that it had. `origin` is what
-    the comment behind a value says from now on, such as `fitted to runs.csv`. `path` says where the text will lie, if not where it was. Raises AspenError where a value is written in another file, and where the
-    model would not load from there.
+    the comment behind a value says from now on, such as `fitted to runs.csv`. `path` says where the text will lie, if
+    not where it was. Raises AspenError where a value is written in another file, and where the model would not load
+    from there.
     """
     span = application.node.name_span
     assert span is not None, application
@@ -59,7 +60,7 @@ def rewrite_application(
     return text
 
 
-OF_SOURCE = re.compile(r"\d|assum|measur|publish|deriv|sheet|calculat|fitted", re.IGNORECASE)
+OF_SOURCE = re.compile(r"\d|assume|measure|publish|derive|sheet|fitted", re.IGNORECASE)
 """Words of a comment that says where a value comes from; others, such as `bytes`, say what it is, and stay."""
 
 
@@ -153,7 +154,8 @@ def rewrite_machine(
     machine: Machine, values: Mapping[str, float], path: str, *, origin: str = "", allow_outside: bool = False
 ) -> str:
     """The text of the machine's file with these values, read back before it is returned; `path` says where it will lie.
-    A value keeps its unit; `origin` is what the comment behind it says. Raises AspenError where a value cannot be placed, or the text would not load from there."""
+    A value keeps its unit; `origin` is what the comment behind it says. Raises AspenError where a value cannot be
+    placed, or the text would not load from there."""
     where = machine.root.name_span
     assert where is not None, machine
     changes: dict[str, list[Change]] = {}

@@ -1,12 +1,14 @@
-"""Commands that connect other programs: `lsp` an editor, `completion` a shell."""
+"""Commands that connect other programs: `lsp` an editor, `serve` programs, `completion` a shell."""
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 from aspenpy.shell.failure import CommandError
-from aspenpy.shell.option import Arguments, choice, command, flag
+from aspenpy.shell.option import Arguments, choice, command, flag, option
 from aspenpy.shell.options import machine
 from aspenpy.shell.output import emit
 
@@ -34,6 +36,39 @@ def run_lsp(arguments: Arguments) -> int:
     from aspenpy.editor.server import serve
 
     serve(arguments.machine)
+    return 0
+
+
+@command(
+    "serve",
+    "tools",
+    "Serve programs over the Model Context Protocol: eval, compare, explain, sweep, check, list",
+    options=(
+        flag("--mcp", "over standard input and output, as clients of the Model Context Protocol start servers"),
+        option(
+            "--folder",
+            "FOLDER",
+            "the only folder whose files are read (default: the one it is started in)",
+            default=".",
+        ),
+    ),
+    examples=(
+        ("what a client runs; it ends when the client goes", "printf '' | aspenpy serve --mcp"),
+        ("with the models of another folder", "printf '' | aspenpy serve --mcp --folder ."),
+    ),
+    interactive=True,
+)
+def run_serve(arguments: Arguments) -> int:
+    """0 when the client has gone."""
+    if not arguments.mcp:
+        raise CommandError("`aspenpy serve` serves one protocol: --mcp")
+    if find_spec("mcp") is None:
+        raise CommandError("`aspenpy serve --mcp` needs mcp: pip install 'aspenpy[mcp]'")
+    if not os.path.isdir(arguments.folder):
+        raise CommandError(f"--folder: `{arguments.folder}` is no folder")
+    from aspenpy.shell.tool_server import make_server
+
+    make_server(Path(os.path.realpath(arguments.folder))).run("stdio")
     return 0
 
 

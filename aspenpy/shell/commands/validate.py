@@ -66,7 +66,11 @@ OPTIONS = (
     PRECISION,
     *runs(5, 20, ("--least", "--most")),
     flag("--cpu-time", "compares processor time, for programs of one thread on a host that others use"),
-    option("--fail-over", "PERCENT", "ends with status 1 where a prediction is off by more, either way, such as 30%"),
+    option(
+        "--fail-over",
+        "PERCENT",
+        "ends with status 1 where a prediction is off by so many percent, either way",
+    ),
     REPORT.adapt(", a .md, .html or .xml (JUnit) file; may be repeated"),
     PICTURE.adapt(": predicted and measured times over the first axis"),
     *RESULTS,
