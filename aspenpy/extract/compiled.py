@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
+from tempfile import TemporaryDirectory
 
 from aspenpy.assembly.compiling import NATIVE, Recipe, compile_listing
 from aspenpy.assembly.listing import CompiledFunction
@@ -180,11 +181,22 @@ def read_code(units: Sequence[TranslationUnit], recipe: Recipe) -> CompiledLoops
     if simulator is None:
         return "llvm-mca is not installed"
     functions: list[CompiledFunction] = []
-    for unit in (unit for unit in units if not unit.is_cuda):
-        found = compile_listing(unit.path, recipe, unit.flags)
-        if isinstance(found, str):
-            return found
-        functions += found
+    with TemporaryDirectory(prefix="aspenpy-") as modules:
+        waiting = [unit for unit in units if not unit.is_cuda]
+        while waiting:
+            failed: dict[TranslationUnit, str] = {}
+            for unit in waiting:
+                flags = (*unit.flags, "-J", modules) if unit.is_fortran else unit.flags
+                found = compile_listing(unit.path, recipe, flags)
+                if not isinstance(found, str):
+                    functions += found
+                elif unit.is_fortran:  # it may use a module of another one
+                    failed[unit] = found
+                else:
+                    return found
+            if len(failed) == len(waiting):
+                return next(iter(failed.values()))
+            waiting = list(failed)
     return CompiledLoops(functions, simulator, simulator.host if recipe.target == NATIVE else recipe.target)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import aspenpy
+from aspenpy.assembly.compiling import Recipe
 from aspenpy.extract.extraction import Extraction, extract
 from aspenpy.extract.model_runs import ProgramRun
 
@@ -48,6 +49,17 @@ def test_whole_programs_do_what_the_instructions_do(name: str, tmp_path: Path) -
     counts = total(found, tmp_path)
     for kind, ran in STORED[name].items():
         assert counts[kind] == pytest.approx(ran, rel=0.05, abs=10), kind
+
+
+@needs_gfortran
+@pytest.mark.skipif(shutil.which("llvm-mca") is None, reason="cycles are those of llvm-mca")
+def test_compiled_loops_have_modules_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = shutil.copytree(WHOLE / "blocks", tmp_path / "blocks")
+    monkeypatch.chdir(folder)
+    before = sorted(path.name for path in folder.iterdir())
+    text = extract(".", level="o2", recipe=Recipe(("-O2",), "gfortran")).text
+    assert "// compiled by gfortran -O2; cycles of" in text
+    assert sorted(path.name for path in folder.iterdir()) == before
 
 
 def test_a_folder_its_files_and_its_commands_give_one_model(tmp_path: Path) -> None:
