@@ -61,6 +61,10 @@ class ThreadRange(Record):
     low: Value
     high: Value
 
+    @property
+    def length(self) -> Value:
+        return v.subtract(self.high, self.low)
+
 
 class DeviceKernel:
     """Loops of one launch: those over blocks, those over the threads of a block, and what each thread does."""
@@ -161,12 +165,10 @@ class DeviceKernel:
             if cut is None:
                 left.append(guard)
                 continue
-            name, interval = cut
-            before = inner[name]
-            share = v.multiply(
-                share, v.ratio(v.subtract(interval.high, interval.low), v.subtract(before.high, before.low))
-            )
-            inner[name] = interval
+            inner[cut[0]] = cut[1]
+        for name, interval in inner.items():
+            if interval is not within[name]:
+                share = v.multiply(share, v.ratio(interval.length, within[name].length))
         then = self._settle_edges(item.then, inner)
         otherwise = self._settle_edges(item.otherwise, within)
         if len(left) == len(item.guards):
@@ -200,11 +202,20 @@ class DeviceKernel:
             v.floor_quotient(v.subtract(v.add(limit, axis.threads), ONE), axis.threads),
         )
         if v.is_same(length, axis.length):
-            if any(v.is_same(axis.blocks, each) for each in rounded):
+            if any(v.is_same(axis.blocks, each) for each in rounded) or self._covers(axis, limit):
                 return limit
             if v.is_same(axis.blocks, v.floor_quotient(limit, axis.threads)):
                 return length
         return v.extreme_of("min", (length, limit))
+
+    @staticmethod
+    def _covers(axis: ThreadAxis, limit: Value) -> bool:
+        """Whether blocks by a rounded quotient hold as many threads as a limit, which the quotient may exceed."""
+        for function, missing in (("ceil", ZERO), ("floor", v.subtract(axis.threads, ONE))):
+            found = _numerator(axis.blocks, function)
+            if found is not None and v.is_same(found[1], axis.threads):
+                return v.is_never_negative(v.subtract(v.subtract(found[0], missing), limit))
+        return False
 
     def _find_mean_passes(self, bound: Value) -> Value | None:
         """The mean of the passes of a loop over every so many elements, as many as there are threads; None for other
@@ -289,14 +300,14 @@ def _larger(a: Value, b: Value) -> Value:
     return v.extreme_of("max", (a, b))
 
 
-def _numerator(bound: Value) -> tuple[Value, Value] | None:
-    """Dividend and divisor of a bound that rounds a quotient up; None for other bounds."""
+def _numerator(bound: Value, function: str = "ceil") -> tuple[Value, Value] | None:
+    """Dividend and divisor of a bound that rounds a quotient, by default up; None for other bounds."""
     atoms = [
         (monomial[0][0], coefficient)
         for monomial, coefficient in bound.terms.items()
         if len(monomial) == 1 and monomial[0][0].kind == "apply"
     ]
-    if len(atoms) != 1 or atoms[0][1] != 1 or atoms[0][0].payload != "ceil":
+    if len(atoms) != 1 or atoms[0][1] != 1 or atoms[0][0].payload != function:
         return None
     (atom, _) = atoms[0]
     inside = atom.args[0]

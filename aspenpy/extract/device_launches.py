@@ -70,7 +70,9 @@ def _make_launched(kernel: r.Function, launch: r.Launch, known: _SourceConstants
         extents += (r.Constant(assumed.pop(0) if there else 1, INT) for there in is_used)
     named = [(name, axis) for name in ("gridDim", "blockDim") for axis in AXES]
     pairs = [(index_variable(*place), extent) for place, extent in zip(named, extents, strict=False)]
-    start = [r.Declaration(index, extent, span=kernel.span) for index, extent in pairs]
+    own = [formal.replace(key=f"{launch.key}@{formal.key}") for formal in kernel.formals]
+    start = [r.Declaration(formal, mine, span=kernel.span) for formal, mine in zip(kernel.formals, own, strict=True)]
+    start += [r.Declaration(index, extent, span=kernel.span) for index, extent in pairs]
     values = {
         index.key: extent.value
         for index, extent in pairs
@@ -81,9 +83,7 @@ def _make_launched(kernel: r.Function, launch: r.Launch, known: _SourceConstants
         for axis, extent in zip(AXES, along, strict=False):
             body = _loop_over(index_variable(name, axis, kernel.span), extent, body, pragma)
     whole = r.CompoundStatement((*start, body), kernel.span)
-    return kernel.replace(
-        key=launch.key, formals=(*kernel.formals, *formals), body=whole, in_place=False, launch=launch
-    )
+    return kernel.replace(key=launch.key, formals=(*own, *formals), body=whole, in_place=False, launch=launch)
 
 
 def _loop_over(index: r.Variable, extent: r.Expression, body: r.Statement, pragma: str) -> r.Statement:

@@ -88,8 +88,7 @@ class LaunchText:
                 each = self.naming.names.find_library_flops(function)
                 yield f"flops [{self._each(v.multiply(amount, each))}] as {precision or 'sp'}, simd  // {name}"
             elif name == "multiply" and (added := done.get(("add", precision))) is not None:
-                is_less = v.is_never_negative(v.subtract(added, amount))
-                fused = amount if is_less else v.extreme_of("min", (amount, added))
+                fused = _find_smaller(amount, added)
                 yield f"flops [{self._each(v.scale(fused, 2))}] as {precision}, simd, fmad"
                 for rest in (v.subtract(amount, fused), v.subtract(added, fused)):
                     if rest.terms:
@@ -262,6 +261,14 @@ def _list_threads(items: list[Item]) -> Iterator[Nest]:
     while isinstance(inner, Nest) and is_threads(inner):
         yield inner
         inner = next((item for item in inner.body if is_threads(item)), None)
+
+
+def _find_smaller(a: Value, b: Value) -> Value:
+    """The smaller of two amounts, by their quotient or signs where those say it."""
+    quotient = v.number(v.ratio(b, a)) if a.terms else None
+    if quotient is not None:
+        return a if quotient >= 1 else b
+    return a if v.is_never_negative(v.subtract(b, a)) else v.extreme_of("min", (a, b))
 
 
 def _is_whole(value: Value) -> bool:

@@ -490,3 +490,28 @@ def test_predictions_are_near_published_times(tmp_path: Path) -> None:
     errors = sorted(abs(ratio - 1) for ratio in found.values())
     assert errors[14] < 0.2
     assert all(0.4 < ratio < 1.5 for ratio in found.values()), found
+
+
+def test_each_launch_has_its_own_arguments(tmp_path: Path) -> None:
+    kernel = "__global__ void f(float *out, const float *in) { out[threadIdx.x] = in[threadIdx.x] + 1; }\n"
+    found = of_vectors(kernel, "f<<<1, 256>>>(y, x); f<<<1, 256>>>(x, y)", tmp_path)
+    moved = [
+        line.split(" to ")[-1].split(" from ")[-1].split()[0] for line in found.text.splitlines() if " as nest" in line
+    ]
+    assert moved == ["x", "y", "y", "x"]
+
+
+def test_bounds_that_a_rounded_grid_covers(tmp_path: Path) -> None:
+    """A grid for n + 31 elements holds the n - 2 inside, whatever n is."""
+    text = """#define N 1000
+    __global__ void f(float *x) {
+      int i = blockIdx.x*32 + threadIdx.x;
+      if (i < 1 || i >= N - 1) return;
+      x[i] = 2*x[i];
+    }
+    int main() { float *x; cudaMalloc(&x, 4*N); f<<<(N + 31)/32, 32>>>(x); }"""
+    found = extracted(text, tmp_path)
+    (tmp_path / "found.aspen").write_text(found.text)
+    model = aspenpy.load_application(tmp_path / "found.aspen")
+    assert "min(" not in found.text
+    assert float(aspenpy.count(model, "flops", set={"N": 777})) == pytest.approx(775)
