@@ -4,6 +4,7 @@ A machine says it by the flag `rank` on a component:
 
     core zen4_core { property rank ... }        // an MPI rank for each core
     socket nvidia_h100 { property rank ... }    // one for each device
+    die mi250x_die { property rank ... }        // of which a board has two
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ def find_bound_places(
     if bind == NUMA:
         return [find_domain(places) or _component("socket", machine, places)]
     found = _component("socket" if bind == DEVICE else bind, machine, places)
+        domains = [place for place in places if place.component.type == "memory" and "socket" in _types(place)]
+        return [domains[0] if domains else _component("socket", machine, places)]
+    if bind == DEVICE:
+        dies = [place for place in _find_flagged_places(places, others) if place.component.type == "die"]
+        return dies or [_component("socket", machine, places)]
+    found = _component(bind, machine, places)
     return [found, *others] if bind == "core" else [found]
 
 
