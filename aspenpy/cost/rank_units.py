@@ -40,9 +40,6 @@ def find_bound_places(
         return _find_flagged_places(places, others)
     if bind == NUMA:
         return [find_domain(places) or _component("socket", machine, places)]
-    found = _component("socket" if bind == DEVICE else bind, machine, places)
-        domains = [place for place in places if place.component.type == "memory" and "socket" in _types(place)]
-        return [domains[0] if domains else _component("socket", machine, places)]
     if bind == DEVICE:
         dies = [place for place in _find_flagged_places(places, others) if place.component.type == "die"]
         return dies or [_component("socket", machine, places)]
