@@ -436,7 +436,7 @@ class FortranStatements:
         head, *rest = node.children
         subject = self.expressions.read(head.children[0])
         cases = _split_cases(rest, "Case_Stmt")
-        exhaustive = any("DEFAULT" in str(head).upper() for head, _ in cases)
+        exhaustive = any(str(head.children[0]).upper() == "DEFAULT" for head, _ in cases)
         return [r.Switch(subject, tuple(self.read_all(body) for _, body in cases), exhaustive, subject.span or span)]
 
     def _read_select_type_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
