@@ -77,11 +77,22 @@ class DeclarationReader:
         statements = list(_statements(part))
         for node in statements:
             self._note(node)
+        for node in statements:  # bounds of arrays may be formals that are declared behind them
+            if type_name(node) == "Type_Declaration_Stmt" and self._declares_numbers(node):
+                self._declare(node, self._begin(node))
         for node in statements:
             self._define(node, self._begin(node))
         for name in (*self._shapes, *self._common, *self.formals):
             if name not in self.scope.names and name != "*":
                 self._declare_entity(name, self._type_by_name(name), Attributes(frozenset()))
+
+    def _declares_numbers(self, node: Any) -> bool:
+        """Whether a declaration has nothing but formals that are integers of the default kind."""
+        type_node, _, items = node.children
+        is_plain = type_name(type_node) == "Intrinsic_Type_Spec" and type_node.children[1] is None
+        names = [str(item.children[0]).lower() for item in list_arguments(items)]
+        shapes = [item.children[1] for item in list_arguments(items)]
+        return is_plain and str(type_node).upper() == "INTEGER" and set(names) <= set(self.formals) and not any(shapes)
 
     def _note(self, node: Any) -> None:
         kind = type_name(node)

@@ -105,6 +105,16 @@ def test_modules_types_generics_and_allocation_are_followed(tmp_path: Path) -> N
     assert not found.left()
 
 
+def test_bounds_may_be_formals_that_are_declared_behind_them(tmp_path: Path) -> None:
+    text = model(
+        "subroutine s(a, n, m)\nimplicit none\nreal(8), intent(inout) :: a(n, m)\ninteger, intent(in) :: n, m\n"
+        "a = a*3\nend\n",
+        tmp_path,
+    )
+    assert "flops [m*n] as multiply, dp" in text
+    assert "not understood" not in text
+
+
 def test_select_type_has_the_components_of_each_case(tmp_path: Path) -> None:
     """By hand: two products of a circle, one of a box, none of others."""
     text = model(
