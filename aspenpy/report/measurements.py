@@ -11,6 +11,7 @@ from aspenpy.learn.estimators.training_rows import EarlierRuns
 from aspenpy.learn.measurements.measure import Measured
 from aspenpy.learn.measurements.sheet import MeasurementSheet
 from aspenpy.learn.model_validation import NEAR_FACTOR, Validation, ValidationPoint
+from aspenpy.learn.profile_validation import ProfileValidation
 from aspenpy.report.junit import CaseVerdict, VerdictSuite, write_suites
 from aspenpy.report.prediction import BOUND_BY
 from aspenpy.tables.drawing import (
@@ -196,6 +197,52 @@ def _kernels_table(found: Validation) -> Table:
     return make_table(
         heads, last.kernels, "kernels", title=f"kernels at {_list_values(last)}" if last.values else "kernels"
     )
+
+
+# -- profiles --------------------------------------------------------------------------------------
+
+
+PROFILED = (
+    Column("region"),
+    Column("kernel"),
+    Column("measured", unit="s"),
+    Column("predicted", unit="s"),
+    Column("predicted/measured", "{:.2f}".format, "right", key="ratio"),
+)
+
+
+def report_profile(found: ProfileValidation) -> Report:
+    """Regions of a profile beside their kernels, those beyond the limit marked."""
+    name, machine = found.case.application.name, found.case.required_machine.name
+    marked = frozenset(index for index, item in enumerate(found.kernels) if item in found.failed)
+    said = [("part of the profile that has a kernel", format_share(found.covered))]
+    if found.limit is not None:
+        said.append(("beyond the limit", f"{len(found.failed)} of {len(found.kernels)}, by {found.limit:.0%}"))
+    data = {
+        "application": name,
+        "machine": machine,
+        "covered": found.covered,
+        "limit": found.limit,
+        "failed": len(found.failed),
+    }
+    parts = (make_facts(said), make_table(PROFILED, found.kernels, "kernels", marked=marked))
+    return Report(f"{name} on {machine}: predicted and profiled by kernel", data, parts, found.diagnostics)
+
+
+register_report(ProfileValidation, report_profile)
+
+
+def write_profile_verdicts(found: ProfileValidation) -> str:
+    """JUnit's XML: a case for each region that is a kernel, failed where it is beyond the limit."""
+    name = found.case.application.name
+    verdicts = []
+    for item in found.kernels:
+        times = (
+            f"predicted {format_quantity(item.predicted or 0.0, 's')}, measured {format_quantity(item.measured, 's')}"
+        )
+        if item.kernel:
+            verdicts.append(CaseVerdict(item.kernel, times if item in found.failed else ""))
+    return write_suites([VerdictSuite(f"aspenpy validate {name}", name, verdicts)])
 
 
 WIDTH, UP = 7, 4.0  # inches of the times

@@ -113,6 +113,9 @@ ALL_FORMATS = formats()
 SUFFIXES = {form.suffix.lstrip("."): form.name for form in FORMATS.values() if form.suffix}
 PICTURE = option("--picture", "FILE", "also draws a picture, an .svg, .png or .pdf file")
 MEASURED = option("--measured", "FILE", "compares with measurements of this run")
+MAP = repeatable_option(
+    "--map", "REGION=KERNEL", "the kernel of a measured region that has another name; may be repeated"
+)
 REPORT = repeatable_option("--report", "FILE", "also a report")
 OUTPUT = option("-o --output", "FILE", "the file to write")
 TABLES = OUTPUT.adapt(

@@ -132,6 +132,39 @@ def test_the_gate_fails_beyond_its_limit(case: Case, capsys: pytest.CaptureFixtu
     assert ElementTree.parse("v.xml").getroot()[0].get("failures") == "0"
 
 
+def test_kernels_beside_a_profile(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    """`main` takes 1000 words of 8 bytes at 8 GB/s: 1 us, in a profile 2 us; half of its time has no kernel."""
+    Path("p.csv").write_text("function,time [us]\nloop,2\nwrite,2\n")
+    words = ["validate", "sweep.aspen", "--profile", "p.csv", "--machine", "host.aspen", "--map", "loop=main"]
+    assert main([*words, "--format", "json", "--report", "p.xml", "--fail-over", "90%"]) == 1
+    found = json.loads(capsys.readouterr().out.partition("p.xml is written")[0])
+    assert found["covered"] == pytest.approx(0.5)
+    first = next(row for row in found["kernels"] if row["kernel"])
+    assert (first["region"], first["predicted"], first["ratio"]) == ("loop", pytest.approx(1e-6), pytest.approx(0.5))
+    assert ElementTree.parse("p.xml").getroot()[0].get("failures") == "1"
+    assert main([*words, "--fail-over", "110%"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "validate takes --run COMMAND, or --profile FILE"),
+        (["--profile", "p.csv", "--run", "true"], "validate takes --run COMMAND, or --profile FILE"),
+        (["--profile", "p.csv"], "no region of the profile is a kernel: loop"),
+        (["--profile", "p.csv", "--over", "n=1,2"], "--profile is of one run"),
+        (["--profile", "none.csv"], "file not found"),
+        (["--profile", "bare.csv"], "the profile has no times"),
+    ],
+)
+def test_what_a_profile_is_refused_for(
+    case: Case, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    Path("p.csv").write_text("function,time [us]\nloop,2\n")
+    Path("bare.csv").write_text("function,flops\nloop,2\n")
+    assert main(["validate", "sweep.aspen", "--machine", "host.aspen", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -23,10 +23,10 @@ from aspenpy.shell.option import (
     flag,
     option,
     positive,
-    repeatable_option,
     split_pairs,
 )
 from aspenpy.shell.options import (
+    MAP,
     MEASURED,
     MODEL,
     PICTURE,
@@ -127,9 +127,7 @@ def run_profile(arguments: Arguments) -> int:
             ", kernel by kernel: a file of LIKWID, perf, ncu, nvprof or CSV with times, flops and bytes, or with times "
             "alone"
         ),
-        repeatable_option(
-            "--map", "REGION=KERNEL", "the kernel of a measured region that has another name; may be repeated"
-        ),
+        MAP,
         SEED,
     ),
     examples=(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from collections.abc import Sequence
@@ -20,16 +21,17 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity
 from aspenpy.language.files import write_whole
 from aspenpy.learn.measurements.measure import StoppingRule
 from aspenpy.learn.model_validation import PROCESSOR, WALL, CommandTemplate, run_and_compare
+from aspenpy.learn.profile_validation import compare_profile
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, parse
 from aspenpy.models.machine.model import Machine
-from aspenpy.report.measurements import draw, write_verdicts
+from aspenpy.report.measurements import draw, write_profile_verdicts, write_verdicts
 from aspenpy.shell.commands.extract import list_sizes
 from aspenpy.shell.commands.machine import probe_with_progress
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import axes_of, machine_named, only_entry
-from aspenpy.shell.option import Arguments, Examples, command, flag, option, read_percent
-from aspenpy.shell.options import PICTURE, REPORT, RESULTS, SEED, SETTINGS, machine, settings_of
+from aspenpy.shell.option import Arguments, Examples, command, flag, option, read_percent, split_pairs
+from aspenpy.shell.options import MAP, PICTURE, REPORT, RESULTS, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver, report, report_written, require_page, write_page
 from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import COMPILER, FLAGS, LEVEL, LINK, OVER, PRECISION, RUN, STRICT, runs
@@ -54,7 +56,14 @@ OPTIONS = (
         "a program in C or C++: files, a folder, or compile_commands.json; or an application model",
         nargs="+",
     ),
-    RUN.adapt(required=True),
+    RUN.adapt("; or --profile"),
+    option(
+        "--profile",
+        "FILE",
+        "compares the kernels of a model with a profile of its run instead: gprof, perf report, LIKWID, ncu, nsys, "
+        "rocprof, or a table of kernels and times",
+    ),
+    MAP,
     OVER.adapt(": sizes, for commands with {NAME}; may be repeated"),
     machine(required=False, why=" (default: this host is measured first)"),
     LEVEL.adapt(" (default: as the program was compiled, else o2)", former="--level"),
@@ -95,6 +104,10 @@ NO_OPTIONS = CompileOptions((), "--as source")
 
 @command("validate", "measure", "Predict a program from its source, run it, and compare the times", OPTIONS, EXAMPLES)
 def run_validate(arguments: Arguments) -> int:
+    if (arguments.run is None) == (arguments.profile is None):
+        raise CommandError("validate takes --run COMMAND, or --profile FILE of a run")
+    if arguments.profile is not None:
+        return _validate_profile(arguments)
     if arguments.picture and not arguments.over:
         raise CommandError("a picture goes over sizes: --over n=100..2000:log:5")
     if arguments.most_runs < arguments.least_runs:
@@ -126,6 +139,31 @@ def run_validate(arguments: Arguments) -> int:
             report_written(path)
         else:
             write_page(path, found.report(), (lambda: draw(found)) if axes else None)
+    return 1 if found.failed else 0
+
+
+def _validate_profile(arguments: Arguments) -> int:
+    """Compares the kernels of a model with a profile; 1 where one is beyond the limit."""
+    if not arguments.machine or (not arguments.sources[0].endswith(".aspen") and os.path.exists(arguments.sources[0])):
+        raise CommandError("--profile compares an application model on a --machine: `aspenpy extract` writes one")
+    if arguments.over or arguments.picture:
+        raise CommandError("--profile is of one run: --set gives its sizes, and there is nothing to draw over")
+    for path in arguments.report:
+        require_page(path, more=(".xml",))
+    limit = None if arguments.fail_over is None else read_percent("--fail-over", arguments.fail_over)
+    application = load_application(arguments.sources[0], allow_outside=arguments.allow_outside)
+    machine = machine_named(arguments.machine, arguments)
+    kernel = only_entry(application, arguments.kernel)
+    case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
+    pairs = split_pairs("--map", "REGION=KERNEL, such as triad_loop=triad", arguments.map)
+    found = compare_profile(case, arguments.profile, pairs, limit)
+    deliver(found.report(), arguments)
+    for path in arguments.report:
+        if path.endswith(".xml"):
+            write_whole(path, write_profile_verdicts(found))
+            report_written(path)
+        else:
+            write_page(path, found.report(), None)
     return 1 if found.failed else 0
 
 

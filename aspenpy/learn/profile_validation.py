@@ -1,0 +1,76 @@
+"""Predicted times of kernels beside those of a profile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aspenpy.answers.case import Case
+from aspenpy.answers.prediction import predict
+from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.learn.measured_kernels import match_kernels, read_kernels
+from aspenpy.learn.measurements.sheet import Data
+from aspenpy.record import Record
+from aspenpy.tables.result import Result
+
+
+class ProfiledKernel(Record):
+    """A region of a profile with its own seconds, and the kernel and its predicted seconds, where it has one."""
+
+    region: str
+    measured: float
+    kernel: str | None
+    predicted: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """Predicted over measured."""
+        return self.predicted / self.measured if self.predicted else None
+
+
+class ProfileValidation(Record, Result):
+    """The regions of a profile, the longest first. A kernel fails whose prediction is off by more than a part of
+    `limit`, either way."""
+
+    case: Case
+    kernels: tuple[ProfiledKernel, ...]
+    limit: float | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def failed(self) -> tuple[ProfiledKernel, ...]:
+        """Kernels beyond the limit."""
+        ratios = ((item, item.ratio) for item in self.kernels)
+        return tuple(
+            item
+            for item, ratio in ratios
+            if self.limit is not None and ratio is not None and max(ratio, 1 / ratio) - 1 > self.limit
+        )
+
+    @property
+    def covered(self) -> float:
+        """The part of the profile's time that has a kernel."""
+        return sum(item.measured for item in self.kernels if item.kernel) / sum(item.measured for item in self.kernels)
+
+
+def compare_profile(
+    case: Case, profile: Data, kernels: Mapping[str, str], limit: float | None = None
+) -> ProfileValidation:
+    """Compares the own times of kernels, without those of what they call, with a profile of a run of the case.
+    Raises AspenError where the profile has no times, or none of its regions is a kernel."""
+    prediction = predict(case)
+    read = read_kernels([profile])
+    timed = [item for item in read.kernels if item.time]
+    if not timed:
+        hint = "perf record -e cpu-clock samples time; a table has a column `time`"
+        fail("no-time", "the profile has no times", hint=hint)
+    predicted = {use.name: float(use.exclusive) for use in prediction.kernels}
+    found, notes = match_kernels([item.name for item in timed], list(predicted), kernels)
+    if not found:
+        names = ", ".join(item.name for item in timed[:5])
+        fail("no-such-kernel", f"no region of the profile is a kernel: {names}", hint="--map REGION=KERNEL names them")
+    rows = [
+        ProfiledKernel(item.name, item.time or 0.0, found.get(item.name), predicted.get(found.get(item.name, "")))
+        for item in timed
+    ]
+    rows.sort(key=lambda row: -row.measured)
+    return ProfileValidation(case, tuple(rows), limit, (*prediction.diagnostics, *read.diagnostics, *notes))
