@@ -24,8 +24,8 @@ from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
 MOST_NODES = 1024
-ONE_BY_ONE = 64  # nodes up to which every number is looked at; beyond it so many in each octave:
-IN_AN_OCTAVE = 16
+ONE_BY_ONE = 64  # nodes up to which every number is looked at
+IN_AN_OCTAVE = 16  # numbers of nodes that are looked at in each octave beyond
 THRESHOLD = 0.5  # efficiency below which more nodes are not worth it
 
 

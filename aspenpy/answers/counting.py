@@ -143,7 +143,7 @@ class Counts(Result):
                 for item in block.requirements:
                     spans.setdefault(item.resource, item.span)
         for name, value in self.amounts.items():
-            as_float(value, f"the amount of `{name}`", spans.get(name, self.entry.name_span))
+            as_float(value, f"the amount of `{name}`", spans.get(name, self.entry.name_span))  # for its error alone
 
     def expression(self, resource: str) -> Expr:
         """The amount of a resource, or of `bytes`, in the symbols of the model."""

@@ -148,7 +148,7 @@ class Network(Result):
     def collective(self, name: str, ranks: int, size: float) -> Collective:
         """A collective among so many ranks; sizes are those of docs/networks.md. Raises AspenError, as where several
         kinds of sockets leave open which links inside of a node join the ranks."""
-        choose_socket(self.machine, self.socket)
+        choose_socket(self.machine, self.socket)  # for its error alone
         require_known(name, COLLECTIVES, "unknown-collective", f"unknown collective `{name}`")
         amount, count = graph.number(size), graph.number(ranks)
         requirement = flow.Requirement(

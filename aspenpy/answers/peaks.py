@@ -74,7 +74,7 @@ def peaks(
     :raises AspenError: for a socket or parameter that the machine does not have
     """
     if socket is not None:
-        choose_socket(machine, socket)
+        choose_socket(machine, socket)  # for its error alone
     definitions = redefine_parameters(machine, set or {})
     offers: dict[tuple[str, tuple[str, ...]], Offer] = {}
     for name in (socket,) if socket is not None else machine.sockets or (None,):

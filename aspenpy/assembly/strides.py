@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from aspenpy.assembly.listing import Instruction
-from aspenpy.record import Record
+from aspenpy.record import NamedTuple, Record
 
 _REFERENCE = re.compile(r"^([^()%]*)\((%\w+)?(?:,\s*(%\w+))?(?:,\s*(\d))?\)$")
 _ARITHMETIC = re.compile(r"v?(?:(add|sub|mul|div|sqrt)|(fn?m(?:add|sub)\d*))(s|p)(s|d)$")
@@ -115,15 +115,25 @@ def lanes_of(one: Instruction) -> int:
     return max(widths, default=16) // (8 if arithmetic[4] == "d" else 4)
 
 
-def count_flops(lap: Iterable[Instruction]) -> Iterator[tuple[str, str, bool, int]]:
-    """Class, precision, whether in vectors, and flops of each arithmetic instruction; a fused one is two."""
+class InstructionFlops(NamedTuple):
+    """The flops of an arithmetic instruction; a fused one is two."""
+
+    operation: str
+    precision: str
+    in_vectors: bool
+    flops: int
+
+
+def count_flops(lap: Iterable[Instruction]) -> Iterator[InstructionFlops]:
+    """The flops of each arithmetic instruction."""
     for one in lap:
         arithmetic = _ARITHMETIC.match(one.mnemonic)
         if arithmetic is not None:
             name, flops = (CLASSES[arithmetic[1]], 1) if arithmetic[1] else ("fma", 2)
-            yield name, "dp" if arithmetic[4] == "d" else "sp", arithmetic[3] == "p", flops * lanes_of(one)
+            precision = "dp" if arithmetic[4] == "d" else "sp"
+            yield InstructionFlops(name, precision, arithmetic[3] == "p", flops * lanes_of(one))
 
 
 def flops_of(lap: Iterable[Instruction]) -> Fraction:
     """Flops of a lap."""
-    return Fraction(sum(flops for _, _, _, flops in count_flops(lap)))
+    return Fraction(sum(each.flops for each in count_flops(lap)))

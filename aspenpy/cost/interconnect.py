@@ -25,14 +25,6 @@ from aspenpy.record import Record
 EDGES = "edges"
 """The property that has the links of a custom network."""
 
-FILLED = ("star", "fully_connected")
-"""Topologies that have as many nodes as the machine, unless they say otherwise."""
-
-GRIDS = ("mesh", "torus")
-
-DIRECT = ("hypercube", "mesh", "torus", "custom")
-"""Topologies in which every place is a node. In others places may stay free, and on routers with several."""
-
 
 class Interconnect(Record):
     """A network whose sizes are symbols of the machine.
@@ -79,7 +71,7 @@ class Interconnect(Record):
     def sharing_of_links(self, senders: Expr) -> Expr:
         """Messages that share a link while so many nodes or ranks send in one direction: those of the nodes on a router
         of a mesh or torus."""
-        grid = self.topology.kind in GRIDS
+        grid = TOPOLOGIES[self.topology.kind].is_grid
         on_a_router = dict(self.topology.parameters).get("nodes_per_router", graph.ONE) if grid else graph.ONE
         return (
             on_a_router if on_a_router is graph.ONE else graph.apply("min", on_a_router, graph.apply("max", 1, senders))
@@ -140,7 +132,7 @@ def topology_in_numbers(machine: Machine, network: Interconnect, values: Mapping
     with locate_failures(machine.origins, network.component.name_span):
         *found, nodes = evaluate_many([*symbols, network.nodes], None, 0, values or machine.definitions)
     sizes = {name: _numbers(network.component, name, value) for name, value in zip(names, found, strict=True)}
-    if network.topology.kind in FILLED:
+    if TOPOLOGIES[network.topology.kind].has_nodes_of_machine:
         sizes.setdefault("nodes", nodes)
     made = _make_topology(network.component, network.topology.kind, sizes)
     stated = network.component.properties.get("topology")
@@ -169,7 +161,7 @@ def _fits(made: Topology, places: Number, nodes: Number) -> bool:
 
 def _is_filled(made: Topology) -> bool:
     """Whether all places have to be nodes: some of a router may be for service."""
-    return made.kind in DIRECT and "nodes_per_router" not in dict(made.parameters)
+    return TOPOLOGIES[made.kind].direct and "nodes_per_router" not in dict(made.parameters)
 
 
 def _report_wrong_size(network: Interconnect, made: Topology, nodes: int) -> Diagnostic:
@@ -183,21 +175,21 @@ def _report_wrong_size(network: Interconnect, made: Topology, nodes: int) -> Dia
 
 
 def _size_hint(made: Topology) -> str:
-    if made.kind in GRIDS:
+    if TOPOLOGIES[made.kind].is_grid:
         times = "" if _is_filled(made) else ", times `nodes_per_router`,"
         enough = "the nodes" if _is_filled(made) else "the nodes or more"
         return f"its dimensions{times} have to multiply to {enough} of the machine"
     if made.kind == "custom":
         return "its edges have to join as many nodes as the machine has, numbered from 0 on"
     return "its parameters have to make " + (
-        "as many nodes as the machine has" if made.kind in DIRECT else "enough of them"
+        "as many nodes as the machine has" if TOPOLOGIES[made.kind].direct else "enough of them"
     )
 
 
 def require_enough_nodes(network: Interconnect, value: Expr) -> Expr:
     """The value where the network has the machine's nodes, told at the property where not."""
     made, component = network.topology, network.component
-    if made.kind in FILLED and "nodes" not in component.properties:
+    if TOPOLOGIES[made.kind].has_nodes_of_machine and "nodes" not in component.properties:
         return value
     span = component.properties[made.parameters[0][0]].span
     many = f"ports as `{network.inside}` has of it" if network.inside else "nodes as the machine has"
@@ -213,12 +205,12 @@ def require_enough_nodes(network: Interconnect, value: Expr) -> Expr:
 def _symbolic(machine: Machine, component: Component, nodes: Expr) -> Topology:
     """The topology in the symbols of the machine."""
     kind = one_of(component, "topology", tuple(TOPOLOGIES), "star")
-    family = TOPOLOGIES.get(kind)
-    known = () if family is None else (*family.parameters, *family.optional)
+    family = TOPOLOGIES[kind]
+    known = (*family.parameters, *family.optional)
     sizes: dict[str, Any] = {
         name: _sizes(machine, component.properties[name]) for name in known if name in component.properties
     }
-    if kind in FILLED:
+    if family.has_nodes_of_machine:
         sizes.setdefault("nodes", nodes)
     return _make_topology(component, kind, sizes)
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from aspenpy.cost.interconnect import Interconnect
 from aspenpy.cost.network.reordered import Brick, leaving_brick
 from aspenpy.cost.network.schemes import LinkTimes
-from aspenpy.cost.network.shift import leaving_dealt, mean_distance, off_node
+from aspenpy.cost.network.shift import leaving_dealt, off_node
+from aspenpy.cost.network.topologies import mean_distance
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from aspenpy.cost.interconnect import Interconnect, interconnect_of
-from aspenpy.cost.network.part import part_of
 from aspenpy.cost.network.schemes import LinkTimes, Mesh, PathLevel
+from aspenpy.cost.network.topologies import part_of
 from aspenpy.cost.paths import Paths
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.expr import graph

@@ -183,7 +183,7 @@ def _describe_members(found: Iterable[Declared], members: Mapping[str, tuple[str
     for item in found:
         value = item.node.value
         text = value_text(item) or ""
-        enum = members.get(getattr(item.node, "member_of", None) or "", ())
+        enum = members.get(item.node.member_of or "", ()) if isinstance(item.node, nodes.Parameter) else ()
         if isinstance(item.value, int) and 0 <= item.value < len(enum):
             text = enum[item.value]
         elif isinstance(item.value, Fraction) and not item.unit and not isinstance(value, nodes.Number):

@@ -99,13 +99,13 @@ def read_objective(text: str) -> Parsed:
 def read_quantity(node: nodes.Expression, prediction: Prediction) -> Expr:
     """An expression of metrics, parameters and constants, lowered. Raises AspenError at an unknown name, and where
     units contradict each other."""
-    dimension_of(node, lambda name: _dimension_of_name(name, prediction))
+    dimension_of(node, lambda name: _dimension_of_name(name, prediction))  # for its error alone
     return Lowering(lambda item: _resolve_name(item, prediction), {})(node)
 
 
 def refuse_contradiction(constraint: Constraint, prediction: Prediction) -> None:
     """Raises AspenError where the sides are in different units."""
-    dimension_of(constraint.node, lambda name: _dimension_of_name(name, prediction))
+    dimension_of(constraint.node, lambda name: _dimension_of_name(name, prediction))  # for its error alone
 
 
 def _resolve_name(node: nodes.Name, prediction: Prediction) -> Expr:

@@ -422,7 +422,7 @@ def _list_waiting(nest: Nest, loop: NaturalLoop, passes: int) -> list[Arithmetic
 
 
 def _is_in_vectors(loop: NaturalLoop) -> bool:
-    return any(wide for _, _, wide, _ in count_flops(loop.instructions()))
+    return any(each.in_vectors for each in count_flops(loop.instructions()))
 
 
 def _insert(item: Item, added: dict[int, list[Arithmetic]], wide: set[int], is_wide: bool) -> Item:

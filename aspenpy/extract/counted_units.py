@@ -271,21 +271,16 @@ def read_records(text: str) -> dict[int, float]:
 
 def is_whole(node: Any) -> bool:
     """Whether a record is an expression of whole numbers."""
-    type = getattr(node, "type", None)
-    return isinstance(type, r.Type) and type.kind == "integer" and not isinstance(node, r.Constant)
+    return isinstance(node, r.Expression) and node.type.kind == "integer" and not isinstance(node, r.Constant)
 
 
 def is_pointer(node: Any) -> bool:
     """Whether a record is an expression whose value is a pointer."""
-    type = getattr(node, "type", None)
     if isinstance(node, r.Call) and node.name in ALLOCATIONS:
         return True
-    return (
-        isinstance(type, r.Type)
-        and type.kind == "pointer"
-        and not type.is_reference
-        and not isinstance(node, r.Constant)
-    )
+    if not isinstance(node, r.Expression) or isinstance(node, r.Constant):
+        return False
+    return node.type.kind == "pointer" and not node.type.is_reference
 
 
 def _matching_nodes(written: Iterable[Any], expanded: Iterable[Any]) -> Iterator[tuple[Any, Any]]:

@@ -94,8 +94,9 @@ class ExecutionCounter:
     def _count_tests(self, condition: r.Expression, span: Span | None) -> float | None:
         """Evaluations of a condition; None for one in several parts, of which GCC counts the last."""
         parts = walk_records(condition)
-        if any(isinstance(part, r.Selection) or getattr(part, "operator", "") in ("&&", "||") for part in parts):
-            return None
+        for part in parts:
+            if isinstance(part, r.Selection) or (isinstance(part, r.Operation) and part.operator in ("&&", "||")):
+                return None
         return self.at(span)
 
     def _count_single_pass(self, node: r.LoopStatement) -> float | None:

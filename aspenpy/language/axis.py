@@ -13,7 +13,7 @@ from typing import Any
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import PREFIXES
 from aspenpy.language.source import Source, Span, split_at_commas, split_at_sign, trim_span
-from aspenpy.record import Record
+from aspenpy.record import NamedTuple, Record
 
 CATEGORIES = ("app", "machine", "socket", "kernel")  # axes that are no numbers
 
@@ -123,13 +123,21 @@ def split_axes(span: Span) -> list[Span]:
     return parts
 
 
-def read_interval(text: str, option: str, example: str) -> tuple[str, Span, Span, bool | None]:
-    """NAME, LOW and HIGH of an option that takes NAME=LOW..HIGH, and whether :whole or :real stands behind it; None for
-    neither. Raises AspenError."""
+class Interval(NamedTuple):
+    """NAME=LOW..HIGH; `whole` is None where neither :whole nor :real stands behind it."""
+
+    name: str
+    low: Span
+    high: Span
+    whole: bool | None
+
+
+def read_interval(text: str, option: str, example: str) -> Interval:
+    """The value of an option that takes NAME=LOW..HIGH. Raises AspenError."""
     axis = parse_axis(text, f"<{option}>")
     if axis.low is None or axis.high is None or axis.spacing or axis.count:
         fail("bad-axis", f"{option}: expected NAME=LOW..HIGH, such as {example}, not `{text}`", axis.span)
-    return axis.name, axis.low, axis.high, axis.whole
+    return Interval(axis.name, axis.low, axis.high, axis.whole)
 
 
 def split_ends(text: str, option: str) -> tuple[Span, Span | None]:

@@ -247,7 +247,7 @@ def format_text(source: Source, reader: Reader | None = None) -> str:
     file = split_words(source)
     items = outline_of(source, file)
     if _is_whole_model(items):
-        parse_file(source.with_text(source.text), reader or Reader())
+        parse_file(source.with_text(source.text), reader or Reader())  # for its error alone
     writer = _Writer()
     writer.write_items(items, "")
     text = "".join(f"{line}\n" for line in writer.lines)

@@ -43,10 +43,10 @@ def dimension_of(node: nodes.Expression | nodes.Condition, lookup: Lookup) -> Di
         case nodes.Array():
             return _common_dimension(node.elements, lookup, "put into one array with")
         case nodes.Comparison():
-            _common_dimension((node.left, node.right), lookup, "compared with")
+            _common_dimension((node.left, node.right), lookup, "compared with")  # for its error alone
         case nodes.Junction():
             for condition in (node.first, *(condition for _, condition in node.rest)):
-                dimension_of(condition, lookup)
+                dimension_of(condition, lookup)  # for its error alone
     return None
 
 
@@ -89,7 +89,7 @@ def _infer_call(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
         case "power":
             return _power(arguments[0], arguments[1], lookup)
         case "lookup":  # `lookup(values, sizes, x)` is as the values; x is as the sizes
-            _common_dimension(arguments[1:], lookup, "looked up among")
+            _common_dimension(arguments[1:], lookup, "looked up among")  # for its error alone
             return dimension_of(arguments[0], lookup)
         case "unknown":
             return _check_arguments(arguments, lookup)
@@ -98,7 +98,7 @@ def _infer_call(node: nodes.Apply, lookup: Lookup) -> Dimension | None:
 
 def _check_arguments(arguments: tuple[nodes.Expression, ...], lookup: Lookup) -> Dimension | None:
     for argument in arguments:
-        dimension_of(argument, lookup)
+        dimension_of(argument, lookup)  # for its error alone
     return None
 
 

@@ -133,7 +133,8 @@ def _input(prediction: Prediction, symbol: Expr, machine: int | None) -> SliderI
 
 def _choices(prediction: Prediction, symbol: Expr) -> tuple[str, ...]:
     """The members of the enum that a parameter is declared in, whose values are 0, 1, 2, ..."""
-    member_of = getattr(_node(prediction, symbol), "member_of", None)
+    node = _node(prediction, symbol)
+    member_of = node.member_of if isinstance(node, nodes.Parameter) else None
     model = prediction.machine if symbol.payload[1] == OWNER else prediction.application
     return () if member_of is None else model.enums[member_of].members
 

@@ -57,6 +57,14 @@ LIMITS = (
 LONG = make_columns("application machine socket kernel component for metric value unit", media=CSV)
 """One value a row, in its base unit."""
 
+KERNEL_FIGURES = (
+    Column("calls", "count"),
+    Column("energy", unit="J", key="total_energy", get="energy", quantity=True),
+    Column("time", unit="s", quantity=True),
+    Column("power", unit="W", quantity=True),
+)
+"""Figures of a kernel in text and JSON; in CSV each is a row, whose metric is the header."""
+
 METRIC_NAMES = {"power": "power", "edp": "EDP", "ed2p": "ED2P"}
 UNIT_NAMES = {"edp": "J s", "ed2p": "J s^2"}
 """How products of energy and time are written."""
@@ -269,14 +277,14 @@ def _kernels_table(energy: Energy) -> Table:
         return Column(name, unit="J", get=lambda kernel: _energy_of(kernel, name), media=TEXT)
 
     several = len(energy.kernels) > 1 and len(energy.components) > 1
+    calls, total, *others = KERNEL_FIGURES
     heads = (
         Column("kernel", key="name"),
-        Column("calls", "count"),
+        calls,
         Column("a call", unit="J", key="energy", get="per_call", quantity=True),
-        Column("energy", unit="J", key="total_energy", get="energy", quantity=True),
+        total,
         Column("share", "share", get=lambda it: it.energy / energy.value if energy.value else 0.0),
-        Column("time", unit="s", quantity=True),
-        Column("power", unit="W", quantity=True),
+        *others,
         Column(
             "components",
             get=lambda it: {name: Amount(_energy_of(it, name), "J") for name in energy.components},
@@ -336,8 +344,8 @@ def _long_table(energy: Energy) -> Table:
     where = (prediction.application.name, prediction.machine.name, prediction.socket)
     rows: list[tuple[Any, ...]] = [(*where, None, None, None, name, *total) for name, total in _totals(energy).items()]
     for kernel in energy.kernels:
-        for metric, unit in (("calls", ""), ("energy", "J"), ("time", "s"), ("power", "W")):
-            rows.append((*where, kernel.name, None, None, metric, getattr(kernel, metric), unit))
+        for figure in KERNEL_FIGURES:
+            rows.append((*where, kernel.name, None, None, figure.header, figure.cell(kernel), figure.unit))
         rows += [
             (*where, kernel.name, key.component, key.cause, "energy", joules, "J")
             for key, joules in kernel.by_term.items()

@@ -9,8 +9,7 @@ from math import prod
 import pytest
 
 import aspenpy
-from aspenpy.cost.network.shift import mean_distance
-from aspenpy.cost.network.topologies import topology
+from aspenpy.cost.network.topologies import mean_distance, topology
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.language.diagnostics import AspenError
 from tests.network.grid_by_rank import Grid, coordinates, messages_by_node, most_even_grid, number_of

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Application, AspenError, Machine
-from aspenpy.cost.network.part import PARTS, part_of
-from aspenpy.cost.network.shift import mean_distance
-from aspenpy.cost.network.topologies import topology
+from aspenpy.cost.network.topologies import TOPOLOGIES, mean_distance, part_of, topology
 from aspenpy.cost.network.topology import Topology
 from aspenpy.cost.placement_options import PlacementOptions
 from aspenpy.expr import graph
@@ -234,7 +232,7 @@ def test_all_nodes_have_the_whole_network(kind: str) -> None:
     assert part_of(network, ALL, ALL) is network
     expected = {name: figures[name] for name in FIGURES_OF_PART}
     assert part(network, int(figures["nodes"])) == expected
-    if kind in PARTS:  # the last node more or less is no step, but for the least of roundings
+    if TOPOLOGIES[kind].part is not None:  # the last node more or less is no step, but for the least of roundings
         nearly = part(network, int(figures["nodes"]) - 1)["average_distance"]
         assert float(nearly) == pytest.approx(float(figures["average_distance"]), rel=0.05)
 

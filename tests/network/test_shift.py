@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aspenpy.cost.network.shift import mean_distance, off_node
-from aspenpy.cost.network.topologies import topology
+from aspenpy.cost.network.shift import off_node
+from aspenpy.cost.network.topologies import mean_distance, topology
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import number, symbol
 from tests.thorough import examples

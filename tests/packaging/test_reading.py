@@ -45,9 +45,13 @@ LONG = {
 
 UNDERSCORED = {"build.py": "words of Python that are also words of the language"}
 
+TAKING_APART = {"startswith", "endswith", "removeprefix", "removesuffix", "partition", "split", "replace"}
 PROSE = {"message", "remark", "reason", "hint", "meaning", "doubt"}
 READ_FROM_PROSE = {
     "aspenpy/editor/documents.py": "a fix is what the hint of a diagnostic proposes",
+    "aspenpy/engine/javascript_text.py": "C is JavaScript in what cannot be translated",
+    "aspenpy/models/machine/sheets.py": "a remark is what a user writes",
+    "aspenpy/page/machine.py": "a page has no backquotes",
     "aspenpy/shell/parser.py": "argparse says in words alone what is missing",
 }
 
@@ -153,8 +157,9 @@ def test_nothing_is_decided_by_the_words_of_a_message() -> None:
     for path, tree in trees().items():
         for node in ast.walk(tree):
             match node:
-                case ast.Call(func=ast.Attribute(value=value, attr="startswith" | "endswith")) if is_prose(value):
-                    reading.add(path)
+                case ast.Call(func=ast.Attribute(value=value, attr=method), args=[_, *_]) if is_prose(value):
+                    if method in TAKING_APART:
+                        reading.add(path)
                 case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Attribute() as value], left=left) if (
                     is_prose(value)
                 ):
@@ -171,3 +176,170 @@ def test_the_size_of_a_type_is_asked_for_in_one_place() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "get_size"
     ]
     assert asking == ["aspenpy/extract/tree_types.py"]
+
+
+# -- values that a reader has to count, and decisions that hang on the wrong thing -----------------
+
+POSITIONAL_TUPLES = {
+    "aspenpy/cost/caches/offsets.py:_places",
+    "aspenpy/explore/snapshot.py:key",  # a key, whose values nobody takes apart
+    "aspenpy/extract/counted_units.py:sort_key",  # a key too
+    "aspenpy/learn/estimators/acee.py:regression_residuals",
+    "aspenpy/learn/measurements/tools.py:read_table_lines",
+    "aspenpy/models/machine/texts.py:_walk_numbers",
+}
+
+FOREIGN = {
+    "aspenpy/answers/scope.py": "numbers of other libraries",
+    "aspenpy/arguments.py": "functions that are wrapped or not",
+    "aspenpy/build.py": "machines, which have no name of their own",
+    "aspenpy/engine/arrays.py": "numbers of NumPy",
+    "aspenpy/expr/lanes.py": "numbers of NumPy",
+    "aspenpy/expr/sympy_view.py": "SymPy's functions",
+    "aspenpy/extract/counted_fortran.py": "fparser's nodes",
+    "aspenpy/extract/fortran.py": "fparser's nodes",
+    "aspenpy/extract/fortran_declarations.py": "fparser's nodes",
+    "aspenpy/extract/fortran_expressions.py": "fparser's nodes",
+    "aspenpy/extract/fortran_intrinsics.py": "rules by name",
+    "aspenpy/extract/fortran_layout.py": "fparser's nodes",
+    "aspenpy/extract/fortran_statements.py": "fparser's nodes",
+    "aspenpy/language/opening.py": "what an operating system has",
+    "aspenpy/learn/fitting/measurements.py": "numbers of NumPy",
+    "aspenpy/learn/measurements/sheet.py": "tables of other libraries",
+    "aspenpy/probe/messages.py": "errors of several kinds",
+    "aspenpy/shell/completion.py": "arguments that a command may not have",
+    "aspenpy/shell/main.py": "arguments that a command may not have",
+    "aspenpy/shell/operands.py": "arguments that a command may not have",
+    "aspenpy/shell/options.py": "arguments that a command may not have",
+    "aspenpy/shell/output.py": "arguments that a command may not have",
+    "aspenpy/sweeps/grid.py": "models, or their names",
+    "aspenpy/sweeps/run.py": "processes of Python",
+    "aspenpy/sweeps/store.py": "what an operating system has",
+    "aspenpy/tables/formats.py": "cells of any type",
+}
+"""Where `getattr` has a default: on objects that are not ours. A misspelt field of ours would decide silently."""
+
+LAWS = {"law", "make", "rule", "derivative"}
+DECIDED_BY_FUNCTION = {"aspenpy/expr/functions.py": "a check of the table: slopes of 0 need jumps"}
+
+MOST_CAUGHT = 9
+"""Lines of a `try` that catches what a mistake of ours may raise, such as a TypeError."""
+
+BROAD = {"Exception", "BaseException", "TypeError", "AttributeError", "KeyError", "ValueError"}
+
+SAYS_NOTHING = {"_check", "_run", "_range", "_do", "_handle", "_process", "_get"}
+
+WRITE_INTO_ARGUMENTS = {
+    "aspenpy/models/machine/model.py:_walk": "the components on the way to the one that is walked",
+    "aspenpy/page/machine.py:_kernels": "the page's numbers, to which each is added",
+    "aspenpy/page/machine.py:_resources": "the page's numbers, to which each is added",
+}
+WRITING = {"add", "append", "discard", "extend", "pop", "remove", "setdefault", "update"}
+
+RAISING = ("require_", "refuse_", "deliver", "emit", "output", "write")
+
+
+def test_tuples_of_more_than_three_have_names() -> None:
+    def has_many(node: ast.expr) -> bool:
+        match node:
+            case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=parts)):
+                return len(parts) > 3
+        return False
+
+    many = {
+        f"{path}:{node.name}"
+        for path, node in functions()
+        if node.returns is not None and any(has_many(part) for part in ast.walk(node.returns))  # type: ignore[arg-type]
+    }
+    assert many == POSITIONAL_TUPLES
+
+
+def test_fields_of_ours_have_no_default_at_the_place_of_the_call() -> None:
+    defaulted = {
+        path
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "getattr" and len(node.args) == 3
+    }
+    assert defaulted == set(FOREIGN)
+
+
+def test_nothing_is_decided_by_the_identity_of_a_function() -> None:
+    def sides(node: ast.Compare) -> list[ast.expr]:
+        return [node.left, *node.comparators] if isinstance(node.ops[0], ast.Is | ast.IsNot) else []
+
+    deciding = {
+        path
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare)
+        and any(isinstance(side, ast.Attribute) and side.attr in LAWS for side in sides(node))
+        and not any(isinstance(side, ast.Constant) for side in sides(node))
+    }
+    assert deciding == set(DECIDED_BY_FUNCTION)
+
+
+def test_broad_errors_are_caught_over_few_lines() -> None:
+    def names(node: ast.ExceptHandler) -> set[str]:
+        return {part.id for part in ast.walk(node.type) if isinstance(part, ast.Name)} if node.type else BROAD
+
+    long = {
+        path
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Try)
+        and node.body[-1].end_lineno - node.body[0].lineno + 1 > MOST_CAUGHT  # type: ignore[operator]
+        and any(names(handler) & BROAD for handler in node.handlers)
+    }
+    assert not long
+
+
+def test_functions_are_named_for_what_they_check_or_run() -> None:
+    assert not {f"{path}:{node.name}" for path, node in functions() if node.name in SAYS_NOTHING}
+
+
+def test_generators_write_into_nothing_that_they_were_given() -> None:
+    def is_written(node: ast.AST, given: set[str]) -> bool:
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+                return name in given and method in WRITING
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))]):
+                return name in given
+            case ast.AugAssign(target=ast.Name(id=name), op=ast.BitOr()):
+                return name in given
+        return False
+
+    writing = {
+        f"{path}:{node.name}"
+        for path, node in functions()
+        if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node))
+        and any(is_written(part, {item.arg for item in node.args.args} - {"self", "cls"}) for part in ast.walk(node))
+    }
+    assert writing == set(WRITE_INTO_ARGUMENTS)
+
+
+def test_calls_for_their_error_alone_say_so() -> None:
+    """A value that nobody takes: by the name of the function, by a comment, or since it stands in a `try`."""
+    returned: dict[str, set[str]] = {}
+    for _, node in functions():
+        returned.setdefault(node.name, set()).add("None" if node.returns is None else ast.unparse(node.returns))
+    silent = []
+    for path, tree in trees().items():
+        lines = (ROOT / path).read_text().splitlines()
+        caught = {
+            part
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Try | ast.With)
+            for statement in node.body
+            for part in ast.walk(statement)
+        }
+        ours = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        ours |= {item.name for node in tree.body if isinstance(node, ast.ImportFrom) for item in node.names}
+        for node in ast.walk(tree):
+            match node:
+                case ast.Expr(value=ast.Call(func=ast.Name(id=name))) if name in ours and node not in caught:
+                    values = returned.get(name, {"None"})
+                    if values & {"None", "NoReturn"} or name.lstrip("_").startswith(RAISING):
+                        continue
+                    silent += [] if "#" in lines[node.lineno - 1] else [f"{path}:{node.lineno} {name}"]
+    assert not silent

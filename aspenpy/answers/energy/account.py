@@ -122,7 +122,7 @@ class Energy(Result):
             energy = sum(joules.values())
             time = use.exclusive + self.waiting.get(use.name, 0.0)
             power = energy / time if time else None
-            uses.append(KernelEnergy(use.name, use.calls, time, energy, joules, power))
+            uses.append(KernelEnergy(use.name, use.calls, time, energy, by_term=joules, power=power))
         return tuple(uses)
 
     @cached_property

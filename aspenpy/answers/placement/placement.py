@@ -92,7 +92,7 @@ class PlacementProblem:
         app, listed = self.application, "its data structures are"
         message = f"application `{app.name}` has no data structure `{name}`"
         require_known(name, app.data, "unknown-data", message, app.node.name_span, listed=listed)
-        choose_socket(self.machine, socket)
+        choose_socket(self.machine, socket)  # for its error alone
         return self.memories.of_socket[socket]
 
     def journey(self, sockets: Mapping[str, str]) -> Journey:
@@ -359,4 +359,4 @@ def check_names(application: Application, machine: Machine, entry: flow.Kernel, 
             hint = suggest_nearest(name, names) or "the kernels are " + ", ".join(names[:12])
             message = f"application `{application.name}` has no kernel `{name}`"
             fail("unknown-kernel", message, application.node.name_span, hint=hint)
-        choose_socket(machine, socket)
+        choose_socket(machine, socket)  # for its error alone

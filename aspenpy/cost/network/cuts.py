@@ -12,16 +12,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from aspenpy.cost.network.low_diameter import bisection_of_nodes, links_between_groups, links_of_router
+from aspenpy.cost.network.topologies import TOPOLOGIES
 from aspenpy.cost.network.topology import Topology, floor
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-
-ONE_FOR_EACH_PORT = ("star", "fat_tree", "fully_connected")
-"""Topologies with as many networks side by side as a node has ports; others have their links once."""
-
-GRIDS = ("mesh", "torus")
-
-OF_GROUPS = ("dragonfly", "aries")
 
 
 class Cut(NamedTuple):
@@ -34,8 +28,8 @@ class Cut(NamedTuple):
 
 def cuts(network: Topology, nodes: Expr, ports: Expr) -> list[Cut]:
     """The cuts of a network, or of the part that a run on so many nodes has, with so many ports on a node."""
-    half, sizes = floor(nodes / 2), dict(network.parameters)
-    if network.kind in OF_GROUPS:
+    half, sizes, family = floor(nodes / 2), dict(network.parameters), TOPOLOGIES[network.kind]
+    if family.cuts == "groups":
         joining, size = links_between_groups(network)
         groups = graph.apply("ceil", nodes / size)
         whole = graph.apply("min", size, nodes)
@@ -45,12 +39,12 @@ def cuts(network: Topology, nodes: Expr, ports: Expr) -> list[Cut]:
             Cut("group", whole, joining * (groups - 1)),
             Cut("router", router, graph.if_else(graph.compare("<=", ports, 1), leaving, 0)),  # ports may be on several
         ]
-    if network.kind == "fat_tree":
+    if family.cuts == "leaves":
         leaf = graph.apply("min", sizes["taper"] * sizes["arity"], nodes)
         return [Cut("bisection", half, ports * network.bisection), Cut("leaf", leaf, ports * sizes["arity"])]
-    if network.kind in GRIDS:
+    if family.cuts == "planes":
         return [Cut("bisection", half, network.bisection), *_planes(network, nodes)]
-    return [Cut("bisection", half, (ports if network.kind in ONE_FOR_EACH_PORT else graph.ONE) * network.bisection)]
+    return [Cut("bisection", half, (ports if family.ports_multiply_links else graph.ONE) * network.bisection)]
 
 
 def _planes(network: Topology, nodes: Expr) -> Iterator[Cut]:

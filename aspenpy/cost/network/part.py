@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from aspenpy.cost.network.grids import mean_along
@@ -27,14 +26,16 @@ from aspenpy.expr.graph import Expr
 SLACK = graph.number(1e-9)
 """The part by which rounding may make a root or a logarithm larger than a whole number."""
 
+Law = Callable[[Topology, Expr], Topology]
+"""The part of a network that so many nodes have, which is nearer together than the whole."""
 
-@lru_cache(maxsize=64)
-def part_of(network: Topology, used: Expr, nodes: Expr) -> Topology:
-    """The network of a run on `used` of a machine's `nodes`, or the whole network where these are all. Its number of
-    nodes, diameter, average distance, bisection and dimensions are those of the part, the others those of the whole."""
+
+def restrict(network: Topology, law: Law, used: Expr, nodes: Expr) -> Topology:
+    """The network of a run on `used` of a machine's `nodes` by a law, or the whole network where these are all. Its
+    number of nodes, diameter, average distance, bisection and dimensions are those of the part, the others those of the
+    whole."""
     full = graph.TRUE if used is nodes else graph.compare(">=", used, nodes)
-    law = PARTS.get(network.kind)
-    if full is graph.TRUE or law is None:
+    if full is graph.TRUE:
         return network
     part = law(network, used)
     sizes = {name: _either(full, value, dict(part.parameters)[name]) for name, value in network.parameters}
@@ -59,7 +60,7 @@ def _either(full: Expr, whole: Any, part: Any) -> Any:
 # -- grids -----------------------------------------------------------------------------------------
 
 
-def _grid(network: Topology, used: Expr) -> Topology:
+def cuboid(network: Topology, used: Expr) -> Topology:
     """A cuboid that has as many routers as the nodes need, its sides as equal as they can be: from the shortest
     dimension on, each is the root of what is left, rounded up, or as long as the dimension. It is cut in half across
     the side where that takes the fewest links, a ring in two places; an odd length needs a few more."""
@@ -106,7 +107,7 @@ def _sort(lengths: Sequence[Expr]) -> list[Expr]:
     return found
 
 
-def _hypercube(network: Topology, used: Expr) -> Topology:
+def subcube(network: Topology, used: Expr) -> Topology:
     """Among the nodes with numbers below n, c have a 1 in a bit, and c (n-c) pairs differ there. They are joined by
     routes inside, on which ones become zeros first."""
     bit = graph.counter("bit")
@@ -127,7 +128,7 @@ def _hypercube(network: Topology, used: Expr) -> Topology:
 # -- networks of switches --------------------------------------------------------------------------
 
 
-def _fat_tree(network: Topology, used: Expr) -> Topology:
+def subtree(network: Topology, used: Expr) -> Topology:
     """Two nodes are two hops apart for each level on which they are in no common subtree; only links up from the
     lowest switches are cut."""
     sizes = dict(network.parameters)
@@ -146,11 +147,12 @@ def _fat_tree(network: Topology, used: Expr) -> Topology:
     )
 
 
-def _dragonfly(network: Topology, used: Expr) -> Topology:
-    return _nested(network, used).replace(bisection=bisection_of_nodes(network, used))
+def groups(network: Topology, used: Expr) -> Topology:
+    """The containers of a network of groups, some of whose links between groups are cut."""
+    return containers(network, used).replace(bisection=bisection_of_nodes(network, used))
 
 
-def _nested(network: Topology, used: Expr) -> Topology:
+def containers(network: Topology, used: Expr) -> Topology:
     """Two nodes are as far apart as two of the smallest container that has both are on average, and the farthest as far
     as in the whole network unless a single router has all."""
     total, below = [], graph.ZERO
@@ -167,15 +169,3 @@ def _pairs_together(nodes: Expr, size: Expr) -> Expr:
     """Ordered pairs of nodes, each with itself among them, that are in one container of so many, filled in turn."""
     rest = graph.apply("mod", nodes, size)
     return (nodes - rest) * size + rest**2
-
-
-PARTS: dict[str, Callable[[Topology, Expr], Topology]] = {
-    "torus": _grid,
-    "mesh": _grid,
-    "hypercube": _hypercube,
-    "fat_tree": _fat_tree,
-    "dragonfly": _dragonfly,
-    "aries": _dragonfly,
-    "slim_fly": _nested,
-}
-"""The topologies of which a part is nearer together than the whole."""

@@ -14,6 +14,8 @@ ring - x) have their next outside. A container holds whole rings, which nobody l
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from aspenpy.cost.network.topology import Size, Topology, floor
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -25,38 +27,52 @@ def off_node(shift: Size, ranks_per_node: Size, nodes: Size) -> Expr:
     return graph.apply("min", 1, _shorter_way(graph.to_expr(shift), ranks) / ranks_per_node)
 
 
-def mean_distance(topology: Topology, shift: Size, ranks_per_node: Size = 1) -> Expr:
-    """The average hops between the nodes of a rank and of the one `shift` ranks further: exact on tori, meshes,
-    hypercubes, fat trees and stars; two nodes of one router, group or network of a dragonfly or slim fly, and of no
-    smaller one, are as far apart as such pairs are on average, and any two nodes of others as any."""
-    s, r = graph.to_expr(shift), graph.to_expr(ranks_per_node)
+Law = Callable[[Topology, Expr, Expr], Expr]
+"""The average hops between the nodes of a rank and of the one `shift` ranks further, with so many ranks on a node."""
+
+
+def on_grid(topology: Topology, shift: Expr, ranks_per_node: Expr) -> Expr:
+    """Exact on tori and meshes."""
     sizes = dict(topology.parameters)
-    if topology.kind in ("torus", "mesh"):
-        stride, hops = r * sizes.get("nodes_per_router", 1), []
-        for length, ring in zip(reversed(sizes["dimensions"]), reversed(topology.rings), strict=True):
-            hops.append(_digit(length, s, stride, ring))
-            stride *= length
-        return graph.add(*hops)
-    if topology.kind == "hypercube":
-        bit = graph.counter("bit")
-        return graph.summation(bit, sizes["dimension"], _digit(graph.number(2), s, r * 2**bit, graph.TRUE))
-    if topology.kind == "fat_tree":
-        level = graph.counter("level")
-        ranks = r * topology.nodes
-        below = r * sizes["taper"] * sizes["arity"] ** (level + 1)
-        parts = graph.apply("ceil", ranks / below)
-        leaving = graph.apply("min", 1, _shorter_way(s, ranks) * parts / ranks)
-        several = graph.if_else(graph.compare(">", parts, 1), 2 * leaving, 0)
-        return graph.summation(level, sizes["levels"] - 1, several)
-    if topology.nested:
-        ranks, hops, below = r * topology.nodes, [], off_node(s, r, topology.nodes)
-        for index, (size, apart) in enumerate(topology.nested):
-            last = index == len(topology.nested) - 1
-            out = graph.ZERO if last else graph.apply("min", 1, _shorter_way(s, ranks) / (r * size))
-            hops.append((below - graph.apply("min", below, out)) * apart)
-            below = graph.apply("min", below, out)
-        return graph.add(*hops)
-    return off_node(s, r, topology.nodes) * topology.average_distance
+    stride, hops = ranks_per_node * sizes.get("nodes_per_router", 1), []
+    for length, ring in zip(reversed(sizes["dimensions"]), reversed(topology.rings), strict=True):
+        hops.append(_digit(length, shift, stride, ring))
+        stride *= length
+    return graph.add(*hops)
+
+
+def on_hypercube(topology: Topology, shift: Expr, ranks_per_node: Expr) -> Expr:
+    """Exact on hypercubes."""
+    bit, dimension = graph.counter("bit"), dict(topology.parameters)["dimension"]
+    return graph.summation(bit, dimension, _digit(graph.number(2), shift, ranks_per_node * 2**bit, graph.TRUE))
+
+
+def on_fat_tree(topology: Topology, shift: Expr, ranks_per_node: Expr) -> Expr:
+    """Exact on fat trees."""
+    sizes, level = dict(topology.parameters), graph.counter("level")
+    ranks = ranks_per_node * topology.nodes
+    below = ranks_per_node * sizes["taper"] * sizes["arity"] ** (level + 1)
+    parts = graph.apply("ceil", ranks / below)
+    leaving = graph.apply("min", 1, _shorter_way(shift, ranks) * parts / ranks)
+    several = graph.if_else(graph.compare(">", parts, 1), 2 * leaving, 0)
+    return graph.summation(level, sizes["levels"] - 1, several)
+
+
+def in_containers(topology: Topology, shift: Expr, ranks_per_node: Expr) -> Expr:
+    """Two nodes of one router, group or network of a dragonfly or slim fly, and of no smaller one, are as far apart as
+    such pairs are on average."""
+    ranks, hops, below = ranks_per_node * topology.nodes, [], off_node(shift, ranks_per_node, topology.nodes)
+    for index, (size, apart) in enumerate(topology.nested):
+        last = index == len(topology.nested) - 1
+        out = graph.ZERO if last else graph.apply("min", 1, _shorter_way(shift, ranks) / (ranks_per_node * size))
+        hops.append((below - graph.apply("min", below, out)) * apart)
+        below = graph.apply("min", below, out)
+    return graph.add(*hops)
+
+
+def anywhere(topology: Topology, shift: Expr, ranks_per_node: Expr) -> Expr:
+    """Any two nodes are as far apart as any: exact on stars."""
+    return off_node(shift, ranks_per_node, topology.nodes) * topology.average_distance
 
 
 def _shorter_way(shift: Expr, ranks: Expr) -> Expr:

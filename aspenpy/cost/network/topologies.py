@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import lru_cache
+from typing import Any, Literal
 
 from aspenpy.cost.network import custom, grids, low_diameter
+from aspenpy.cost.network import part as parts
+from aspenpy.cost.network import shift as shifts
 from aspenpy.cost.network.topology import (
     NetworkError,
     Size,
@@ -90,30 +93,76 @@ def fat_tree(arity: Size, levels: Size, taper: Size = 1) -> Topology:
 
 class Family(Record):
     """Topologies of one name. `make` takes the `parameters`, and those `optional` ones that are given; `source` is the
-    publication of the laws."""
+    publication of the laws. `part` is the law of a part of it (None: it has the distances of the whole), `shift` that
+    of the ranks that are a number of ranks further; `cuts` are the groups between which links are few, beside halves.
+    Where `ports_multiply_links` there are as many networks side by side as a node has ports. In one that is `direct`
+    every place is a node; in others places may stay free."""
 
     make: Callable[..., Topology]
     parameters: tuple[str, ...]
-    optional: tuple[str, ...] = ()
-    source: str = ""
+    optional: tuple[str, ...]
+    source: str
+    part: parts.Law | None
+    shift: shifts.Law
+    cuts: Literal["groups", "leaves", "planes"] | None
+    ports_multiply_links: bool
+    direct: bool
+
+    @property
+    def is_grid(self) -> bool:
+        return "dimensions" in self.parameters
+
+    @property
+    def has_nodes_of_machine(self) -> bool:
+        """Whether it has as many nodes as the machine, unless it says otherwise."""
+        return self.parameters == ("nodes",)
 
 
 TOPOLOGIES: dict[str, Family] = {
-    "hypercube": Family(grids.hypercube, ("dimension",), source="Dally and Towles 2004"),
-    "mesh": Family(grids.mesh, ("dimensions",), ("nodes_per_router",), "Dally and Towles 2004; Efe and Feng 2007"),
+    "hypercube": Family(
+        grids.hypercube, ("dimension",), (), "Dally and Towles 2004",
+        part=parts.subcube, shift=shifts.on_hypercube, cuts=None, ports_multiply_links=False, direct=True),
+    "mesh": Family(
+        grids.mesh, ("dimensions",), ("nodes_per_router",), "Dally and Towles 2004; Efe and Feng 2007",
+        part=parts.cuboid, shift=shifts.on_grid, cuts="planes", ports_multiply_links=False, direct=True),
     "torus": Family(
-        grids.torus, ("dimensions",), ("nodes_per_router",), "Dally and Towles 2004; Aroca and Fernandez Anta 2014"),
-    "fat_tree": Family(fat_tree, ("arity", "levels"), ("taper",), "Petrini and Vanneschi 1997"),
+        grids.torus, ("dimensions",), ("nodes_per_router",), "Dally and Towles 2004; Aroca and Fernandez Anta 2014",
+        part=parts.cuboid, shift=shifts.on_grid, cuts="planes", ports_multiply_links=False, direct=True),
+    "fat_tree": Family(
+        fat_tree, ("arity", "levels"), ("taper",), "Petrini and Vanneschi 1997",
+        part=parts.subtree, shift=shifts.on_fat_tree, cuts="leaves", ports_multiply_links=True, direct=False),
     "dragonfly": Family(
-        low_diameter.dragonfly, ("nodes_per_router", "routers", "global_links"), ("groups",), "Kim et al. 2008"),
+        low_diameter.dragonfly, ("nodes_per_router", "routers", "global_links"), ("groups",), "Kim et al. 2008",
+        part=parts.groups, shift=shifts.in_containers, cuts="groups", ports_multiply_links=False, direct=False),
     "aries": Family(
         low_diameter.aries, ("nodes_per_router", "rows", "columns", "global_links", "groups"),
-        ("row_links", "column_links"), "Faanes et al. 2012"),
-    "slim_fly": Family(low_diameter.slim_fly, ("order",), ("nodes_per_router",), "Besta and Hoefler 2014"),
-    "fully_connected": Family(fully_connected, ("nodes",), source="counted"),
-    "star": Family(star, ("nodes",), source="counted"),
-    "custom": Family(custom.custom, ("edges",), source="counted"),
+        ("row_links", "column_links"), "Faanes et al. 2012",
+        part=parts.groups, shift=shifts.in_containers, cuts="groups", ports_multiply_links=False, direct=False),
+    "slim_fly": Family(
+        low_diameter.slim_fly, ("order",), ("nodes_per_router",), "Besta and Hoefler 2014",
+        part=parts.containers, shift=shifts.in_containers, cuts=None, ports_multiply_links=False, direct=False),
+    "fully_connected": Family(
+        fully_connected, ("nodes",), (), "counted",
+        part=None, shift=shifts.anywhere, cuts=None, ports_multiply_links=True, direct=False),
+    "star": Family(
+        star, ("nodes",), (), "counted",
+        part=None, shift=shifts.anywhere, cuts=None, ports_multiply_links=True, direct=False),
+    "custom": Family(
+        custom.custom, ("edges",), (), "counted",
+        part=None, shift=shifts.anywhere, cuts=None, ports_multiply_links=False, direct=True),
 }  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def part_of(network: Topology, used: Expr, nodes: Expr) -> Topology:
+    """The network of a run on `used` of a machine's `nodes`, by the law of its family."""
+    law = TOPOLOGIES[network.kind].part
+    return network if law is None else parts.restrict(network, law, used, nodes)
+
+
+def mean_distance(network: Topology, shift: Size, ranks_per_node: Size = 1) -> Expr:
+    """The average hops between the nodes of a rank and of the one `shift` ranks further, by the law of its family."""
+    return TOPOLOGIES[network.kind].shift(network, graph.to_expr(shift), graph.to_expr(ranks_per_node))
 
 
 def topology(kind: str, **parameters: Any) -> Topology:

@@ -211,7 +211,11 @@ def _singles_table(space: DesignSpace) -> Part:
     )
 
     def of_energy(name: str) -> Any:
-        return lambda effect: getattr(energies.get(effect.parameters[0]), name, None)
+        def value(effect: Any) -> Any:
+            beside = energies.get(effect.parameters[0])
+            return None if beside is None else getattr(beside, name)
+
+        return value
 
     heads = (
         Column("component", get=lambda effect: effect.parameters[0]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from aspenpy.answers.side_by_side import side_by_side
@@ -69,9 +68,13 @@ def run_gate(arguments: Arguments) -> int:
         return _begin(arguments)
     if arguments.results and len(files) > 1:
         raise CommandError("--output takes the result of one baseline; --report that of several")
-    gates = [_pass_gate(path, limits, arguments) for path in files]
+    baselines = {path: read_baseline(path) for path in files}
+    now = {path: item.origin.take_snapshot(Path(path).parent, only_entry) for path, item in baselines.items()}
     if arguments.update:
+        for path, item in baselines.items():
+            _write(Path(path), item.replace(snapshot=now[path]))
         return 0
+    gates = [compare_snapshots(item.snapshot, now[path], limits) for path, item in baselines.items()]
     for changes in gates:
         deliver(changes.report(), arguments)
     for target in arguments.report:
@@ -81,7 +84,7 @@ def run_gate(arguments: Arguments) -> int:
 
 
 def read_limits(texts: list[str]) -> dict[str, float]:
-    """The limits of `--limit` by quantity, "" for all others."""
+    """The limits of `--limit` by quantity; the name "" stands for all that have none."""
     limits: dict[str, float] = {}
     for text in texts:
         name, _, percent = text.rpartition("=")
@@ -120,15 +123,6 @@ def _write(path: Path, baseline: Baseline) -> None:
     report_written(path)
 
 
-def _pass_gate(name: str, limits: Mapping[str, float], arguments: Arguments) -> VersionChanges:
-    """Compares a baseline with the models as they are now, and writes it anew with --update."""
-    path, baseline = Path(name), read_baseline(name)
-    now = baseline.origin.take_snapshot(path.parent, only_entry)
-    if arguments.update:
-        _write(path, baseline.replace(snapshot=now))
-    return compare_snapshots(baseline.snapshot, now, limits)
-
-
 @command(
     "diff",
     "compare",
@@ -150,6 +144,7 @@ def run_diff(arguments: Arguments) -> int:
     names = arguments.first, arguments.second
     if not arguments.machines and (both := _two_machines(*names)) is not None:
         return deliver(side_by_side(*both, names).report(), arguments)
+    # Amounts need some machine; what it says is left out below.
     changes = diff_programs(names, machine_names(arguments.machines) or ["simple"], arguments)
     if not arguments.machines:
         changes = changes.replace(found=tuple(item for item in changes.found if not item.machine))
@@ -167,8 +162,8 @@ def _two_machines(first: str, second: str) -> tuple[Machine, Machine] | None:
     return machine, load_machine(second)
 
 
-def diff_programs(names: tuple[str, str], machines: list[str], arguments: Arguments) -> VersionChanges:
+def diff_programs(names: tuple[str, str], on: list[str], arguments: Arguments) -> VersionChanges:
     """The changes from one version to the other on the machines."""
-    origins = (Origin(name, tuple(machines), arguments.kernel, settings_of(arguments)) for name in names)
+    origins = (Origin(name, tuple(on), arguments.kernel, settings_of(arguments)) for name in names)
     before, after = (origin.take_snapshot(Path(), only_entry) for origin in origins)
     return compare_snapshots(before, after)

@@ -70,7 +70,7 @@ def _require_parameter(name: Span, state: SessionState) -> None:
     if name.text() in state.names:
         hint = f"let {name.text()} = ... redefines it"
         fail("own-name", f"`{name.text()}` is a name of this session", name, hint=hint)
-    symbol_at(name, state)
+    symbol_at(name, state)  # for its error alone
 
 
 def unset(session: Conversation, rest: Span) -> Answer:
@@ -96,7 +96,7 @@ def let(session: Conversation, rest: Span) -> Answer:
     if is_declared(state, name) or name in metrics_of(state.prediction):
         taken = "is a name of the models" if is_declared(state, name) else "is a metric"
         fail("name-taken", f"`{name}` {taken}", sides[0], hint="choose another name; `set` changes parameters")
-    read_question(sides[1], state)
+    read_question(sides[1], state)  # for its error alone
     names = {**state.names, name: tree_of(sides[1], state)}
     _go_to_state(session, rest, state.changed(names=names))
     return Answer((Title(f"{name} is {' '.join(sides[1].text().split())} from here on"),))

@@ -129,7 +129,7 @@ class Question(Record):
             with self.prediction.scope.locate_failures(f"with {shown}" if names else ""):
                 number: Value = evaluate(formula, dict(zip(symbols, values, strict=True)), self.prediction.seed)
             if isinstance(number, tuple):
-                as_float(number, f"`{self.text}`", self.span)
+                as_float(number, f"`{self.text}`", self.span)  # for its error alone
             return number
 
         return value

@@ -106,7 +106,7 @@ def find_parameter(span: Span, state: SessionState) -> str:
     """The name of a parameter of the models."""
     if not span.text():
         refuse_line("a parameter", span, USAGE)
-    symbol_at(span, state)
+    symbol_at(span, state)  # for its error alone
     return span.text()
 
 
