@@ -90,7 +90,7 @@ def _describe_stated(place: Place) -> str:
         return place.component.name
     topology = place.component.properties.get("topology")
     value = None if topology is None or topology.value is None else topology.value
-    return "star" if value is None else str(value.payload[0])
+    return "star" if value is None else str(value.name)
 
 
 def _with_memory(machine: Machine, place: Place, name: str) -> Machine:
@@ -117,7 +117,7 @@ def _with_topology(machine: Machine, place: Place, name: str) -> Machine:
     sized = {item for family in TOPOLOGIES.values() for item in (*family.parameters, *family.optional)}
     own = place.component.name
     part = next(item for item in machine.root.parts if machine.components[item.component].type == "node")
-    count = f"({part.quantity.payload if part.quantity.kind == 'number' else part.quantity.payload[0]})"
+    count = f"({part.quantity.payload if part.quantity.kind == 'number' else part.quantity.name})"
     shape = {item: text.format(nodes=count) for item, text in SHAPES[name].items()}
     made = tuple(nodes.Property(item, parse_value(text)) for item, text in {"topology": name, **shape}.items())
 

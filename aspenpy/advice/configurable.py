@@ -271,7 +271,7 @@ def _find_parameter(machine: Machine, item: HardwareComponent, found: Expr, base
         ranged = [item for item in free if item.low is not None and _is_multiple(machine, found, item, base)]
         single = ranged[0] if len(ranged) == 1 else None
     if single is None:
-        name = str(found.payload[0]) if found.kind == "symbol" else ""
+        name = found.name if found.kind == "symbol" else ""
         return ComponentParameter(item.name, name, 1.0, base) if name else None
     worth = float(value_of(single.symbol, machine.definitions))
     factor = base / worth if worth else 1.0

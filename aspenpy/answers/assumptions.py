@@ -36,20 +36,20 @@ def deciding_assumptions(found: Evaluation) -> tuple[DecidingAssumption, ...]:
     paths = {found.component_of(resource) or "" for resource in bottleneck.group}
     names = tuple(path.rpartition("/")[2] + "." for path in paths)
     set_by_user = found.scope.overridden
-    bounding = [symbol for symbol in found.used if symbol.payload[1] == OWNER and symbol.payload[0].startswith(names)]
+    bounding = [symbol for symbol in found.used if symbol.owner == OWNER and symbol.name.startswith(names)]
     behind = {
         symbol: [each for each in found.scope.needed([symbol], set_by_user) if not _is_full_share(found, each)]
         for symbol in bounding
         if symbol not in set_by_user
     }
-    asked = {each.payload[0] for chain in behind.values() for each in chain}
+    asked = {each.name for chain in behind.values() for each in chain}
     comments = {item.name: item.comment for item in provenance(found.machine, asked) if item.known == "assumed"}
     sensitivities: dict[str, float] = {}
     for symbol, chain in behind.items():
-        assumed = [each for each in reversed(chain) if each.payload[0] in comments]
+        assumed = [each for each in reversed(chain) if each.name in comments]
         direct = _sensitivity(found, found.tree.runtime, symbol, found.runtime) if assumed else 0.0
         for each in assumed if direct else ():
-            name = each.payload[0]
+            name = each.name
             inner = 1.0 if each is symbol else _sensitivity_behind(found, symbol, each)
             sensitivities[name] = sensitivities.get(name, 0.0) + direct * inner
     order = sorted(sensitivities, key=lambda name: -round(abs(sensitivities[name]), 9))  # else the nearer first

@@ -319,14 +319,10 @@ class Evaluation(Result):
     @cached_property
     def parameters(self) -> dict[str, ParameterUse]:
         """The parameters that the runtime depends on, the application's first, and all that the user has set."""
-        symbols = dict.fromkeys(
-            [*(symbol for symbol in self.used if symbol.payload[1] != NOISE), *self.scope.overridden]
-        )
+        symbols = dict.fromkeys([*(symbol for symbol in self.used if symbol.owner != NOISE), *self.scope.overridden])
         values = self.scope.values(list(symbols), self.seed)
         uses = [
-            ParameterUse(
-                self.scope.display_name(symbol), value, symbol in self.scope.overridden, symbol.payload[1] == OWNER
-            )
+            ParameterUse(self.scope.display_name(symbol), value, symbol in self.scope.overridden, symbol.owner == OWNER)
             for symbol, value in zip(symbols, values, strict=True)
         ]
         return {parameter.name: parameter for parameter in sorted(uses, key=lambda item: item.machine)}

@@ -122,7 +122,7 @@ def redefine_parameters(machine: Machine, settings: Mapping[str, Setting]) -> di
     for name, setting in settings.items():
         symbol = graph.symbol(name.removeprefix("machine:"), OWNER)
         if symbol not in machine.definitions:
-            known = [known.payload[0] for known in machine.definitions]
+            known = [known.name for known in machine.definitions]
             hint = suggest_instead(name, known, "parameters")
             fail("unknown-parameter", f"machine `{machine.name}` has no parameter `{name}`", hint=hint)
         definitions[symbol] = _expression_of_setting(machine, name, setting)

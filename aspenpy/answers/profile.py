@@ -111,7 +111,7 @@ class Profile(Result):
     def arguments(self) -> dict[str, tuple[str, ...]]:
         """The names of each kernel's arguments, data structures behind numbers."""
         return {
-            kernel.name: (*(formal.payload[0] for formal in kernel.formals), *kernel.arrays)
+            kernel.name: (*(formal.name for formal in kernel.formals), *kernel.arrays)
             for kernel in self.prediction.tree.kernels
         }
 

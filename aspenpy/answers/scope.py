@@ -150,13 +150,13 @@ class Scope:
         if candidates:
             return candidates[0]
         for symbol in self.undefined():
-            if symbol.payload[0] == name:
+            if symbol.name == name:
                 return symbol
         fail("unknown-parameter", f"unknown parameter `{name}`", hint=self._suggest_setting(name))
 
     def _suggest_setting(self, name: str) -> str:
         """A hint that names the parameter the user may have meant."""
-        open_ones = [symbol.payload[0] for symbol in self.undefined()]
+        open_ones = [symbol.name for symbol in self.undefined()]
         names = sorted({*self._own_names(), *self._machines_names(), *self.overridden.values(), *open_ones})
         return suggest_instead(name, names, "parameters")
 
@@ -168,7 +168,7 @@ class Scope:
         fail("unknown-parameter", f"the {noun} has no parameter `{name}`", hint=hint)
 
     def _candidates(self, name: str) -> dict[str, Expr | None]:
-        formals = {formal.payload[0]: formal for formal in self.entry.formals}
+        formals = {formal.name: formal for formal in self.entry.formals}
         parameters = self.application.parameters
         mine = parameters[name].symbol if name in parameters else formals.get(name)
         theirs = graph.symbol(name, OWNER)
@@ -177,11 +177,11 @@ class Scope:
 
     def names(self) -> list[str]:
         """The names a user may set."""
-        machines = [symbol.payload[0] for symbol in self.machine.definitions] if self.machine else []
+        machines = [symbol.name for symbol in self.machine.definitions] if self.machine else []
         return [*self._own_names(), *machines]
 
     def _own_names(self) -> list[str]:
-        return [*self.application.parameters, *(formal.payload[0] for formal in self.entry.formals)]
+        return [*self.application.parameters, *(formal.name for formal in self.entry.formals)]
 
     def _machines_names(self) -> list[str]:
         """Names of the machine that are listed to a user."""
@@ -246,15 +246,11 @@ class Scope:
         self, symbol: Expr
     ) -> tuple[Application | Machine | None, nodes.Parameter | nodes.Property | None]:
         """The model that declares a symbol, and where."""
-        name = symbol.payload[0]
-        if symbol.payload[1] == OWNER and self.machine is not None:
+        name = symbol.name
+        if symbol.owner == OWNER and self.machine is not None:
             return self.machine, self.machine.declaration(name)
         for model in self.application.all_models():
-            if (
-                symbol.payload[1] == ""
-                and name.startswith(model.prefix)
-                and name[len(model.prefix) :] in model.declared
-            ):
+            if symbol.owner == "" and name.startswith(model.prefix) and name[len(model.prefix) :] in model.declared:
                 return model, model.declared[name[len(model.prefix) :]]
         return None, None
 
@@ -303,7 +299,7 @@ class Scope:
 
     def _resolve_undeclared(self, node: nodes.Name) -> Expr:
         """The meaning of a name that no model declares: an argument of the kernel, or a value that is yet to be set."""
-        formal = next((formal for formal in self.entry.formals if formal.payload[0] == node.name), None)
+        formal = next((formal for formal in self.entry.formals if formal.name == node.name), None)
         if formal is not None:
             return formal
         symbol = graph.symbol(node.name)
@@ -389,7 +385,7 @@ class Scope:
         symbols = {symbol for expr in exprs for symbol in graph.free_symbols(expr)}
         for symbol in sorted(symbols, key=lambda symbol: symbol.serial):
             if symbol not in known:
-                raise self._locate_error(EvaluationError(symbol, reason.format(symbol.payload[0])))
+                raise self._locate_error(EvaluationError(symbol, reason.format(symbol.name)))
 
     def _locate_error(self, error: EvaluationError) -> AspenError:
         """The error as a diagnostic at the place that it was written at."""
@@ -435,7 +431,7 @@ class Scope:
 
     def _describe_unknown(self, symbol: Expr) -> Diagnostic:
         name, owner = symbol.payload[:2]
-        if symbol not in self.origins and any(name == formal.payload[0] for formal in self.entry.formals):
+        if symbol not in self.origins and any(name == formal.name for formal in self.entry.formals):
             message = f"no value for the argument `{name}` of kernel `{self.entry.name}`"
             return Diagnostic("missing-argument", message, self.entry.name_span, hint=f"--set {name}=... gives it one")
         hint = (

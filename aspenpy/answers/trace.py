@@ -150,7 +150,7 @@ class Trace(Result):
     def _values_of_formals(self, scene: Scene) -> dict[str, Value]:
         formals = scene.kernel.formals
         values = self._values(scene.bind(list(formals)))
-        return {formal.payload[0]: value for formal, value in zip(formals, values, strict=True)}
+        return {formal.name: value for formal, value in zip(formals, values, strict=True)}
 
     def _block(self, node: flow.Block, at: _Waiting) -> list[TraceStep | _Waiting]:
         exprs = [node.parallelism, node.width or graph.ONE, *(item.amount for item in node.requirements)]
@@ -196,7 +196,7 @@ class Trace(Result):
         for number in range(min(passes, self.passes)):
             scene = at.scene.replace(bindings={**at.scene.bindings, node.counter: graph.number(number)})
             body = _Waiting(node.body, scene, at.depth + 1, start)
-            step = self._step("pass", body, values={node.counter.payload[0] if node.named else "pass": number})
+            step = self._step("pass", body, values={node.counter.name if node.named else "pass": number})
             steps += [step, body.replace(depth=at.depth + 2)]
             start = _add_duration(start, step.duration)
         if passes > self.passes:

@@ -102,6 +102,6 @@ def all_definitions(application: Application, machine: Machine | None, entry: fl
     for kernel in callees_first(entry) if entry is not None else ():
         found |= dict(kernel.overrides)
     for formal in entry.formals if entry is not None else ():
-        name = formal.payload[0]
+        name = formal.name
         found.setdefault(formal, application.lookup(name) or graph.symbol(name))
     return found

@@ -124,8 +124,8 @@ def domain_parameter(machine: Machine, socket: str | None) -> str:
         if place.component.type == "memory" and "socket" in _types(place):
             around = place.parents[-1]
             count = next(part.quantity for part in around.parts if part.component == place.component.name)
-            if count.kind == "symbol" and count.payload[0] in machine.declared:
-                return str(count.payload[0])
+            if count.kind == "symbol" and count.name in machine.declared:
+                return str(count.name)
     message = f"machine `{machine.name}` does not say into how many NUMA domains its sockets can be divided"
     hint = "write `memory [domains] m` in the socket, with a parameter, and divide the bandwidth of one by it"
     fail("no-domains", message, machine.root.name_span, hint=hint)
@@ -155,5 +155,5 @@ def suggest_more_places(unit: Place) -> str:
     parts = (part for parent in unit.parents[-1:] for part in parent.parts)
     counts = [part.quantity for part in parts if part.component == unit.component.name]
     if unit.component.type == "socket" and counts and counts[0].kind == "symbol":
-        return f"have more of them: `--set {counts[0].payload[0]}=...`"
+        return f"have more of them: `--set {counts[0].name}=...`"
     return "let each occupy less, `--bind core`"

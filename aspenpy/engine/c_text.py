@@ -105,7 +105,7 @@ def _refuse_other_symbols(expr: Expr, free: Container[Expr]) -> None:
         raise NotInC("a random draw has no form in C")
     for symbol in sorted(free_symbols(expr), key=lambda node: node.serial):
         if symbol not in free:
-            raise NotInC(f"`{symbol.payload[0]}` is neither given a value nor a parameter of the function")
+            raise NotInC(f"`{symbol.name}` is neither given a value nor a parameter of the function")
 
 
 def make_identifier(name: str, taken: set[str]) -> str:

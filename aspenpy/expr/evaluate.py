@@ -163,11 +163,11 @@ def _evaluate_symbol(run: ExactEvaluation, node: Expr) -> Value:
     """The value of its definition, which is computed first. A symbol that is needed again meanwhile is circular."""
     definition = run.definitions.get(node)
     if definition is None:
-        raise EvaluationError(node, f"no value for `{node.payload[0]}`")
+        raise EvaluationError(node, f"no value for `{node.name}`")
     if definition in run.known:
         return run.known[definition]
     if node in run.begun:
-        raise EvaluationError(node, f"`{node.payload[0]}` is defined by itself")
+        raise EvaluationError(node, f"`{node.name}` is defined by itself")
     run.begun.add(node)
     return definition
 
@@ -369,7 +369,7 @@ class CircularDefinition(Exception):
 
     @property
     def names(self) -> list[str]:
-        return [symbol.payload[0] for symbol in self.cycle]
+        return [symbol.name for symbol in self.cycle]
 
 
 def resolve_definitions(

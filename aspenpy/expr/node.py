@@ -12,7 +12,7 @@ from _weakref import _remove_dead_weakref, ref  # type: ignore[attr-defined]
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from fractions import Fraction
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from aspenpy.expr import traits
 from aspenpy.expr.arithmetic import Number
@@ -40,6 +40,16 @@ class Expr:
     payload: Any
     serial: int
     traits: int
+
+    @property
+    def name(self) -> str:
+        """The name of a symbol."""
+        return cast(str, self.payload[0])
+
+    @property
+    def owner(self) -> str:
+        """Whose the name of a symbol is: "" for an application's, else what tells it apart."""
+        return cast(str, self.payload[1])
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an expression is immutable: {name} cannot be set")

@@ -55,7 +55,7 @@ class Dialect(Record):
 def display_names(*exprs: Expr) -> dict[Expr, str]:
     """A unique name for each symbol: its own if no other has it, else `owner:name`, else one with a number appended."""
     symbols = nodes_of_kind("symbol", *exprs)
-    uses = Counter(symbol.payload[0] for symbol in symbols)
+    uses = Counter(symbol.name for symbol in symbols)
     taken: set[str] = set()
     names: dict[Expr, str] = {}
     for symbol in symbols:

@@ -73,7 +73,7 @@ def execute(node: flow.Block) -> str:
     width = "" if node.width is None else f" of [{formula(node.width)}]"
     if node.sizes is not None:
         counter, size = node.sizes
-        width = f" of {counter.payload[0]} [{formula(node.width or graph.ONE)}] of size [{formula(size)}]"
+        width = f" of {counter.name} [{formula(node.width or graph.ONE)}] of size [{formula(size)}]"
     return f"execute [{formula(node.parallelism)}]{width}"
 
 
@@ -83,7 +83,7 @@ def _sequence(node: flow.Sequence) -> Iterator[Line]:
 
 
 def _repeat(node: flow.Repeat) -> Iterator[Line]:
-    counter = f" {node.counter.payload[0]}" if node.named else ""
+    counter = f" {node.counter.name}" if node.named else ""
     yield 0, heading(node, f"{node.mode}{counter} [{formula(node.count)}]")
     yield from _indent_body(node.body)
 
@@ -185,7 +185,7 @@ class CParameters:
         try:
             return to_c_fragment(expr, names, taken)
         except NotInC as error:
-            machines = {symbol for symbol in graph.free_symbols(expr) if symbol.payload[1] != ""}
+            machines = {symbol for symbol in graph.free_symbols(expr) if symbol.owner != ""}
             self.scope.require_known([expr], {*names, *machines}, "it has no value")
             fail("not-in-c", f"no C program can be written: {error}", span)
 

@@ -60,7 +60,7 @@ class KernelWriter:
         self.formals = () if entry else kernel.formals
         self.names = dict(around.parameters.names)
         for formal in self.formals:
-            self.names[formal] = make_identifier(formal.payload[0], self.taken)
+            self.names[formal] = make_identifier(formal.name, self.taken)
         self.called: list[flow.Kernel] = []
         self.lines: list[str] = []
         self.depth = 1
@@ -183,7 +183,7 @@ class KernelWriter:
         if node.named:
             count = self._value(node.count, node.span)
             limit = make_identifier("count", self.taken)
-            counter = self.names[node.counter] = make_identifier(node.counter.payload[0], self.taken)
+            counter = self.names[node.counter] = make_identifier(node.counter.name, self.taken)
             self._write_line(f"const double {limit} = aspen_value({count}, {self._place(node.span)});")
             opening = f"for (double {counter} = 0.0; {counter} < {limit}; {counter} += 1.0) {{"
         else:

@@ -71,7 +71,7 @@ def inputs_of(predictions: Sequence[Prediction], names: Sequence[str] = ()) -> l
     for number, prediction in enumerate(predictions):
         symbols = _find_symbols(predictions, prediction, names) if names else _constants(prediction)
         for symbol in symbols:
-            machine = number if symbol.payload[1] == OWNER else None
+            machine = number if symbol.owner == OWNER else None
             if (symbol, machine) not in found:
                 found[symbol, machine] = _input(prediction, symbol, machine)
     return sorted(found.values(), key=lambda item: -1 if item.machine is None else item.machine)
@@ -99,8 +99,8 @@ def _constants(prediction: Prediction) -> list[Expr]:
     """Numbers that nothing else decides, the first of each model."""
     scope = prediction.scope
     used = [symbol for symbol in scope.used([prediction.tree.runtime]) if _is_number(scope.definitions[symbol])]
-    own = [symbol for symbol in used if symbol.payload[1] != OWNER]
-    return own[:MOST_INPUTS] + [symbol for symbol in used if symbol.payload[1] == OWNER][:MOST_INPUTS]
+    own = [symbol for symbol in used if symbol.owner != OWNER]
+    return own[:MOST_INPUTS] + [symbol for symbol in used if symbol.owner == OWNER][:MOST_INPUTS]
 
 
 def _is_number(expr: Expr) -> bool:
@@ -135,7 +135,7 @@ def _choices(prediction: Prediction, symbol: Expr) -> tuple[str, ...]:
     """The members of the enum that a parameter is declared in, whose values are 0, 1, 2, ..."""
     node = _node(prediction, symbol)
     member_of = node.member_of if isinstance(node, nodes.Parameter) else None
-    model = prediction.machine if symbol.payload[1] == OWNER else prediction.application
+    model = prediction.machine if symbol.owner == OWNER else prediction.application
     return () if member_of is None else model.enums[member_of].members
 
 
@@ -146,8 +146,8 @@ def _span(prediction: Prediction, symbol: Expr) -> Span | None:
 
 def _node(prediction: Prediction, symbol: Expr) -> nodes.Parameter | nodes.Property | None:
     """The declaration; None for an argument of a kernel."""
-    if symbol.payload[1] == OWNER:
-        return prediction.machine.declaration(symbol.payload[0])
+    if symbol.owner == OWNER:
+        return prediction.machine.declaration(symbol.name)
     return next((item.node for item in prediction.application.parameters.values() if item.symbol is symbol), None)
 
 

@@ -194,7 +194,7 @@ def _formulas_table(machine: Machine, found: Sequence[Peak]) -> Table:
     for component in machine.components.values():
         for resource in component.resources.values():
             rows += [
-                (resource.name, f"{trait.name}({trait.argument.payload[0]})", shorten_text(trait.time), component.name)
+                (resource.name, f"{trait.name}({trait.argument.name})", shorten_text(trait.time), component.name)
                 for trait in resource.traits.values()
                 if trait.argument is not None
             ]

@@ -99,7 +99,7 @@ def _load_quietly(load: Callable[[str], Model], name: str | None) -> Model | Non
 
 def _list_parameters(application: Application | None, machine: Machine | None) -> Iterator[str]:
     yield from application.parameters if application else ()
-    yield from (symbol.payload[0] for symbol in machine.definitions) if machine else ()
+    yield from (symbol.name for symbol in machine.definitions) if machine else ()
 
 
 def _complete_models_and_files(prefix: str, **_: Any) -> list[str]:

@@ -204,15 +204,13 @@ def _check_names(application: Application, machine: Machine | None, kernels: lis
     formals = {symbol for kernel in kernels for symbol in (*kernel.formals, kernel.context)}
     symbols = graph.free_symbols(graph.array(_all_expressions(application, kernels)))
     definitions = all_definitions(application, machine, None)
-    unknown = [
-        symbol for symbol in symbols if symbol not in definitions and symbol not in formals and not symbol.payload[1]
-    ]
+    unknown = [symbol for symbol in symbols if symbol not in definitions and symbol not in formals and not symbol.owner]
     return [
         Diagnostic(
             "unknown-name",
-            f"unknown name `{symbol.payload[0]}`",
+            f"unknown name `{symbol.name}`",
             application.origins.get(symbol),
-            hint=suggest_nearest(symbol.payload[0], application.known_names())
+            hint=suggest_nearest(symbol.name, application.known_names())
             or (
                 "neither model defines it"
                 if machine
@@ -248,11 +246,9 @@ def _check_unused_parameters(application: Application, kernels: list[flow.Kernel
         own = graph.free_symbols(graph.array(_kernel_expressions(kernel)))
         written = [formal for formal in application.kernels[kernel.name].formals if formal.kind == "param"]
         unused += [
-            warning(
-                "unused-parameter", f"argument `{formal.payload[0]}` of kernel `{kernel.name}` is never used", node.span
-            )
+            warning("unused-parameter", f"argument `{formal.name}` of kernel `{kernel.name}` is never used", node.span)
             for formal, node in zip(kernel.formals, written, strict=True)
-            if formal not in own and formal.payload[0] not in words
+            if formal not in own and formal.name not in words
         ]
     return unused
 

@@ -76,13 +76,13 @@ def _check_machine_names(machine: Machine) -> list[Diagnostic]:
     properties = [item for component in machine.components.values() for item in component.properties.values()]
     defined = {*machine.definitions, *(item.value for item in properties if item.name in WORDS)}
     used = graph.free_symbols(graph.array(machine.expressions))
-    unknown = [symbol for symbol in used if symbol not in defined and symbol.payload[1] in ("", OWNER)]
+    unknown = [symbol for symbol in used if symbol not in defined and symbol.owner in ("", OWNER)]
     return [
         warning(
             "unknown-name",
-            f"unknown name `{symbol.payload[0]}`",
+            f"unknown name `{symbol.name}`",
             machine.origins.get(symbol),
-            hint=suggest_nearest(symbol.payload[0], machine.declared) or "the machine does not define it",
+            hint=suggest_nearest(symbol.name, machine.declared) or "the machine does not define it",
         )
         for symbol in sorted(unknown, key=lambda symbol: start_of(machine.origins.get(symbol)))
     ]

@@ -92,7 +92,7 @@ def _name_of_clock(where: PowerTree) -> str:
         message = f"{core.type} `{core.name}` declares no clock that a power cap could lower"
         fail("no-clock", message, core.name_span, hint="write `property clock [2 GHz]` in it")
     behind = clock.value if clock.value.kind == "symbol" else clock.symbol
-    return f"machine:{behind.payload[0]}"
+    return f"machine:{behind.name}"
 
 
 class _Powers:

@@ -39,7 +39,7 @@ def hardware_peaks(prediction: Prediction) -> tuple[HardwarePeak, ...]:
     scope = prediction.scope
     overridden = [symbol for symbol in scope.overridden if symbol in prediction.machine.definitions]
     values = dict(zip(overridden, scope.values(overridden, prediction.seed), strict=True))
-    settings = {symbol.payload[0]: value for symbol, value in values.items()}
+    settings = {symbol.name: value for symbol, value in values.items()}
     roofline = Roofline(prediction.machine, socket=prediction.socket, set=settings)
     where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
     peaks = []

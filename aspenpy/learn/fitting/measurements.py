@@ -143,9 +143,9 @@ def find_input_columns(
     machines: Sequence[Machine | None],
 ) -> list[str]:
     """Columns with values of parameters of the application, the kernel or all machines."""
-    formals = [formal.payload[0] for formal in application.flow(kernel).formals]
+    formals = [formal.name for formal in application.flow(kernel).formals]
     names = [*application.parameters, *formals]
-    theirs = [{symbol.payload[0] for symbol in machine.definitions} if machine else set() for machine in machines]
+    theirs = [{symbol.name for symbol in machine.definitions} if machine else set() for machine in machines]
     common = set[str].intersection(*theirs)
     rest = [heading for heading in sheet.headings if heading.name not in (*measured, *PLACES)]
     for heading in rest:

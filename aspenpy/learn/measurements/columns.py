@@ -283,7 +283,7 @@ def find_columns(text: str, sheet: MeasurementSheet) -> list[str]:
     try:
         return [sheet.heading(text).name]
     except KeyError:
-        return [symbol.payload[0] for symbol in sorted_symbols(lower_formula(text, sheet))]
+        return [symbol.name for symbol in sorted_symbols(lower_formula(text, sheet))]
 
 
 def evaluate_formula(text: str, sheet: MeasurementSheet) -> NDArray[np.float64]:
@@ -295,7 +295,7 @@ def evaluate_formula(text: str, sheet: MeasurementSheet) -> NDArray[np.float64]:
     except KeyError:
         expr = lower_formula(text, sheet)
     symbols = sorted_symbols(expr)
-    values = [read_numbers(sheet, symbol.payload[0]) for symbol in symbols]
+    values = [read_numbers(sheet, symbol.name) for symbol in symbols]
     prepared = PreparedExpressions([expr], symbols)
     found = np.empty(len(sheet.rows))
     for index, row in enumerate(zip(*values, strict=True) if values else [()] * len(sheet.rows)):

@@ -180,7 +180,7 @@ class Machine(Model, Result):
 
     def known_names(self) -> list[str]:
         """Its parameters and properties, for "did you mean", without `passed_over`."""
-        names = (symbol.payload[0] for symbol in self.definitions)
+        names = (symbol.name for symbol in self.definitions)
         return [name for name in names if name not in self.passed_over]
 
     @cached_property
@@ -363,7 +363,7 @@ def word_of_property(component: Component, name: str) -> str | None:
     stated = component.properties.get(name)
     if stated is None or stated.value is None:
         return None
-    return str(stated.value.payload[0]) if stated.value.kind == "symbol" else str(stated.value)
+    return str(stated.value.name) if stated.value.kind == "symbol" else str(stated.value)
 
 
 def one_of(component: Component, name: str, words: Collection[str], default: str) -> str:
