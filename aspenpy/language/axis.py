@@ -123,7 +123,7 @@ def split_axes(span: Span) -> list[Span]:
     return parts
 
 
-class Interval(NamedTuple):
+class OptionInterval(NamedTuple):
     """NAME=LOW..HIGH; `whole` is None where neither :whole nor :real stands behind it."""
 
     name: str
@@ -132,12 +132,12 @@ class Interval(NamedTuple):
     whole: bool | None
 
 
-def read_interval(text: str, option: str, example: str) -> Interval:
+def read_interval(text: str, option: str, example: str) -> OptionInterval:
     """The value of an option that takes NAME=LOW..HIGH. Raises AspenError."""
     axis = parse_axis(text, f"<{option}>")
     if axis.low is None or axis.high is None or axis.spacing or axis.count:
         fail("bad-axis", f"{option}: expected NAME=LOW..HIGH, such as {example}, not `{text}`", axis.span)
-    return Interval(axis.name, axis.low, axis.high, axis.whole)
+    return OptionInterval(axis.name, axis.low, axis.high, axis.whole)
 
 
 def split_ends(text: str, option: str) -> tuple[Span, Span | None]:
