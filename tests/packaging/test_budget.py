@@ -8,13 +8,13 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4260,
-    "answers": 12190,
+    "answers": 12180,
     "assembly": 850,
-    "cost": 14320,
+    "cost": 14322,
     "editor": 2750,
     "engine": 2310,
     "explore": 4290,
-    "expr": 6180,
+    "expr": 6185,
     "extract": 20300,
     "generate": 850,
     "language": 4960,
@@ -23,7 +23,7 @@ MOST: dict[str, int] = {
     "other": 1065,
     "page": 645,
     "probe": 2070,
-    "report": 9463,
+    "report": 9443,
     "shell": 7655,
     "sweeps": 2620,
     "tables": 1750,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 111_620
+MOST_IN_ALL = 111_597
 
 
 def room_of(file: Path) -> str:
