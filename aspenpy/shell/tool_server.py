@@ -49,16 +49,16 @@ class CommandTools(Record):
     def eval(self, model: str, machine: str, settings: Settings | None = None, kernel: str | None = None) -> Any:
         """Predict the runtime of an application on a machine, by kernel and resource, with the error to expect."""
         words = self._words_of_case("eval", model, [machine], settings)
-        return self._run([*words, *_kernel_option(kernel)])
+        return self._run_command([*words, *_kernel_option(kernel)])
 
     def compare(self, model: str, machines: Names, settings: Settings | None = None) -> Any:
         """Compare machines for one application: runtimes, the fastest, and which cannot be told apart from it."""
-        return self._run(self._words_of_case("compare", model, machines, settings))
+        return self._run_command(self._words_of_case("compare", model, machines, settings))
 
     def explain(self, model: str, machine: str, settings: Settings | None = None, kernel: str | None = None) -> Any:
         """Explain a prediction step by step, from the line in the model to the seconds; of one kernel, or of all."""
         words = self._words_of_case("explain", model, [machine], settings)
-        return self._run([*words, *([_require_name(kernel)] if kernel else [])])
+        return self._run_command([*words, *([_require_name(kernel)] if kernel else [])])
 
     def sweep(
         self,
@@ -74,15 +74,15 @@ class CommandTools(Record):
                 raise ValueError(f"an axis is NAME=LOW..HIGH, NAME=LOW..HIGH:log:5 or NAME=1,2,4, not `{axis}`")
         words = self._words_of_case("sweep", model, [machine], settings)
         named = [f"--metric={','.join(map(_require_name, metrics))}"] if metrics else []
-        return self._run([*words, *(f"--over={axis}" for axis in over), *named])
+        return self._run_command([*words, *(f"--over={axis}" for axis in over), *named])
 
     def check(self, models: Names) -> Any:
         """Check models and machines of the folder or the library for errors and likely mistakes."""
-        return self._run(["check", *map(self._require_model, models)])
+        return self._run_command(["check", *map(self._require_model, models)])
 
     def list(self, kind: Literal["apps", "machines", "networks"]) -> Any:
         """List the applications, machines or networks of the library."""
-        return self._run(["list", _require_name(kind)])
+        return self._run_command(["list", _require_name(kind)])
 
     def _words_of_case(self, command: str, model: str, machines: Sequence[str], settings: Settings | None) -> Names:
         if not 0 < len(machines) <= MOST_NAMES:
@@ -100,7 +100,7 @@ class CommandTools(Record):
             raise ValueError(f"`{name}` is neither a name of the library nor a file in the folder of this server")
         return str(path)
 
-    def _run(self, words: Sequence[str]) -> Any:
+    def _run_command(self, words: Sequence[str]) -> Any:
         """The JSON that a command answers with. Raises ValueError with what it says instead."""
         line = [sys.executable, "-c", START, *words, "--format", "json"]
         environment = {**os.environ, "NO_COLOR": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
