@@ -148,7 +148,6 @@ def subtree(network: Topology, used: Expr) -> Topology:
 
 
 def groups(network: Topology, used: Expr) -> Topology:
-    """The containers of a network of groups, some of whose links between groups are cut."""
     return containers(network, used).replace(bisection=bisection_of_nodes(network, used))
 
 

@@ -28,11 +28,11 @@ def off_node(shift: Size, ranks_per_node: Size, nodes: Size) -> Expr:
 
 
 Law = Callable[[Topology, Expr, Expr], Expr]
-"""The average hops between the nodes of a rank and of the one `shift` ranks further, with so many ranks on a node."""
+"""The average hops between the nodes of a rank and of the one `shift` ranks further, with so many ranks on a node;
+exact on tori, meshes, hypercubes, fat trees and stars."""
 
 
 def on_grid(topology: Topology, shift: Expr, ranks_per_node: Expr) -> Expr:
-    """Exact on tori and meshes."""
     sizes = dict(topology.parameters)
     stride, hops = ranks_per_node * sizes.get("nodes_per_router", 1), []
     for length, ring in zip(reversed(sizes["dimensions"]), reversed(topology.rings), strict=True):
@@ -42,13 +42,11 @@ def on_grid(topology: Topology, shift: Expr, ranks_per_node: Expr) -> Expr:
 
 
 def on_hypercube(topology: Topology, shift: Expr, ranks_per_node: Expr) -> Expr:
-    """Exact on hypercubes."""
     bit, dimension = graph.counter("bit"), dict(topology.parameters)["dimension"]
     return graph.summation(bit, dimension, _digit(graph.number(2), shift, ranks_per_node * 2**bit, graph.TRUE))
 
 
 def on_fat_tree(topology: Topology, shift: Expr, ranks_per_node: Expr) -> Expr:
-    """Exact on fat trees."""
     sizes, level = dict(topology.parameters), graph.counter("level")
     ranks = ranks_per_node * topology.nodes
     below = ranks_per_node * sizes["taper"] * sizes["arity"] ** (level + 1)
