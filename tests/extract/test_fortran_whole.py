@@ -1,8 +1,7 @@
 """Whole programs of Fortran with modules, run and held against instructions that ran.
 
 `fortran_whole.json` is what callgrind and a disassembly count of each whole run (gfortran 12, `-O1`), without the
-instructions of libraries. `column` was written with the others, and its model looked at when nothing was changed any
-more.
+instructions of libraries. `column` was written with the others, and its model was looked at last.
 """
 
 import json
