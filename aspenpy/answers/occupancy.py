@@ -23,7 +23,7 @@ SHORT_PART = Fraction(1, 20)  # of the runtime: what takes less may leave cores 
 IDLE_PART = Fraction(1, 10)  # of the core-seconds of a block; less is left idle by all codes
 
 MOST_BLOCKS = 1000
-"""Blocks of a run, each of which takes some 0.1 ms; larger ones are told nothing of cores and reuse."""
+"""Blocks of a run, each of which takes some 0.01 ms; larger ones are told nothing of cores and reuse."""
 
 
 def warn_of_unlike_ranks(trees: Mapping[str, CostTree]) -> tuple[Diagnostic, ...]:
