@@ -45,12 +45,9 @@ class Paths(Record):
         return self.ranks is not None and any(len(place.path) > 2 for place, _ in self.places)
 
     def serves(self, place: Place) -> bool:
-        """Whether messages that a component serves take these paths, from where ranks live. Ranks on cores of which no
-        path inside a node is known take what the component's own rule says."""
-        if self.ranks is None or not self.places or self.places[-1][0].path != place.path:
-            return False
-        on_device = "topology" in place.component.properties and self.ranks.unit.component.type != "core"
-        return self.by_level or on_device
+        """Whether messages that a component serves take these paths; not of ranks on cores without a path inside."""
+        network = "topology" in place.component.properties and self.ranks and self.ranks.unit.component.type != "core"
+        return bool((self.by_level or network) and self.places) and self.places[-1][0].path == place.path
 
     def require_path(self, value: Expr, ranks: Expr, span: Span | None) -> Expr:
         """The value where some path joins all of the ranks, and there are places for so many; told at the `span` where
