@@ -27,9 +27,9 @@ PROCEDURES = ("Subroutine_Subprogram", "Function_Subprogram", "Main_Program", "M
 PLAIN_INSIDE = ("Where_Construct", "Forall_Construct")
 """Constructs in which there is no call of a subroutine."""
 
-_LABEL = re.compile(r"\s*+(\d++)")
+_STATEMENT_LABEL = re.compile(r"\A\s*+(\d++)")
 _CLAUSE = re.compile(r"\b(?:collapse|ordered)\s*+\(\s*+(\d++)\s*+\)", re.IGNORECASE)
-_DIRECTIVE = re.compile(r"\s*+[!cC*]\$(?:omp|acc)\s*+(?!\s*end\b)", re.IGNORECASE)
+_OPENING_DIRECTIVE = re.compile(r"\s*+[!cC*]\$(?:omp|acc)\s*+(?!end\b)", re.IGNORECASE)
 _CONTINUATION = re.compile(r"[ \t]*+(?:&[ \t]*+(?:![^\n]*+)?\n(?:[ \t]*+(?:![^\n]*+)?\n)*+[ \t]*+&?+)?+")
 _FIXED_CONTINUATION = re.compile(r"[ \t]*+(?:\n(?:[cC*!][^\n]*+\n)*+ {5}[^ 0\n][ \t]*+)?+")
 
@@ -195,7 +195,7 @@ class FortranLayout:
         self._last_lines[number] = last
         if label:
             line = self.text.lines[first - 1].text
-            text = _LABEL.sub(lambda match: " " * len(match[0]), line, count=1)
+            text = _STATEMENT_LABEL.sub(lambda match: " " * len(match[0]), line, count=1)
             self.changed[first] = [(text, None)]
 
     def _add_mark(self, line: int, label: str = "") -> int:
@@ -236,7 +236,7 @@ class FortranLayout:
         """The line in front of which a statement begins, with the directives that belong to it."""
         at, found = line - 1, line
         while at >= 1 and self.text.is_comment(at):
-            if _DIRECTIVE.match(self.text.lines[at - 1].text):
+            if _OPENING_DIRECTIVE.match(self.text.lines[at - 1].text):
                 found = at
             at -= 1
         return found

@@ -66,7 +66,7 @@ LINES = {
 
 ASK_NO_MODEL = {
     *("validate", "extract", "rdd", "incore", "empirical", "measure", "repl"),
-    *("diff", "gate", "network", "list", "lsp", "machine", "completion"),
+    *("diff", "gate", "network", "list", "lsp", "serve", "machine", "completion"),
 }
 
 

@@ -124,7 +124,7 @@ def test_what_cannot_be_compared(times: tuple[str, ...], message: str | None) ->
 
 def test_bad_intervals_and_parameters() -> None:
     found = compared("x", "2*x")
-    with pytest.raises(AspenError, match="has no values from 10 to 1"):
+    with pytest.raises(AspenError, match="has no two whole values from 10 to 1"):
         found.over("n", 10, 1)
     with pytest.raises(AspenError, match="unknown parameter `m`"):
         found.over("m", 1, 10)

@@ -77,7 +77,7 @@ def test_what_is_no_file_is_refused_at_once(line: str, kind: str, tmp_path: Path
     done = run(*(path if word == "FILE" else word for word in line.split()))
     assert done.returncode == 2
     if kind == "folder" and line.startswith("extract"):
-        assert done.stderr.startswith("error: no source of C, C++ or Fortran below `folder.c`\n")
+        assert done.stderr.startswith("error: no source of C, C++, CUDA or Fortran below `folder.c`\n")
         return  # a folder is one of sources
     assert f"`{path}` is " in done.stderr or f"`{path}`: is a directory" in done.stderr
 

@@ -234,7 +234,7 @@ DISTRIBUTIONS = ("compact", "scatter", "block", "cyclic", "plane=4", "block:cycl
 
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 def test_a_full_machine_costs_what_eight_ranks_do(distribution: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One formula for all; half as many nodes more are computed at most, of the branches that lead between nodes."""
+    """One formula for all; of branches that lead between nodes at most three quarters as many nodes more are computed."""
     app, machine = aspenpy.parse(HALVES), aspenpy.parse(FULL)
     assert isinstance(app, Application)
     assert isinstance(machine, Machine)
@@ -248,8 +248,8 @@ def test_a_full_machine_costs_what_eight_ranks_do(distribution: str, monkeypatch
         exact.append(spent["exact"])
         nodes.append(work(scale(app, machine, [ranks], distribution=distribution), monkeypatch)["nodes"])
     assert 100 < sizes[0] == sizes[1]
-    assert 0 < exact[1] <= 1.5 * exact[0]
-    assert 0 < nodes[1] <= 1.5 * nodes[0]
+    assert 0 < exact[1] <= 1.75 * exact[0]
+    assert 0 < nodes[1] <= 1.75 * nodes[0]
 
 
 @pytest.mark.parametrize("name", ["hpcg", "hpl", "comd"])

@@ -64,6 +64,8 @@ def run_serve(arguments: Arguments) -> int:
         raise CommandError("`aspenpy serve` serves one protocol: --mcp")
     if find_spec("mcp") is None:
         raise CommandError("`aspenpy serve --mcp` needs mcp: pip install 'aspenpy[mcp]'")
+    if sys.stdin is None:
+        raise CommandError("`aspenpy serve` is talked to over standard input, which is closed")
     if not os.path.isdir(arguments.folder):
         raise CommandError(f"--folder: `{arguments.folder}` is no folder")
     from aspenpy.shell.tool_server import make_server
