@@ -234,7 +234,7 @@ DISTRIBUTIONS = ("compact", "scatter", "block", "cyclic", "plane=4", "block:cycl
 
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 def test_a_full_machine_costs_what_eight_ranks_do(distribution: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One formula for all; of branches that lead between nodes at most three quarters as many nodes more are computed."""
+    """One formula for all; at most three quarters as many nodes more are computed, of branches between nodes."""
     app, machine = aspenpy.parse(HALVES), aspenpy.parse(FULL)
     assert isinstance(app, Application)
     assert isinstance(machine, Machine)
