@@ -460,7 +460,8 @@ def _cycles_of_match(match: Match, beside: Sequence[Match], code: CompiledLoops)
 def _make_rows(match: Match) -> list[tuple[int, SimulationWindow]]:
     """Windows of whole rows: of as many laps as a row has, else of some numbers of laps."""
     assert match.outer is not None
-    passes = v.whole_number(match.nest.bounds[0]) if len(match.nest.bounds) == 1 else None
+    is_whole = len(match.nest.bounds) == 1 and match.nest.share is None
+    passes = v.whole_number(match.nest.bounds[0]) if is_whole else None
     avoided = _blocks_to_avoid(match, passes)
     numbers = SAMPLES if passes is None else (max(1, passes // match.passes),)
     windows = [(laps, make_window(match.outer, {match.loop.header: laps}, avoided)) for laps in numbers]
@@ -489,6 +490,8 @@ def _law_of_rows(nest: Nest, rows: Sequence[tuple[int, Fraction]], steady: Fract
     if len(rows) == 1:
         return _constant(rows[0][1])
     passes = v.extreme_of("min", nest.bounds)
+    if nest.share is not None:  # of a loop that is left early a row has as many as it makes on average
+        passes = v.multiply(passes, nest.share)
     (first, least), (last, most) = rows[0], rows[-1]
     if v.counters(passes):
         slope = (most - least) / (last - first)

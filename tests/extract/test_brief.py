@@ -68,12 +68,12 @@ ROWS = [(4, Fraction(10)), (8, Fraction(18)), (16, Fraction(40))]
     ],
 )
 def test_cycles_of_a_row_are_the_largest_of_straight_lines(steady: Fraction, passes: int, cycles: int) -> None:
-    law = _law_of_rows(SimpleNamespace(bounds=[constant_polynomial(passes)]), ROWS, steady)  # type: ignore[arg-type]
+    law = _law_of_rows(SimpleNamespace(bounds=[constant_polynomial(passes)], share=None), ROWS, steady)  # type: ignore[arg-type]
     assert number(law) == cycles
 
 
 def test_one_row_is_a_constant() -> None:
-    law = _law_of_rows(SimpleNamespace(bounds=[constant_polynomial(9)]), ROWS[:1], Fraction(3))  # type: ignore[arg-type]
+    law = _law_of_rows(SimpleNamespace(bounds=[constant_polynomial(9)], share=None), ROWS[:1], Fraction(3))  # type: ignore[arg-type]
     assert number(law) == 10
 
 
@@ -81,5 +81,5 @@ def test_rows_of_a_triangle_have_one_line() -> None:
     """Through the shortest and the longest, (40 - 10)/(16 - 4) = 2.5 a pass, since sums of the larger of two have no
     closed form."""
     counter = graph.symbol("i", COUNTER)
-    law = _law_of_rows(SimpleNamespace(bounds=[atom_polynomial(counter)]), ROWS, Fraction(3))  # type: ignore[arg-type]
+    law = _law_of_rows(SimpleNamespace(bounds=[atom_polynomial(counter)], share=None), ROWS, Fraction(3))  # type: ignore[arg-type]
     assert [number(substitute(law, {counter: constant_polynomial(k)})) for k in (4, 8, 16)] == [10, 20, 40]
