@@ -55,6 +55,8 @@ class ExecutionCounter:
     def count_function(self, function: r.Function) -> float | None:
         """Counts the statements of a function; returns how often it was entered, None where no line tells."""
         entered = self._count_entries(function.body)
+        if entered is None:
+            entered = self.at(function.span)
         self._follow(function.body, entered)
         return entered
 
