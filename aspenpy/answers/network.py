@@ -191,7 +191,7 @@ def _paths_of_socket(machine: Machine, network: Place, socket: str | None, place
     if ranks is None and placement.nodes is not None:
         fail_unbound(machine)
     found = paths_of(machine, socket, ranks)
-    return found if found.places and found.places[-1][0].path == network.path else Paths(machine)
+    return found if found.end_in(network) else Paths(machine)
 
 
 def has_network(machine: Machine) -> bool:

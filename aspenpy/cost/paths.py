@@ -47,7 +47,11 @@ class Paths(Record):
     def serves(self, place: Place) -> bool:
         """Whether messages that a component serves take these paths; not of ranks on cores without a path inside."""
         network = "topology" in place.component.properties and self.ranks and self.ranks.unit.component.type != "core"
-        return bool((self.by_level or network) and self.places) and self.places[-1][0].path == place.path
+        return bool(self.by_level or network) and self.end_in(place)
+
+    def end_in(self, place: Place) -> bool:
+        """Whether the outermost path is a component's."""
+        return bool(self.places) and self.places[-1][0].path == place.path
 
     def require_path(self, value: Expr, ranks: Expr, span: Span | None) -> Expr:
         """The value where some path joins all of the ranks, and there are places for so many; told at the `span` where

@@ -26,6 +26,11 @@ class ProfiledKernel(Record):
         """Predicted over measured."""
         return self.predicted / self.measured if self.predicted else None
 
+    @property
+    def factor(self) -> float | None:
+        """How many times the prediction is off, either way."""
+        return max(self.ratio, 1 / self.ratio) if self.ratio is not None else None
+
 
 class ProfileValidation(Record, Result):
     """The regions of a profile, the longest first. A kernel fails whose prediction is off by more than a part of
@@ -39,12 +44,8 @@ class ProfileValidation(Record, Result):
     @property
     def failed(self) -> tuple[ProfiledKernel, ...]:
         """Kernels beyond the limit."""
-        ratios = ((item, item.ratio) for item in self.kernels)
-        return tuple(
-            item
-            for item, ratio in ratios
-            if self.limit is not None and ratio is not None and max(ratio, 1 / ratio) - 1 > self.limit
-        )
+        limit = self.limit
+        return () if limit is None else tuple(item for item in self.kernels if item.factor and item.factor - 1 > limit)
 
     @property
     def covered(self) -> float:

@@ -179,8 +179,8 @@ def _hold_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if handler is not None:
             signal.signal(signal.SIGINT, handler)
-        for number in arrived[:1]:
-            signal.raise_signal(number)
+        if arrived:
+            signal.raise_signal(signal.SIGINT)
 
 
 _worker: list[Any] = []

@@ -41,8 +41,16 @@ class Access(Record):
         bytes, one behind the other, lie in (w + b - gcd(w, b))/b units of b bytes on average."""
         if not self.is_scattered or self.lines_of_entry is not graph.ONE:
             return self
-        lines = _lines_of_entry(self.word, unit)
+        lines = self._mean_lines(unit)
         return self.replace(accesses=self.accesses * lines, word=self.word / lines, lines_of_entry=lines)
+
+    def _mean_lines(self, unit: Expr) -> Expr:
+        """The mean number of units that an entry lies in; where its bytes are a formula, as if it began with one."""
+        word = self.word
+        if _is_narrow(word) or word.kind != "number" or not isinstance(word.payload, int):
+            return self.lines_of_word(unit)
+        common = graph.apply("min", word.payload & -word.payload, unit)  # units are powers of two
+        return (word + unit - common) / unit
 
     def lines_of_word(self, unit: Expr) -> Expr:
         """The units of so many bytes that a word lies in."""
@@ -153,13 +161,3 @@ def _is_narrow(word: Expr) -> bool:
     """Whether a word, at a multiple of its bytes, lies in one line of any cache."""
     count = word.payload if word.kind == "number" else 0
     return isinstance(count, int) and 0 < count <= NARROWEST_UNIT and NARROWEST_UNIT % count == 0
-
-
-def _lines_of_entry(word: Expr, unit: Expr) -> Expr:
-    """The mean number of units that an entry lies in; where its bytes are a formula, as if it began with one."""
-    if _is_narrow(word):
-        return graph.ONE
-    if word.kind == "number" and isinstance(word.payload, int):
-        common = graph.apply("min", word.payload & -word.payload, unit)  # units are powers of two
-        return (word + unit - common) / unit
-    return graph.apply("ceil", word / unit)
