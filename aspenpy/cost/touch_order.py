@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -74,18 +74,24 @@ def _larger(first: Touched, second: Touched) -> Touched:
     return first.replace(lines=lines, bytes=size, stored=first.stored or second.stored)
 
 
-def totals_by_structure(order: Order) -> dict[str, Touched]:
-    """By structure what is touched of it in all."""
-    found: dict[str, Touched] = {}
+def structures(order: Order) -> set[str]:
+    """The names of the structures that are touched."""
+    return {name for group in order for name, _ in group}
+
+
+def totals_by_structure(order: Order, names: Collection[str] | None = None) -> dict[str, Touched]:
+    """What is touched in all of each structure, or of some."""
+    found: dict[str, list[Touched]] = {}
     for group in order:
         for (name, _), touched in group.items():
-            if name in found:
-                known = found[name]
-                lines, size = known.lines + touched.lines, known.bytes + touched.bytes
-                found[name] = known.replace(lines=lines, bytes=size, stored=known.stored or touched.stored)
-            else:
-                found[name] = touched
-    return found
+            if names is None or name in names:
+                found.setdefault(name, []).append(touched)
+    return {name: parts[0] if len(parts) == 1 else _sum_of_parts(parts) for name, parts in found.items()}
+
+
+def _sum_of_parts(parts: Sequence[Touched]) -> Touched:
+    lines, size = graph.add(*(part.lines for part in parts)), graph.add(*(part.bytes for part in parts))
+    return parts[0].replace(lines=lines, bytes=size, stored=any(part.stored for part in parts))
 
 
 class KnownOrders:
@@ -136,10 +142,11 @@ def join_orders(first: Order, second: Order) -> Order:
     """The order after both: what the second touches again is no longer where it was."""
     if not first or not second or first is second:
         return second or first
-    again = totals_by_structure(second)
-    if not any(name in again for group in first for name, _ in group):
+    both = structures(first) & structures(second)
+    if not both:
         return (*first, *second)
-    whole, kept = totals_by_structure(first), list[Group]()
+    whole, again = totals_by_structure(first, both), totals_by_structure(second, both)
+    kept = list[Group]()
     for group in first:
         left = dict[Key, Touched]()
         for (name, part), touched in group.items():

@@ -105,6 +105,11 @@ def _known_traits(args: tuple[Expr, ...]) -> tuple[int, ...]:
 def _make_chain(kind: str, operands: tuple[Expr | Number, ...], unit: Expr, rule: Callable[..., Number]) -> Expr:
     """A sum or product from left to right: the unit is dropped, a leading chain is absorbed, and constants are folded
     where that changes no rounding: at the front, and after whole numbers."""
+    if len(operands) == 2:  # two thirds of all: what follows comes to the same, in twice the time
+        first, last = operands
+        if type(first) is Expr and type(last) is Expr and last.kind != "number" and unit is not first:
+            begin = first.args if first.kind == kind and len(first.args) < LONGEST_CHAIN else (first,)
+            return intern_node(kind, (*begin, last), None, first.traits & last.traits)
     parts: list[Expr] = []
     whole = True
     for operand in operands:
@@ -205,7 +210,7 @@ CONSTRUCTORS.update(add=add, sub=sub, mul=mul, div=div, power=power, neg=neg)
 
 def apply(function: str, *args: Expr | Number) -> Expr:
     """Application of a function of the table; `max` and `min` drop arguments that cannot decide."""
-    arguments = tuple([to_expr(arg) for arg in args])
+    arguments = tuple([arg if type(arg) is Expr else to_expr(arg) for arg in args])
     if function == "pow":
         return power(*arguments)
     row = FUNCTIONS[function]

@@ -230,7 +230,9 @@ def operation_of(node: Expr) -> str:
 
 def to_expr(value: Expr | Number) -> Expr:
     """The expression itself, or the number as one."""
-    return value if type(value) is Expr else number(value)  # type: ignore[arg-type]
+    if type(value) is Expr:
+        return value
+    return (type(value) is int and _SMALL_NUMBERS.get(value)) or number(value)  # type: ignore[arg-type]
 
 
 def number(value: Number) -> Expr:
@@ -244,6 +246,10 @@ def number(value: Number) -> Expr:
         raise TypeError(f"a number is an int, a Fraction or a float, not {kind.__name__}")
     known = TOTAL | (NONNEGATIVE if value >= 0 else 0) | (INTEGER if type(value) is int else 0)
     return intern_node("number", (), value, known)
+
+
+_SMALL_NUMBERS = {value: number(value) for value in range(-1, 65)}
+"""Constants that models are full of, found without their key."""
 
 
 FROM_ZERO = "from zero"  # owner of symbols that never stand for a value below 0

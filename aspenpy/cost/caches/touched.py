@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.patterns import Distances, Scattered, Stencil
@@ -98,31 +98,36 @@ def swept_since(
     own, instances = names[name], touched[name].instances
     since = source.since[_place(source.since, own, stored) :]
     ages: dict[str | None, int] = dict.fromkeys(targets, -1)
-    lines: dict[str, Expr] = {}
-    swept: dict[str, Expr] = {}
-    for group in source.sweep:
-        for known, found in orders.sum_by_structure(group, instances).items():
-            swept[known] = swept[known] + found if known in swept else found
-    rest, seen = list[tuple[int, Expr]](), dict[str, int]()
+    swept = _sums(orders.sum_by_structure(group, instances) for group in source.sweep)
+    found, rest, seen = dict[str, list[Expr]](), list[tuple[int, Expr]](), dict[str, int]()
     locals_by_name = {full: local for local, full in reversed(names.items())}
     for age, group in enumerate(since):
-        for known, found in orders.sum_by_structure(group, instances).items():
+        for known, amount in orders.sum_by_structure(group, instances).items():
             local = locals_by_name.get(known)
             if known in swept:
                 seen.setdefault(known, age)
             if local is not None:
-                ages.setdefault(local, -1)
-                ages[local] = age if ages[local] < 0 else ages[local]
-                lines[local] = lines.get(local, graph.ZERO) + found
-            elif known not in swept and found is not graph.ZERO:
-                rest.append((age, found))
+                if ages.get(local, -1) < 0:
+                    ages[local] = age
+                found.setdefault(local, []).append(amount)
+            elif known not in swept and amount is not graph.ZERO:
+                rest.append((age, amount))
+    lines = {local: graph.add(*amounts) for local, amounts in found.items()}
     ages[name] = 0
     if not source.sweep:
         return Swept(ages, lines, tuple(rest))
     sweep = {local: swept[full] for local, full in names.items() if full in swept}
     inside = set(names.values())
-    beside = tuple((seen.get(known, -1), found, True) for known, found in swept.items() if known not in inside)
+    beside = tuple((seen.get(known, -1), amount, True) for known, amount in swept.items() if known not in inside)
     return Swept(ages, lines, tuple(rest), sweep, beside)
+
+
+def _sums(parts: Iterable[Mapping[str, Expr]]) -> dict[str, Expr]:
+    found = dict[str, list[Expr]]()
+    for part in parts:
+        for name, amount in part.items():
+            found.setdefault(name, []).append(amount)
+    return {name: graph.add(*amounts) for name, amounts in found.items()}
 
 
 def _place(order: Sequence[Group], name: str, stored: bool) -> int:

@@ -16,6 +16,9 @@ from aspenpy.record import Record
 INSTANTS = tuple(graph.number(k) / 16 for k in range(1, 16, 2))
 """When in the first pass a line is touched, as a share of the pass: the midpoints of its eighths."""
 
+STILL_TO_COME = {u: 1 - u for u in INSTANTS}
+"""The share of the pass that comes after each."""
+
 FEW_INSTANTS = INSTANTS[::2]
 """Where the place of a line does not follow from when it is touched, places and instants are that many each."""
 
@@ -62,6 +65,11 @@ Memory = Callable[[flow.Requirement, Expr, bool, bool], Sequence[Last]]
 whether only stores count."""
 
 
+Between = Expr | Callable[[Expr, Expr], Expr]
+"""The lines of a structure that lie between the sweep of a place and a share of the pass, the same for all of them or
+by the two."""
+
+
 def missing_share(
     touched: Sequence[tuple[AccessNest, Expr]], names: Sequence[str | None], swept: Swept, level: Level
 ) -> Expr:
@@ -76,40 +84,38 @@ def missing_share(
     """
     (own, _), *_ = touched
     age = swept.ages[names[0]]
-    parts, untouched, unnamed = [], [], list[Expr]()
+    between, unnamed = list[Between](), list[Expr]()
     for name, (nest, lines) in zip(names, touched, strict=True):
         later = swept.ages[name] - age
         if swept.sweep is None or name is None:
-            parts.append(_lines_between_sweeps(own, nest, lines, level, later))
+            part = _lines_between_sweeps(own, nest, lines, level, later)
         else:
             lines = swept.sweep.get(name, lines)
-            parts.append(_lines_of_pass(lines, later, name in swept.sweep))
+            part = _lines_of_pass(lines, later, name in swept.sweep)
         size = swept.lines.get(name, graph.ZERO) if name is not None and later >= 0 else graph.ZERO
-        untouched.append((later, graph.ZERO if size is lines else graph.apply("max", 0, size - lines)))
+        untouched = graph.ZERO if size is lines else graph.apply("max", 0, size - lines)
+        between.append(_sum_of_both(part, _untouched_lines(untouched, later, level.sets)))
         unnamed += [lines] if name is None else []
-    parts += [_lines_of_pass(lines, number - age, moves) for number, lines, moves in swept.beside]
+    between += [_lines_of_pass(lines, number - age, moves) for number, lines, moves in swept.beside]
     rest = [(number - age, lines) for number, lines in swept.rest if number >= age]
     if unnamed:
         rest = [(0, graph.apply("max", 0, graph.add(*(lines for _, lines in rest)) - graph.add(*unnamed)))]
     if len(rest) > MOST_APART:
         since = graph.add(*(lines for later, lines in rest if later))
         rest = [*((0, lines) for later, lines in rest if not later), (1, since)]
+    between += [_untouched_lines(lines, later, level.sets) for later, lines in rest]
     in_step = swept.sweep is not None or in_order(own)
     moments = [(u, u) for u in INSTANTS] if in_step else [*product(FEW_INSTANTS, repeat=2)]
-    together = [*untouched, *[(0, graph.ZERO)] * len(swept.beside)]
     found: dict[tuple[Expr, ...], Expr] = {}
     cache = level.room, level.line, level.sets, level.whole_sets
     crowded = _crowding(own, touched[0][1], level)
     kept = []
     for u, v in moments:
-        between = tuple(
-            part(u, v) + (_untouched_lines(lines, u, later, level.sets) if lines is not graph.ZERO else graph.ZERO)
-            for part, (later, lines) in zip(parts, together, strict=True)
-        ) + tuple(_untouched_lines(lines, u, later, level.sets) for later, lines in rest)
-        if between not in found:
-            mine, *others = between
-            found[between] = _chance_kept((mine * crowded, *others), *cache)
-        kept.append(found[between])
+        at_moment = tuple([lines if isinstance(lines, Expr) else lines(u, v) for lines in between])
+        if at_moment not in found:
+            mine, *others = at_moment
+            found[at_moment] = _chance_kept((mine * crowded, *others), *cache)
+        kept.append(found[at_moment])
     return 1 - (kept[0] if len(found) == 1 else graph.add(*kept) / len(kept))
 
 
@@ -125,33 +131,44 @@ def _crowding(nest: AccessNest, lines: Expr, level: Level) -> Expr:
     return graph.apply("max", 1, graph.apply("min", level.sets, lines) / met)
 
 
-def _lines_of_pass(lines: Expr, later: int, moves: bool) -> Callable[[Expr, Expr], Expr]:
+def _lines_of_pass(lines: Expr, later: int, moves: bool) -> Between:
     """The lines of an array between two touches of a place in one that loops around the block go on in: all, and of one
     in which they go on, and that was swept before, those that the loops have touched by then."""
-    return (lambda u, v: lines * v) if later < 0 and moves else (lambda u, v: lines)
+    return (lambda u, v: lines * v) if later < 0 and moves else lines
+
+
+def _untouched_lines(lines: Expr, later: int, sets: Expr) -> Between:
+    """The lines of what no access of the block touches: those behind a place, and all that were swept later."""
+    return lines if later or lines is graph.ZERO else lambda u, v: _untouched_behind(lines, u, sets)
 
 
 @lru_cache(maxsize=16384)
-def _untouched_lines(lines: Expr, u: Expr, later: int, sets: Expr) -> Expr:
-    """The lines of what no access of the block touches: those behind a place, and all that were swept later."""
-    return lines if later else graph.apply("min", lines, _behind(lines, u, sets))
+def _untouched_behind(lines: Expr, u: Expr, sets: Expr) -> Expr:
+    return graph.apply("min", lines, _behind(lines, u, sets))
+
+
+def _sum_of_both(first: Between, second: Between) -> Between:
+    """Lines between two touches in all."""
+    if second is graph.ZERO:
+        return first
+    if isinstance(first, Expr) and isinstance(second, Expr):
+        return first + second
+    return lambda u, v: graph.add(*(lines if isinstance(lines, Expr) else lines(u, v) for lines in (first, second)))
 
 
 @lru_cache(maxsize=16384)
 def _behind(lines: Expr, u: Expr, sets: Expr) -> Expr:
     """The lines behind a place, its own among them, as those of its set say: in each set a whole number."""
-    return graph.apply("ceil", lines * (1 - u) / sets) * sets
+    return graph.apply("ceil", lines * STILL_TO_COME[u] / sets) * sets
 
 
-def _lines_between_sweeps(
-    own: AccessNest, nest: AccessNest, lines: Expr, level: Level, later: int
-) -> Callable[[Expr, Expr], Expr]:
+def _lines_between_sweeps(own: AccessNest, nest: AccessNest, lines: Expr, level: Level, later: int) -> Between:
     """The lines of an array between the sweep of a place u and the share v of the pass: all of one that is faster, all
     but those from v to u of one that goes along, u v of those before u of one that is walked across, and f v of those
     of a slower one, f its share in a pass. All of one that was swept `later`, and of one that was swept before (-1)
     what the block has touched by then."""
     if later > 0 or nest.outermost < own.outermost:
-        return lambda u, v: lines
+        return lines
     part = nest.lines(own.outermost, level.line) if nest.outermost > own.outermost else lines
     if later < 0:
         return lambda u, v: part * v
@@ -169,7 +186,8 @@ def _chance_kept(between: tuple[Expr, ...], room: Expr, line: Expr, sets: Expr, 
     mine, *others = between
     if len(others) > MOST_APART:
         others = [*others[: MOST_APART - 1], graph.add(*others[MOST_APART - 1 :])]
-    runs = [value for lines in (mine, *others) for value in (1, lines * line, 0, 0, 1, 0, 0)]
+    one, zero = graph.ONE, graph.ZERO
+    runs = [value for lines in (mine, *others) for value in (one, lines * line, zero, zero, one, zero, zero)]
     together = graph.apply("share_kept", room, line, whole_sets, 0, *runs)
     mine, *others = (lines / sets for lines in (mine, *others))
     loads = [value for load in others for value in (load, graph.ONE)]
