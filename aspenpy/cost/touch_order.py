@@ -80,7 +80,7 @@ def structures(order: Order) -> set[str]:
 
 
 def totals_by_structure(order: Order, names: Collection[str] | None = None) -> dict[str, Touched]:
-    """What is touched in all of each structure, or of some."""
+    """How much is touched of each structure in all, or of some structures."""
     found: dict[str, list[Touched]] = {}
     for group in order:
         for (name, _), touched in group.items():
