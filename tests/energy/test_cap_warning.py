@@ -88,3 +88,24 @@ def test_machines_are_ranked_without_their_caps() -> None:
 
 def capped_messages(found: Any) -> list[str]:
     return [item.message for item in found.diagnostics if item.code == "power-cap"]
+
+
+def test_a_placement_warns_of_the_socket_whose_kernels_wait() -> None:
+    """At 2e9 flop/s on either socket `hot` runs 2 s and `cool` 1 s; at 10 nJ a flop under 10 W above idle, `hot` alone
+    takes 4 s on the capped socket, both 6 s, and `cool` alone 2 s; the socket without a cap makes nothing longer."""
+    kernels = "kernel hot { execute { flops [4e9] } } kernel cool { execute { flops [2e9] } }"
+    application = aspenpy.parse(f"model a {{ {kernels} kernel main {{ call hot call cool }} }}")
+    capped = CAPPED.replace("machine m { socket s }", "machine m { socket s socket free }")
+    machine = aspenpy.parse(f"{capped} socket free {{ core c property idle_power [10 W] }}")
+
+    def warned(hot: str, cool: str) -> list[str]:
+        placed = aspenpy.place(application, machine, {"hot": hot, "cool": cool}, set={"rate": 2e9})
+        return capped_messages(placed)
+
+    assert warned("free", "free") == []
+    (alone,) = warned("s", "free")
+    assert "the kernels on it take 4 s, and not 2 s" in alone
+    (cool,) = warned("free", "s")
+    assert "the kernels on it take 2 s, and not 1 s" in cool
+    (both,) = warned("s", "s")
+    assert "the kernels on it take 6 s, and not 3 s" in both

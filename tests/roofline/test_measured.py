@@ -72,6 +72,75 @@ def test_counts_are_those_of_the_tools(
     )
 
 
+@pytest.mark.parametrize(
+    ("counters", "flops"),
+    [
+        *((name, 1) for name in ("flops", "flop", "PAPI_DP_OPS", "PAPI_SP_OPS", "PAPI_FP_OPS")),
+        *((f"fp_arith_inst_retired.{width}_double", lanes) for width, lanes in
+          (("scalar", 1), ("128b_packed", 2), ("256b_packed", 4), ("512b_packed", 8))),
+        *((f"fp_arith_inst_retired.{width}_single", lanes) for width, lanes in
+          (("scalar", 1), ("128b_packed", 4), ("256b_packed", 8), ("512b_packed", 16))),
+        *((name, 1) for name in ("fp_ret_sse_avx_ops.all", "retired_sse_avx_flops.all")),
+        *((f"flop_count_{kind}", 1) for kind in ("dp", "sp", "hp")),
+        *((f"smsp__sass_thread_inst_executed_op_{kind}{operation}_pred_on.sum", operations) for kind in "dfh" for
+          operation, operations in (("add", 1), ("mul", 1), ("fma", 2))),
+        *((f"SQ_INSTS_VALU_{operation}_F{bits}", 64 * operations) for bits in (16, 32, 64) for operation, operations in
+          (("ADD", 1), ("MUL", 1), ("TRANS", 1), ("FMA", 2))),
+        *((f"SQ_INSTS_VALU_MFMA_MOPS_{kind}", 512) for kind in ("F16", "BF16", "F32", "F64")),
+    ],
+)  # fmt: skip
+def test_flops_of_each_counter(counters: str, flops: int) -> None:
+    """Lanes of a vector by its bits, two for an FMA, 64 lanes of a wave."""
+    assert read(f"kernel,time,{counters}\na,2,10\n") == MeasuredKernel("a", 2, 10 * flops, None)
+
+
+@pytest.mark.parametrize(
+    ("columns", "volume"),
+    [
+        *((name, 10) for name in ("bytes", "memory_volume", "dram__bytes.sum")),
+        ("memory_bandwidth", 2 * 10),  # for two seconds
+        *((pair, (10 + 4) * line) for pair, line in
+          (("dram__bytes_read.sum,dram__bytes_write.sum", 1), ("dram_read_bytes,dram_write_bytes", 1),
+           ("UNC_M_CAS_COUNT.RD,UNC_M_CAS_COUNT.WR", 64),
+           ("uncore_imc/cas_count_read/,uncore_imc/cas_count_write/", 64),
+           ("uncore_imc/data_reads/,uncore_imc/data_writes/", 64), ("FETCH_SIZE,WRITE_SIZE", 1024))),
+    ],
+)  # fmt: skip
+def test_bytes_of_each_counter(columns: str, volume: int) -> None:
+    """Lines of 64 bytes in both directions, and kilobytes where the tool counts these."""
+    counts = "10,4" if "," in columns else "10"
+    assert read(f"kernel,time,{columns}\na,2,{counts}\n") == MeasuredKernel("a", 2, None, volume)
+
+
+@pytest.mark.parametrize(
+    ("columns", "values", "expected"),
+    [
+        ("runtime", "2", (2, None, None)),
+        ("self_time", "2", (2, None, None)),
+        ("self_elapsed_time", "2", (2, None, None)),
+        ("runtime,flop_rate", "2,10", (2, 20, None)),
+        ("runtime,gflops", "2,10", (2, 20e9, None)),
+        ("runtime,self_gflops", "2,10", (2, 20e9, None)),
+        ("runtime,dp,sp", "2,10,3", (2, 26, None)),
+        ("runtime,flops,intensity", "2,10,4", (2, 10, 2.5)),
+        ("runtime,bytes,operational_intensity", "2,10,4", (2, 40, 10)),
+        ("runtime,bytes,arithmetic_intensity", "2,10,4", (2, 40, 10)),
+        ("runtime,flops,flop_rate", "2,10,7", (2, 10, None)),  # what was counted comes before what follows from rates
+        ("runtime,bytes,memory_bandwidth", "2,10,7", (2, None, 10)),
+        ("runtime,flops,bytes,intensity", "2,10,5,7", (2, 10, 5)),
+        ("runtime,flops,intensity", "2,10,0", (2, 10, None)),
+        ("flop_rate,memory_bandwidth,bytes", "7,7,3", (None, None, 3)),
+    ],
+)
+def test_what_follows_from_rates_and_intensities(columns: str, values: str, expected: tuple[float | None, ...]) -> None:
+    assert read(f"kernel,{columns}\na,{values}\n") == MeasuredKernel("a", *expected)
+
+
+def test_intensity_of_a_kernel() -> None:
+    assert MeasuredKernel("a", 1, 6, 4).intensity == 1.5
+    assert [MeasuredKernel("a", 1, *pair).intensity for pair in ((None, 4), (6, None), (6, 0))] == [None] * 3
+
+
 def test_bytes_of_one_direction_are_told() -> None:
     found = read_kernels([Source("kernel,dram__bytes_read.sum\na,5\n", "x")])
     assert [item.message for item in found.diagnostics] == [

@@ -18,7 +18,7 @@ from aspenpy.language.infer import dimension_of
 from aspenpy.language.parser import parse_expression, parse_file
 from aspenpy.language.printer import to_aspen
 from aspenpy.language.source import Source
-from aspenpy.language.tokens import MAXIMUM_BLOCKS, MAXIMUM_NESTING
+from aspenpy.language.tokens import MAXIMUM_BLOCKS, MAXIMUM_NESTING, TokenStream
 from tests.syntax.corpus import APPLICATION, FILES, MACHINE
 from tests.syntax.strategies import damaged
 from tests.thorough import examples, some
@@ -97,6 +97,60 @@ def test_parentheses_that_only_group_are_bounded() -> None:
     assert parse_expression("(" * MAXIMUM_NESTING + "x" + ")" * MAXIMUM_NESTING) == parse_expression("x")
     with pytest.raises(AspenError, match="nested"):
         parse_expression("(" * (MAXIMUM_NESTING + 1) + "x" + ")" * (MAXIMUM_NESTING + 1))
+
+
+@pytest.mark.parametrize(
+    ("before", "inner", "behind", "depth"),
+    [
+        ("-", "x", "", 1),  # a sign in front of an operand
+        ("x^", "x", "", 1),
+        ("x^-", "x", "", 2),
+        ("-(", "x", ")", 2),
+        ("-f(a, b, ", "x", ")", 2),
+        ("[", "x", "]", 1),
+        ("x - (", "x", ")", 1),  # a minus that subtracts waits for nothing
+        ("2 - (", "x", ")", 1),
+        ("2 GB - (", "x", ")", 1),
+        ("kilo - (", "x", ")", 1),
+        ("f(x) - (", "x", ")", 1),
+        ("a[x] - (", "x", ")", 1),
+    ],
+)
+def test_depth_of_nesting(before: str, inner: str, behind: str, depth: int) -> None:
+    """So many that wait for their end are accepted, and one more is refused."""
+    most = MAXIMUM_NESTING // depth
+
+    def count_words(times: int) -> int:
+        return sum(1 for _ in TokenStream(Source(before * times + inner + behind * times), None))
+
+    assert count_words(most) > most
+    with pytest.raises(AspenError, match="nested"):
+        count_words(most + 1)
+
+
+@pytest.mark.parametrize(
+    ("operator", "accepted"), [("+", True), ("*", True), ("/", True), (",", True), ("<", True), ("^", False)]
+)
+def test_operators_that_end_a_row_of_signs(operator: str, accepted: bool) -> None:
+    """An operator that binds less than a sign begins anew; a power goes on."""
+    half = MAXIMUM_NESTING // 2 + 1
+    text = "-" * half + "x" + operator + "-" * half + "x"
+    if accepted:
+        assert sum(1 for _ in TokenStream(Source(text), None)) == 2 * half + 4
+    else:
+        with pytest.raises(AspenError, match="nested"):
+            list(TokenStream(Source(text), None))
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_words_are_bounded(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
+    monkeypatch.setattr("aspenpy.language.tokens.MAXIMUM_WORDS", 8)
+    text = " ".join(["x"] * (8 + more))
+    if more <= 0:
+        assert len(list(TokenStream(Source(text), None))) == 8 + more + 1  # and the end
+    else:
+        with pytest.raises(AspenError, match="more than 8 words"):
+            list(TokenStream(Source(text), None))
 
 
 def test_blocks_are_bounded() -> None:

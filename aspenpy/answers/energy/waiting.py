@@ -41,7 +41,7 @@ def waiting_of_block(law: EnergyLaw, cost: BlockCost, kernel: str) -> Totals:
     return {} if waiting is graph.ZERO else {CapSlowdown(kernel): waiting}
 
 
-def waiting_by_kernel(tree: CostTree, *, apart: bool = True) -> dict[str, Expr]:
+def waiting_by_kernel(tree: CostTree, *, apart: bool) -> dict[str, Expr]:
     """Seconds by which the power cap of its socket makes the blocks of each kernel longer over a run, where the
     socket's power responds: those of `energy`, without the joules. All kernels together are called "" unless `apart`.
     """

@@ -272,7 +272,7 @@ class Placement(Result):
             if alone.stated_cap is None:
                 continue
             try:
-                by_kernel = waiting_by_kernel(alone.tree)
+                by_kernel = waiting_by_kernel(alone.tree, apart=True)
                 waiting = [wait for name, wait in by_kernel.items() if self.sockets.get(name) == socket]
                 waited = float(alone.scope.values([sum_terms(waiting)], self.question.seed)[0])
             except AspenError as error:
