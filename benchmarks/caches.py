@@ -53,6 +53,23 @@ def many_arrays() -> Subject:
     return Subject(mapped, bare_python, is_right)
 
 
+def many_shapes() -> Subject:
+    """The traffic of forty arrays in three loops, no two of which are walked alike, with its doubt."""
+    orders = ("8, n, 0, n, {0}*n, n", "{0}*n, n, 8, n, 0, n", "0, n, {0}*n, n, 8, n", "8, n, {0}*n, n, 0, n")
+    orders = (*orders, "{0}*n, n, 0, n, 8, n", "0, n, 8, n, {0}*n, n")
+    shapes = [orders[number % 6].format(8 * (1 + number // 6)) for number in range(40)]
+    data = " ".join(f"data A{number} [8*n^2*{1 + number // 6}]" for number in range(40))
+    loads = " ".join(f"loads [n^3] of size [8] from A{number} as nest({shape})" for number, shape in enumerate(shapes))
+    text = f"model shapes {{ param n = 300 {data} kernel main {{ execute {{ {loads} }} }} }}"
+    haswell = aspenpy.load_machine("haswell")
+
+    def moved() -> Any:
+        shapes: Any = aspenpy.parse(text)
+        return aspenpy.traffic(shapes, haswell).totals
+
+    return Subject(moved, bare_python, lambda totals: totals[0].reads == 40 * 300**3)
+
+
 def rows_of_a_sparse_matrix() -> Subject:
     """Five words of each of a million rows: a stream, whose traffic takes no longer than that of a thousand."""
     text = """model rows { param n = 1e6 data A [40*n] kernel main {
@@ -91,6 +108,7 @@ def available() -> tuple[Benchmark, ...]:
     found = [
         Benchmark("map LULESH, a pattern on each access", "python -c pass", 180, mapping, seconds),
         Benchmark("map 40 arrays in three loops", "python -c pass", 80, many_arrays, seconds),
+        Benchmark("traffic of 40 shapes in three loops", "python -c pass", 100, many_shapes, seconds),
         Benchmark("traffic of a million sparse rows", "python -c pass", 15, rows_of_a_sparse_matrix, seconds),
     ]
     if BACKENDS["c"].missing() is None:

@@ -77,6 +77,16 @@ def _sum_floors(counts: Any, step: int, modulus: int, begins: Any, divide: Calla
 SAMPLES = 2048
 """Lines of an array, somewhere in its loops, that stand for all where there are more."""
 
+MANY_STRUCTURES = 12
+"""Data structures in a window beyond which fewer lines of each stand for all, so that what a block of many takes grows
+as their number: its misses are the sum over all of them."""
+
+
+def count_samples(structures: int) -> int:
+    """Lines that stand for all of an array, where there are more, beside so many structures."""
+    return SAMPLES * MANY_STRUCTURES // max(structures, MANY_STRUCTURES)
+
+
 MOST_UNITS = 1 << 22
 """Limit of the units of a cache that are counted one by one."""
 
@@ -387,7 +397,7 @@ def shares_by_use(
     equal ones are counted once."""
     if any(walk.reach_in_bytes(trips) > FURTHEST for walks in structures for walk in walks):
         raise DomainError(f"the loops of a window span at most {FURTHEST:,} bytes")
-    visits = _sample_visits(structures[0][0], trips, cache)
+    visits = _sample_visits(structures[0][0], trips, cache, count_samples(len(structures)))
     kept, in_use = visits.counts, numpy.zeros(visits.counts.shape, dtype=numpy.int64)
     counted = kept.sum()
     alike = Counter(tuple(walks) for walks in structures)
@@ -415,14 +425,14 @@ def _most_lines(walk: Walk, cache: Cache) -> int:
     return cache.join_runs(walk, (*walk.inner, walk.around)).most_lines(cache.line)
 
 
-def _sample_visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
-    """Visits of lines of a walk, all or some."""
+def _sample_visits(own: Walk, trips: Sequence[int], cache: Cache, samples: int) -> Visits:
+    """Visits of lines of a walk, all or so many."""
     runs, line = cache.join_runs(own, own.inner), cache.line
     is_dense = own.stride < runs.length + line
     length = runs.length + own.stride * (own.trips - 1) if is_dense else runs.length
     apart = (*runs.loops, *(() if is_dense else (own.around,)))
     counts = [*trips, *(count for _, count in apart), length // line + 2]
-    *loops, number = _sample_iterations(tuple(counts))
+    *loops, number = _sample_iterations(tuple(counts), samples)
     outside, inside = loops[: len(trips)], loops[len(trips) :]
     strides = (*own.outer, *(stride for stride, _ in apart))
     begin = sum((stride * trip for stride, trip in zip(strides, loops, strict=True)), numpy.zeros_like(number))
@@ -444,11 +454,11 @@ def _sample_visits(own: Walk, trips: Sequence[int], cache: Cache) -> Visits:
 
 
 @lru_cache(maxsize=100)
-def _sample_iterations(counts: tuple[int, ...]) -> list[Any]:
-    """Iterations of some loops: all, or some spread evenly."""
-    if math.prod(counts) <= SAMPLES:
+def _sample_iterations(counts: tuple[int, ...], samples: int) -> list[Any]:
+    """Iterations of some loops: all, or so many spread evenly."""
+    if math.prod(counts) <= samples:
         return [places.ravel() for places in numpy.indices(counts)]
-    shares = _kronecker_points(len(counts))
+    shares = _kronecker_points(len(counts))[:, :samples]
     return [(share * min(count, FURTHEST)).astype(numpy.int64) for share, count in zip(shares, counts, strict=True)]
 
 

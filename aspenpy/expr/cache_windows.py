@@ -30,7 +30,7 @@ def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Num
     return _window(size, count, window).share_within(math.floor(room))
 
 
-WINDOWS = 512
+WINDOWS = 2048
 """Windows that are kept: that of caches of other ways is the same, as is that beside other numbers of drawn lines."""
 
 HEADROOM = 8

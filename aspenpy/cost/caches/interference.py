@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from math import prod
 
@@ -56,7 +56,7 @@ class InterveningData(Record):
     @property
     def any_triangular(self) -> bool:
         """Whether any nest of the others has loops whose bounds depend on each other."""
-        return any(nest.is_triangular for nests in (self.siblings, *self.others) for nest in nests)
+        return _any_triangular(self)
 
     def of(self, own: AccessNest, sibling: AccessNest) -> InterveningData:
         """The neighbours of a sibling."""
@@ -65,6 +65,22 @@ class InterveningData(Record):
     def lines(self, level: Level) -> list[Expr]:
         """Lines of each other structure that the block touches."""
         return [footprint(nests, level) for nests in self.others]
+
+
+@lru_cache(maxsize=1024)
+def _any_triangular(data: InterveningData) -> bool:
+    return any(nest.is_triangular for nests in (data.siblings, *data.others) for nest in nests)
+
+
+@lru_cache(maxsize=1024)
+def intervening_data(
+    siblings: tuple[AccessNest, ...],
+    others: tuple[tuple[AccessNest, ...], ...],
+    tables: tuple[DrawnTable, ...],
+    draws: Expr,
+) -> InterveningData:
+    """The same for the same data, since what follows from it is kept by it."""
+    return InterveningData(siblings, others, tables, draws)
 
 
 def lines_by_share(nest: AccessNest, level: Level) -> list[tuple[Expr, Expr]]:
@@ -87,8 +103,14 @@ TINY = graph.number(1e-12)
 
 
 def footprint(nests: Sequence[AccessNest], level: Level) -> Expr:
-    """Lines of one data structure that its nests touch: those of the longest."""
-    lines = [nest.lines(len(nest.loops), level.line) for nest in nests]
+    """Lines of one data structure that its nests touch."""
+    return most_lines(tuple(nests), level.line)
+
+
+@lru_cache(maxsize=4096)
+def most_lines(nests: tuple[AccessNest, ...], line: Expr) -> Expr:
+    """Lines of the longest of some nests over one data structure: every other array of a block asks for them."""
+    lines = [nest.lines(len(nest.loops), line) for nest in nests]
     return graph.apply("max", *lines) if len(lines) > 1 else lines[0]
 
 
@@ -184,70 +206,104 @@ def share_found(
 ) -> tuple[Expr, Expr]:
     """The share of the reuses in the window, or in that part of it, that find their line, and the lines in between.
 
-    A set keeps its lines while no more of them are in use than it has ways: they are counted set by set. Of nests that
-    are in some of the windows, those that are in fewer are where the others are, too.
+    A set keeps its lines while no more of them are in use than it has ways: they are counted set by set.
     """
-    often = {nest: _presence(own, nest, between) for nests in (others.siblings, *others.others) for nest in nests}
-    chances = sorted({Fraction(1), *filter(None, often.values())}, reverse=True)
     share, lines = graph.ZERO, graph.ZERO
-    for chance, fewer in pairwise([*chances, Fraction(0)]):
-        there = [[nest for nest in nests if often[nest] >= chance] for nests in (others.siblings, *others.others)]
-        found, touched = _hits_in_windows(
-            own, siblings=there[0], others=there[1:], tables=others.tables, between=between, level=level, part=part
-        )
-        share += graph.number(chance - fewer) * found
-        lines += graph.number(chance - fewer) * touched
+    for window in _windows(own, others, between):
+        drawn, variance = _lines_drawn(own, others.tables, between, part, level)
+        numbers = _numbers_of(window, between, part, level)
+        fixed = partial(_share_kept, level.line, level.whole_sets, numbers)
+        kept = share_beside_draws(fixed, drawn, variance, level)
+        share += window.chance * kept
+        lines += window.chance * (part * _lines_of_window(window, between, level.line) + drawn)
     return share, lines
 
 
-def _hits_in_windows(
-    own: AccessNest,
-    *,
-    siblings: Sequence[AccessNest],
-    others: Sequence[Sequence[AccessNest]],
-    tables: Sequence[DrawnTable],
-    between: ReuseWindow,
-    level: Level,
-    part: Expr,
-) -> tuple[Expr, Expr]:
-    """Hits and touched bytes where all of some nests are in every window; see `hits`."""
-    structures = [[own, *_different(siblings, (own,), between)]]
-    structures += [found for nests in others if (found := _different(nests, (), between))]
-    depth = max(len(nest.loops) for nests in structures for nest in nests)
-    every = [nest for nests in structures for nest in nests]
-    outside = [loop for loop in range(between.depth, depth) if any(nest.loops[loop].moves for nest in every)]
-    trips = [longest_trips(nest.longest[loop].trips for nest in every) for loop in outside]
-    window, way = [graph.number(len(outside)), *trips], level.line * level.sets
-    for number, nests in enumerate(structures):
-        begin = _begin(number, len(structures), level)
-        nests = _at_their_places(nests, between, level, way)
-        window.append(graph.number(len(nests)))
-        for nest in nests:
+def _share_kept(line: Expr, sets: Expr, numbers: Sequence[Expr], room: Expr) -> Expr:
+    return graph.apply("share_kept", room, line, sets, *numbers)
+
+
+PlacedWalk = tuple[AccessNest, list[Expr]]
+"""A nest, which knows where it begins, and its numbers in a window."""
+
+
+class FilledWindow(Record):
+    """The nests of each data structure that are in so large a share of the windows between two touches, its own first,
+    and the trips of those loops outside of the window in which some of them move, by their places."""
+
+    chance: Expr
+    structures: tuple[tuple[AccessNest, ...], ...]
+    outside: tuple[int, ...]
+    trips: tuple[Expr, ...]
+
+
+@lru_cache(maxsize=4096)
+def _windows(own: AccessNest, others: InterveningData, between: ReuseWindow) -> tuple[FilledWindow, ...]:
+    """The windows by what is in them. Of nests that are in some of them, those that are in fewer are where the others
+    are, too."""
+    often = {nest: _presence(own, nest, between) for nests in (others.siblings, *others.others) for nest in nests}
+    chances = sorted({Fraction(1), *filter(None, often.values())}, reverse=True)
+    windows = []
+    for chance, fewer in pairwise([*chances, Fraction(0)]):
+        there = [[nest for nest in nests if often[nest] >= chance] for nests in (others.siblings, *others.others)]
+        structures = [(own, *_different(there[0], (own,), between))]
+        structures += [tuple(found) for nests in there[1:] if (found := _different(nests, (), between))]
+        every = [nest for nests in structures for nest in nests]
+        loops = range(between.depth, max(len(nest.loops) for nest in every))
+        outside = tuple([loop for loop in loops if any(nest.loops[loop].moves for nest in every)])
+        trips = tuple([longest_trips(nest.longest[loop].trips for nest in every) for loop in outside])
+        windows.append(FilledWindow(graph.number(chance - fewer), tuple(structures), outside, trips))
+    return tuple(windows)
+
+
+def _numbers_of(window: FilledWindow, between: ReuseWindow, part: Expr, level: Level) -> list[Expr]:
+    """A window, or that part of it, as `share_kept` takes it. Data structures of which nothing says where they begin do
+    so at equal places of the cache, as on pages of their own, or `apart`, all as far from each other as can be."""
+    numbers, sets, begin = [graph.number(len(window.outside)), *window.trips], level.sets, graph.ZERO
+    way = level.line * sets
+    for number, walks in enumerate(_walks_of(window, between, part)):
+        if level.apart and number:
+            begin = graph.apply("floor", level.line * graph.apply("floor", sets * number / len(window.structures)))
+        walks = _at_their_places(walks, level.apart, way)
+        numbers.append(graph.number(len(walks)))
+        for nest, walk in walks:
             known = nest.place if level.apart else nest.begin_in(way)
-            place = begin if known is None else known
-            window += [*_walk(nest, between, tuple(outside), part), graph.apply("floor", place)]
-    drawn, variance = _lines_drawn(own, tables, between, part, level)
-    sets = level.whole_sets
-    share = share_beside_draws(
-        lambda room: graph.apply("share_kept", room, level.line, sets, *window), drawn, variance, level
-    )
-    lines = (_lines_of(nests, between, level) for nests in structures)
-    return share, part * graph.add(*lines) + drawn
+            numbers += walk
+            numbers.append(begin if known is None else graph.apply("floor", known))
+    return numbers
 
 
-def _at_their_places(nests: Sequence[AccessNest], between: ReuseWindow, level: Level, way: Expr) -> list[AccessNest]:
-    """Nests, those that are at several places at once as one for each, where no loop in the window moves them on."""
-    at_once = any(nest.runs for nest in nests)
-    if not at_once or any(loop.moves for nest in nests for loop in nest.loops[: between.depth]):
-        return [*nests]
-    found = list[AccessNest]()
-    for nest in nests:
-        first = nest.place if level.apart else nest.begin_in(way)
+@lru_cache(maxsize=1024)
+def _walks_of(window: FilledWindow, between: ReuseWindow, part: Expr) -> tuple[list[PlacedWalk], ...]:
+    """The nests of each data structure of a window, as `share_kept` takes them but for where they begin: all caches
+    have the same. Those at several places at once, where no loop in the window moves them on, keep their runs."""
+    structures = list[list[PlacedWalk]]()
+    for nests in window.structures:
+        stays = not any(loop.moves for nest in nests for loop in nest.loops[: between.depth])
+        still = nests if stays else [nest.replace(runs=()) for nest in nests]
+        walks = (_walk(nest, between, window.outside, part) for nest in nests)
+        structures.append([*zip(still, walks, strict=True)])
+    return tuple(structures)
+
+
+@lru_cache(maxsize=4096)
+def _lines_of_window(window: FilledWindow, between: ReuseWindow, line: Expr) -> Expr:
+    """The lines that are touched in a window."""
+    return graph.add(*(_lines_of(nests, between, line) for nests in window.structures))
+
+
+def _at_their_places(walks: list[PlacedWalk], apart: bool, way: Expr) -> list[PlacedWalk]:
+    """Walks, those of nests that are at several places at once as one for each."""
+    if not any(nest.runs for nest, _ in walks):
+        return walks
+    found = list[PlacedWalk]()
+    for nest, walk in walks:
+        first = nest.place if apart else nest.begin_in(way)
         for place, length in nest.runs:
             begin = place if first is None else first + place
-            found.append(nest.replace(word=length, place=graph.apply("mod", begin, way), runs=()))
+            found.append((nest.replace(place=graph.apply("mod", begin, way), runs=()), [length, *walk[1:]]))
         if not nest.runs:
-            found.append(nest)
+            found.append((nest, walk))
     return found
 
 
@@ -286,14 +342,6 @@ def share_beside_draws(kept: Callable[[Expr], Expr], drawn: Expr, variance: Expr
 
 FEW_DRAWN = 3
 """Drawn lines in a set up to which each number has a term, where there is less than one on average."""
-
-
-def _begin(number: int, count: int, level: Level) -> Expr:
-    """Where a data structure begins of which nothing says it: at equal places of the cache, as on pages of its own, or
-    `apart`, all as far from each other as can be."""
-    if not level.apart or not number:
-        return graph.ZERO
-    return level.line * graph.apply("floor", level.whole_sets * number / count)
 
 
 @lru_cache(maxsize=4096)
@@ -341,12 +389,12 @@ def _walk(nest: AccessNest, between: ReuseWindow, outside: tuple[int, ...], part
     return [word, graph.number(len(inner)), *loops, around.stride, around.trips * part, shift, *outer]
 
 
-def _lines_of(nests: Sequence[AccessNest], between: ReuseWindow, level: Level) -> Expr:
+def _lines_of(nests: Sequence[AccessNest], between: ReuseWindow, line: Expr) -> Expr:
     """The lines of one data structure in the window: no more than it has."""
     if len(nests) == 1:
-        return lines_between(nests[0], between, level.line)
-    lines = graph.add(*(lines_between(nest, between, level.line) for nest in nests))
-    return graph.apply("min", lines, footprint(nests, level))
+        return lines_between(nests[0], between, line)
+    lines = graph.add(*(lines_between(nest, between, line) for nest in nests))
+    return graph.apply("min", lines, most_lines(nests, line))
 
 
 def share_kept_in_sets(in_set: Expr, level: Level) -> Expr:

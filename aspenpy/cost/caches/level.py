@@ -54,7 +54,8 @@ class Level(Record):
     average. Of a line a miss fetches one `sector`, where the machine says its bytes. An `evasion` is the share of lines
     stored in full that are not fetched. Of the instances so many `readers` load the same data, of which it holds one
     copy. Arrays begin on pages one behind the other, at equal places of the cache
-    where nothing says how many lie before, or, `apart`, where those that move in step never meet.
+    where nothing says how many lie before, or, `apart`, where those that move in step never meet. The sets are those of
+    the capacity and the ways that are `stated`, where those of the level are others.
     """
 
     place: Place
@@ -75,6 +76,7 @@ class Level(Record):
     added: Expr = graph.ZERO
     apart: bool = False
     readers: Expr = graph.ONE
+    stated: tuple[Expr, Expr] | None = None
 
     @property
     def name(self) -> str:
@@ -103,12 +105,18 @@ class Level(Record):
     @property
     def _all_sets(self) -> Expr:
         """The sets of all instances."""
-        return self.capacity / (self.line * self.ways)
+        capacity, ways = self._stated
+        return _sets_of_all(capacity, self.line, ways)
+
+    @property
+    def _stated(self) -> tuple[Expr, Expr]:
+        """The capacity and the ways that give the number of sets."""
+        return self.stated or (self.capacity, self.ways)
 
     @property
     def sets(self) -> Expr:
         """The sets of one instance."""
-        return _sets_of_instance(self.capacity, self.line, self.ways, self.shares)
+        return _share_sets(self._all_sets, self.ways, self.shares)
 
     @property
     def whole_sets(self) -> Expr:
@@ -116,7 +124,8 @@ class Level(Record):
         number."""
         known = self.place.component.properties.get("associativity")
         span = None if known is None else known.span
-        sets = _require_whole_sets(self.name, span, self.capacity, self.line, self.ways)
+        capacity, ways = self._stated
+        sets = _require_whole_sets(self.name, span, capacity, self.line, ways)
         return _share_sets(sets, self.ways, self.shares)
 
     @property
@@ -185,9 +194,9 @@ class Level(Record):
 
 
 @lru_cache(maxsize=256)
-def _sets_of_instance(capacity: Expr, line: Expr, ways: Expr, shares: Expr) -> Expr:
-    """The sets of one of so many instances that share a cache: each formula of a block asks for them."""
-    return _share_sets(capacity / (line * ways), ways, shares)
+def _sets_of_all(capacity: Expr, line: Expr, ways: Expr) -> Expr:
+    """The sets of all instances that share a cache: each formula of a block asks for them."""
+    return capacity / (line * ways)
 
 
 @lru_cache(maxsize=256)
@@ -197,9 +206,10 @@ def _require_whole_sets(name: str, span: Span | None, capacity: Expr, line: Expr
     hint = "its capacity has to be a multiple of the line times the `associativity`"
     sets = capacity / (line * ways)
     fits = graph.compare("==", graph.apply("floor", sets), sets)
-    return graph.if_else(fits, sets, graph.failure(Diagnostic("incomplete-cache", message, span, hint=hint)))
+    return graph.if_else(fits, sets, _refusal(message, span, hint))
 
 
+@lru_cache(maxsize=256)
 def _share_sets(sets: Expr, ways: Expr, shares: Expr) -> Expr:
     if shares is graph.ONE:
         return sets
@@ -221,7 +231,8 @@ class Variation(Record):
     def of(self, level: Level) -> Level:
         step = graph.apply("ceil", graph.mul(level.ways, graph.number(abs(self.part))))
         ways = level.ways + step if self.part > 0 else graph.apply("max", 1, level.ways - step)
-        return level.replace(capacity=level.capacity * ways / level.ways, ways=ways, apart=self.apart)
+        stated = (level.capacity, level.ways)
+        return level.replace(capacity=level.capacity * ways / level.ways, ways=ways, apart=self.apart, stated=stated)
 
     def share(self, ways: float) -> float:
         """The share of the sets of so many ways that have those more or less, where the part is no whole way."""
@@ -293,10 +304,16 @@ def _require_property(component: Component, name: str, example: str) -> Expr:
     value = component.value(name)
     if value is not None:
         wrong = f"the `{name}` of the cache `{component.name}` is not above 0"
-        refused = graph.failure(Diagnostic("incomplete-cache", wrong, component.properties[name].span))
+        refused = _refusal(wrong, component.properties[name].span)
         return graph.if_else(graph.compare(">", value, 0), value, refused)
     message = f"the cache `{component.name}` has no `{name}`, which its hits depend on"
-    return graph.failure(Diagnostic("incomplete-cache", message, component.name_span, hint=f"give it in {example}"))
+    return _refusal(message, component.name_span, f"give it in {example}")
+
+
+@lru_cache(maxsize=256)
+def _refusal(message: str, span: Span | None, hint: str | None = None) -> Expr:
+    """The node of a cache that lacks something: the same each time, so that what follows from it is worked out once."""
+    return graph.failure(Diagnostic("incomplete-cache", message, span, hint=hint))
 
 
 def _word(component: Component, name: str, words: tuple[str, ...]) -> str:

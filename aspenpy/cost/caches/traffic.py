@@ -10,7 +10,7 @@ from aspenpy.cost.caches import hits
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.around import AccessSurroundings
 from aspenpy.cost.caches.block_loops import align_to_block_loops
-from aspenpy.cost.caches.interference import DrawnTable, InterveningData
+from aspenpy.cost.caches.interference import DrawnTable, InterveningData, intervening_data
 from aspenpy.cost.caches.known import AS_COUNTED, KnownTouches, LinesAnywhere
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import AccessNest, product
@@ -44,7 +44,7 @@ class Structure(Record):
         siblings = tuple(group[0].nest for group in groups if group[0].nest is not None)
         nests = (structure.nests for structure in others if structure is not self)
         tables = (structure.table for structure in others if structure is not self)
-        return InterveningData(
+        return intervening_data(
             siblings,
             tuple(found for found in nests if found),
             tuple(table for table in tables if table is not None),

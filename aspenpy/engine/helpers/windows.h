@@ -198,18 +198,18 @@ static double aspen_visit(const double *given, int count, const double *at, cons
     return (double)aspen_in_use(given, count, at, begin + offset, left, found, cache);
 }
 
-static int aspen_iteration(long long number, const double *counts, int loops, double *at)
+static int aspen_iteration(long long number, const double *counts, int loops, double most, double *at)
 {
     static const double primes[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53};
     double all = 1.0;
     for (int i = 0; i < loops; i++)
         all *= counts[i];
-    if ((double)number >= fmin(all, 2048.0))
+    if ((double)number >= fmin(all, most))
         return 0;
     for (int i = loops - 1; i >= 0; i--) {
-        at[i] = all <= 2048.0 ? (double)(number % (long long)counts[i])
+        at[i] = all <= most ? (double)(number % (long long)counts[i])
                              : floor(fmod(sqrt(primes[i % 16]) * (double)(number + 1), 1.0) * counts[i]);
-        number /= all <= 2048.0 ? (long long)counts[i] : 1;
+        number /= all <= most ? (long long)counts[i] : 1;
     }
     return 1;
 }
@@ -252,12 +252,13 @@ static int aspen_window_fits(const double *given, int count, double *parts)
         }
     }
     parts[1] = walks == structures ? parts[1] : 0.0;
+    parts[4] = floor(2048.0 * 12.0 / fmax(structures, 12.0)); /* lines that stand for all */
     return structures > 0;
 }
 
 static inline double aspen_share_kept(const double *given, int count)
 {
-    double parts[4], at[2 * aspen_most_loops], counts[2 * aspen_most_loops], kept = 0.0, total = 0.0;
+    double parts[5], at[2 * aspen_most_loops], counts[2 * aspen_most_loops], kept = 0.0, total = 0.0;
     long long cache[5]; /* bytes of a line, and between lines of a set; what divides both; and both in parts of that */
     aspen_runs runs;
     int loops = 0, dense, any = 0;
@@ -283,9 +284,9 @@ static inline double aspen_share_kept(const double *given, int count)
         counts[loops++] = fmax(1.0, ceil(around[1]));
     counts[loops++] = floor(((double)runs.length + (dense ? fabs(around[0]) * (fmax(1.0, ceil(around[1])) - 1.0) : 0.0))
                           / given[1]) + 2.0;
-    for (long long number = 0; aspen_iteration(number, counts, loops, at); number++)
+    for (long long number = 0; aspen_iteration(number, counts, loops, parts[4], at); number++)
         any |= aspen_visit(given, count, at, cache, 1) > 0.0;
-    for (long long number = 0; aspen_iteration(number, counts, loops, at); number++) {
+    for (long long number = 0; aspen_iteration(number, counts, loops, parts[4], at); number++) {
         const double in_use = aspen_visit(given, count, at, cache, 0);
         if (in_use < 0.0 || (any && aspen_visit(given, count, at, cache, 1) < 0.0))
             continue;
