@@ -10,11 +10,11 @@ MOST: dict[str, int] = {
     "advice": 4245,
     "answers": 12170,
     "assembly": 815,
-    "cost": 14360,
+    "cost": 14425,
     "editor": 2750,
     "engine": 2310,
     "explore": 4290,
-    "expr": 6200,
+    "expr": 6210,
     "extract": 20220,
     "generate": 850,
     "language": 4880,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 111_210
+MOST_IN_ALL = 111_290
 
 
 def room_of(file: Path) -> str:
