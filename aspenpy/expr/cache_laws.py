@@ -254,6 +254,10 @@ def numpy_lines_with_room(numpy: Any, ways: Any, own: Any, *loads: Any) -> Any:
 def _numpy_chance_of_room(numpy: Any, ways: Any, parts: list[tuple[Any, Any, Any]]) -> Any:
     if not parts:
         return (ways >= 0).astype(float)
+    if (ways < 0).all():
+        return numpy.zeros_like(ways)
+    if (sum(whole + 1 for whole, _, _ in parts) <= ways).all():
+        return numpy.ones_like(ways)
     (whole, rest, chance), *others = parts
     total = numpy.zeros_like(ways)
     for weight, taken in ((chance * (1 - rest), whole), (chance * rest, whole + 1), (1 - chance, 0)):
@@ -275,23 +279,29 @@ def apply_by_point(rule: Any) -> Any:
     apart by that: sorting whole rows takes ten times as long."""
 
     def apply(numpy: Any, *parts: Any) -> Any:
-        columns = numpy.broadcast_arrays(*(numpy.asarray(part, dtype=float) for part in parts))
-        points = numpy.stack([column.ravel() for column in columns], axis=1)
-        moving = [index for index, part in enumerate(parts) if numpy.size(part) > 1]
+        columns = [numpy.asarray(part, dtype=float) for part in parts]
+        shape = numpy.broadcast_shapes(*{column.shape for column in columns})
+        points = numpy.empty((*shape, len(columns)))
+        for index, column in enumerate(columns):
+            points[..., index] = column
+        points = points.reshape(-1, len(columns))
+        moving = [index for index, column in enumerate(columns) if column.size > 1]
         if len(moving) == 1:
             _, first, where = numpy.unique(points[:, moving[0]], return_index=True, return_inverse=True)
             different = points[first]
         else:
             different, where = numpy.unique(points, axis=0, return_inverse=True)
-        values = numpy.array([_value_or_nan(rule, point) for point in different.tolist()])
-        return values[where.ravel()].reshape(columns[0].shape)
+        finite = numpy.isfinite(different).all(axis=1).tolist()
+        values = [
+            _value_or_nan(rule, point) if fine else math.nan
+            for fine, point in zip(finite, different.tolist(), strict=True)
+        ]
+        return numpy.array(values)[where.ravel()].reshape(shape)
 
     return apply
 
 
 def _value_or_nan(rule: Any, point: list[float]) -> float:
-    if not all(math.isfinite(value) for value in point):
-        return math.nan
     try:
         return float(rule(*point))
     except DomainError:

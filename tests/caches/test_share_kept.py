@@ -153,3 +153,15 @@ def test_large_caches() -> None:
     tiles = [1, 64, 2**28, 1, 10, 1, 8, 1, 2**20, 9, 2**24 + 8, 2**16, 8, 8, 0]
     with pytest.raises(DomainError, match="too large for strides of 8 bytes"):
         share_kept(*tiles)
+
+
+@pytest.mark.parametrize("sets", [1, 3, 4])
+def test_plain_runs_are_counted_set_by_set(sets: int) -> None:
+    """Runs without loops that all begin at the same set, whose lengths mostly tell: against the lines of each set."""
+    sizes = (1, LINE - 1, LINE, LINE + 1, 3 * LINE, 5 * LINE + 7, 12 * LINE, 40 * LINE + 1)
+    for ways, *runs in product(range(1, 9), sizes, (0, *sizes)):
+        counts = [[(math.ceil(run / LINE) - at + sets - 1) // sets for at in range(sets)] for run in runs if run]
+        kept = sum(own for own, *others in zip(*counts, strict=True) if own + sum(others) <= ways)
+        walks: list[Walk] = [(run, (), (0, 1), 0, ()) for run in runs if run]
+        expected = kept / math.ceil(runs[0] / LINE)
+        assert share_kept(*arguments(ways, sets, (), walks)) == pytest.approx(expected, rel=1e-12), (ways, runs)
