@@ -14,7 +14,7 @@ MOST: dict[str, int] = {
     "editor": 2750,
     "engine": 2310,
     "explore": 4290,
-    "expr": 6210,
+    "expr": 6240,
     "extract": 20220,
     "generate": 850,
     "language": 4880,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 111_290
+MOST_IN_ALL = 111_320
 
 
 def room_of(file: Path) -> str:
