@@ -10,7 +10,7 @@ from aspenpy.cost.paths import MESSAGE
 from aspenpy.cost.prices import AppliedTrait, Offer, RequirementCost
 from aspenpy.cost.sharing import Sharing, sharing
 from aspenpy.cost.target import Target
-from aspenpy.cost.trait_names import CACHE_TRAITS, SWEEP, VARIES, is_exchange, is_part
+from aspenpy.cost.trait_names import ATTAINED, CACHE_TRAITS, SWEEP, VARIES, is_exchange, is_part
 from aspenpy.cost.waiting import CHAIN, LOAD, MISPREDICTED, SIDE_BY_SIDE, Wait, independent_chains
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -74,6 +74,9 @@ class SerialTime:
             self._apply_trait_of_resource(trait)
         elif trait.name == SIDE_BY_SIDE and requirement.resource == CHAIN:
             self.time = graph.div(self.time, independent_chains(requirement))
+            self.applied.append(AppliedTrait(trait.name, trait.arguments, self.time, self.time))
+        elif trait.name == ATTAINED:
+            self.time = graph.div(self.time, _trait_argument(trait, requirement.resource))
             self.applied.append(AppliedTrait(trait.name, trait.arguments, self.time, self.time))
         elif trait.name in (VARIES, SWEEP) or (self.wait is not None and trait.name in CACHE_TRAITS):
             pass

@@ -38,6 +38,9 @@ FACES = "faces"
 VARIES = "varies"
 """The amount of a requirement differs from instance to instance."""
 
+ATTAINED = "attained"
+"""With an argument: the part of its usual rate that a requirement attains."""
+
 SWEEP = "sweep"
 """Messages of ranks that work in turn, a wavefront or a pipeline."""
 
