@@ -1,4 +1,4 @@
-"""Three things that llvm-mca models otherwise than cores do, mended in the text that it is given. All are of x86.
+"""Things that llvm-mca models otherwise than cores do, mended in the text that it is given. All are of x86.
 
 * A comparison and the jump behind it are one operation (Fog, "The microarchitecture of Intel, AMD and VIA CPUs",
   macro-op fusion): the jump is left out.
@@ -7,6 +7,11 @@
 * An operation on memory reads its register some cycles after its load has begun. If the register comes from an
   operation that is shorter than this, the model has both begin at once and adds the load to the chain: in long chains
   the load stands apart then.
+* The divider of Zen 3 to 5 takes a division of whole numbers each 6 cycles (Fog, "Instruction tables", DIV and IDIV of
+  32 bits), and its result comes after some 12. Their models have it take 13 to 17 each: a division becomes four
+  products that wait for each other, and two beside them. They compute addresses (LEA) where words are loaded, and not
+  where numbers are added (AMD, "Software Optimization Guide for the Zen 4 Microarchitecture", 57647, section 2.10):
+  those of one or two registers become additions.
 """
 
 from __future__ import annotations
@@ -21,6 +26,24 @@ _VECTOR = re.compile(r"%([xyz])mm(\d+)")
 _COPY = re.compile(r"v?mov(?:ap[sd]|up[sd]|dq[au](?:32|64)?)$")
 _LOAD = re.compile(r"v?(?:mov|lddqu|broadcast|pmov[sz]x)")
 _FOLDED = re.compile(r"(?:(add|sub|mul|div|min|max)([sp])([sd])|(add|sub|imul|xor|and|or)([lq]))$")
+
+_REGISTER = r"%(?:[er](?:[abcd]x|[sd]i|[bs]p)|r\d+d?)"
+_GENERAL_COPY = re.compile(rf"mov[lq]\s+{_REGISTER},\s*{_REGISTER}$")
+_ADDRESS = re.compile(rf"lea[lq]\s+[^(%]*\(({_REGISTER})(?:,\s*({_REGISTER}))?\),\s*({_REGISTER})$")
+_DIVISION = re.compile(r"i?div[lq]\s+(.*)")
+
+ZEN = frozenset({"znver3", "znver4", "znver5"})
+"""Processors whose divisions of whole numbers and additions of addresses are mended."""
+
+WIDE = {letter: f"%r{letter}x" for letter in "abcd"} | {name: f"%r{name}" for name in ("si", "di", "bp", "sp")}
+WIDE |= {f"r{number}": f"%r{number}" for number in range(8, 16)}
+"""General registers of 64 bits by the name of all their parts."""
+
+LOW = [f"%e{name[2:]}" if name[-1].isalpha() else f"{name}d" for name in WIDE.values()]
+"""Their lower halves."""
+
+LOOKED_AHEAD = 200
+"""Instructions behind a copy in which its source may be written anew."""
 
 LONG_CHAIN = 4
 """Least number of operations, each waiting for the one before, that count as a long chain: a choice, no law."""
@@ -50,10 +73,24 @@ class _Mending:
 
     def run(self) -> Iterator[str]:
         before = ""
-        for one in self.path:
-            if not (one.is_conditional and before.startswith(("cmp", "test"))):
+        for place, one in enumerate(self.path):
+            if self._is_stale_copy(place):
+                yield _extend(*one.operands)
+            elif not (one.is_conditional and before.startswith(("cmp", "test"))):
                 yield from self._mend_one(one)
             before = one.mnemonic
+
+    def _is_stale_copy(self, place: int) -> bool:
+        """Whether an instruction copies a general register that is written anew while the copy may still be read."""
+        one = self.path[place]
+        if not _GENERAL_COPY.match(one.text):
+            return False
+        source, target = map(register, one.operands)
+        for later in self.path[place + 1 : place + LOOKED_AHEAD]:
+            written = register(later.operands[-1]) if writes_target(later) else ""
+            if written in (source, target):
+                return written == source != target
+        return False
 
     def _mend_one(self, one: Instruction) -> Iterator[str]:
         if not writes_target(one):
@@ -128,6 +165,34 @@ class _Mending:
     def _free_name(self) -> int:
         taken = set(self.name.values())
         return next((name for name in self.names if name not in taken), self.names[-1])
+
+
+def mend_for_processor(text: Sequence[str], processor: str) -> list[str]:
+    """The text with divisions of whole numbers, and additions of addresses, as the processor makes them."""
+    if processor not in ZEN:
+        return list(text)
+    found: list[str] = []
+    for line in text:
+        if divided := _DIVISION.match(line):
+            beside, chained = ["imulq %rdx, %rdx"] * 2, ["imulq %rax, %rax"] * 3
+            found += [*beside, f"imulq {_wide(divided[1])}, %rax", *chained, "movslq %eax, %rdx"]
+        elif added := _ADDRESS.match(line):
+            base, other, target = (_wide(name) if name else "" for name in added.groups())
+            found.append(f"andnq {base}, {other}, {target}" if other else _extend(base, target))
+        else:
+            found.append(line)
+    return found
+
+
+def _extend(source: str, target: str) -> str:
+    """A copy of a general register that takes a cycle."""
+    low = next(name for name in LOW if register(name) == register(source))
+    return f"movslq {low}, {_wide(target)}"
+
+
+def _wide(operand: str) -> str:
+    """The register of 64 bits of which one is a part; memory stays."""
+    return WIDE.get(register(operand), operand)
 
 
 def _is_vector(operand: str) -> bool:

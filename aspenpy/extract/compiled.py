@@ -18,6 +18,7 @@ from aspenpy.assembly.compiling import NATIVE, Recipe, compile_listing
 from aspenpy.assembly.listing import CompiledFunction
 from aspenpy.assembly.loops import NaturalLoop, find_loops
 from aspenpy.assembly.mca import Simulator, find_simulator, simulate
+from aspenpy.assembly.mending import mend_for_processor
 from aspenpy.assembly.recurrences import find_waiting_loads
 from aspenpy.assembly.strides import count_flops, flops_of, largest_stride
 from aspenpy.assembly.windows import LoopWalk, SimulationWindow, make_window
@@ -133,19 +134,18 @@ class CompiledLoops:
         own = [loop for loop in good if loop.function.name.split(".")[0] == name]
         return own or good
 
-    def has_jump(self, condition: Span) -> bool:
-        """Whether a condition is a jump in the compiled program: an instruction of one stands between its first letter,
-        or the bracket before it, and its last."""
+    def count_jumps(self, condition: Span) -> int:
+        """How many jumps the compiled program has for a condition: between its first letter, or the bracket before it,
+        and its last."""
         source, start, end = condition.resolve()
         starts = _line_starts(source)
         first = bisect_right(starts, start) - 1
         path, least = _line_of(condition)
+        found = 0
         for row in range(first, bisect_right(starts, end - 1)):
-            columns = self.jumps.get((path, least + row - first), ())
             low, high = max(start, starts[row]) - starts[row], end - starts[row]
-            if any(low <= column <= high for column in columns):
-                return True
-        return False
+            found += sum(low <= column <= high for column in self.jumps.get((path, least + row - first), ()))
+        return found
 
     def restart(self, ran: Ran) -> None:
         """Forgets what was priced; loops and branches are walked as in a run from now on."""
@@ -153,10 +153,13 @@ class CompiledLoops:
 
     def find_around(self, nest: Nest, name: str) -> NaturalLoop | None:
         """The compiled loop of a loop that has others inside, calls or branches: it has the most of its instructions
-        from the loop's lines, and of those that have as many it is the largest."""
+        from the loop's lines, and of those that have as many it is the largest; one without loops inside has none in
+        the compiled program either."""
         lines = nest_lines(nest)
         good = [(loop, _share_of_lines(loop, lines)) for loop in self.loops]
         good = [(loop, share) for loop, share in good if share >= Fraction(1, 2)]
+        if not any(isinstance(item, Nest) for item in walk_items(nest.body)):
+            good = [pair for pair in good if not pair[0].inner] or good
         own = [pair for pair in good if pair[0].function.name.split(".")[0] == name] or good
         head = {_line_of(nest.span)} if nest.span is not None else set()
         heads = [pair for pair in own if any(_locate(one.place) in head for one in pair[0].instructions())] or own
@@ -164,7 +167,8 @@ class CompiledLoops:
 
     def simulate(self, windows: Sequence[SimulationWindow]) -> list[Fraction] | None:
         """Cycles of a lap of each window."""
-        texts = [stretch for window in windows for stretch in (window.first, window.second)]
+        stretches = (stretch for window in windows for stretch in (window.first, window.second))
+        texts = [mend_for_processor(stretch, self.processor) for stretch in stretches]
         self.left -= sum(map(len, texts))
         cycles = simulate(self.simulator, self.processor, texts)
         if cycles is None:
@@ -340,9 +344,11 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
         loop, done = path
         code.priced += [True] * max(1, sum(1 for _ in _innermost([item], ())))
         return _insert(item, done, {id(item)} if _is_in_vectors(loop) else set(), is_wide=False)
-    matches = match_loops([item], code, name)
+    is_deep = any(isinstance(inner, Nest) for inner in walk_items(item.body))
+    has_branches = any(isinstance(one, Alternative) and one.share is not None for one in walk_items(item.body))
+    # Of a run loops inside may have paths of their own.
+    matches = None if code.ran and is_deep and has_branches else match_loops([item], code, name)
     if matches is None:
-        is_deep = any(isinstance(inner, Nest) for inner in walk_items(item.body))
         code.priced += [] if is_deep else [False]
         return item.replace(body=[_add_to_item(inner, code, name) for inner in item.body])
     added: dict[int, list[Arithmetic]] = {}

@@ -20,7 +20,7 @@ from aspenpy.extract.heap_blocks import POINTER, Pointed
 from aspenpy.extract.library_functions import ALLOCATIONS
 from aspenpy.extract.line_counts import ExecutionCount, ExecutionCounter, SourceLayout
 from aspenpy.extract.locality import TOUCH, Spans, TouchCounts
-from aspenpy.extract.outcomes import OUTCOME, Guesses
+from aspenpy.extract.outcomes import OUTCOME, Guesses, list_tests
 from aspenpy.extract.tree import read_program
 from aspenpy.extract.tree_standard import STANDARD
 from aspenpy.language.source import Span
@@ -201,14 +201,17 @@ class CountedUnit:
         return texts
 
     def _insert_tests(self, tested: Mapping[Span, int]) -> list[Insertion]:
-        """Texts around conditions of branches and loops."""
+        """Texts around conditions and their parts."""
         found: dict[Span, int] = {}
         for written, expanded in self.pairs if tested else ():
-            for mine, other in _pair_statements(written, expanded):
-                condition = None if isinstance(other, r.Switch) else other.condition
-                number = tested.get(mine.span)
-                if number is not None and condition is not None and condition.span is not None:
-                    found.setdefault(condition.span, number)
+            ours, others = list_tests(written), list_tests(expanded)
+            if len(ours) != len(others):  # a macro has tests of its own
+                ours, others = ([test for test in tests if test.is_statement] for tests in (ours, others))
+            for mine, other in zip(ours, others, strict=True):
+                parts = zip(mine.parts, other.parts, strict=True) if len(mine.parts) == len(other.parts) else ()
+                for span, place in ((mine.condition, other.condition), *parts):
+                    if span in tested:
+                        found.setdefault(place, tested[span])
         around = ((span, f"({OUTCOME}({number}, !!(") for span, number in found.items())
         return [text for span, before in around for text in _surround(span, Layer.TEST, before, ")))")]
 

@@ -32,7 +32,7 @@ from aspenpy.extract.linking import link_programs, separate_statics
 from aspenpy.extract.model_runs import ModelRuns, ProgramRun
 from aspenpy.extract.model_text import ModelText
 from aspenpy.extract.naming import KernelText, Options, count_words
-from aspenpy.extract.outcomes import MeasuredGuesses, add_wrong_guesses, find_rates
+from aspenpy.extract.outcomes import MeasuredGuesses, WrongGuesses, find_rates, list_tests
 from aspenpy.extract.reconcile import Reconciliation, warn_far, warn_unmodelled
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.scope import SIZE, MeasuredTouches, Names
@@ -167,11 +167,12 @@ def _extract_program(
             return one.make_extraction(kernels, {}, None)
         runs = ModelRuns(one.program, one.writer, run)
         if not points:
-            points = runs.measure(sources.units, sources.parts, one.list_tested())
+            tests = one.list_tested()
+            points = runs.measure(sources.units, sources.parts, tuple(tests))
             same_blocks = runs.find_same_blocks(points[-1])
             means = frozenset(span for point in points for span, mean in point.recorded.items() if mean % 1)
             touched = tuple((point.sizes, point.touched) for point in points)
-            guessed = tuple((point.sizes, find_rates(point.guessed, point.ran)) for point in points)
+            guessed = tuple((point.sizes, find_rates(point.guessed, point.ran, tests)) for point in points)
         filling = runs.fit_holes(points, one.profiles)
         runs.fit_recursions(points, filling, one.profiles, one.order, one.roots)
         reconciliation, causes = runs.reconcile_lines(points[-1], filling, one.profiles, one.order, one.roots)
@@ -240,6 +241,7 @@ class _Extractor:
         self.profiles: dict[str, FunctionCosts] = {}
         self.contexts: dict[str, list[CallContext]] = {}
         self.overlaps: dict[str, set[tuple[str, str]]] = {}
+        self.guessed_expressions = self._list_guessed()
 
     def _gather_facts(self) -> Facts:
         """Facts that hold in all functions of the program."""
@@ -384,18 +386,27 @@ class _Extractor:
                     function.name, device.block_threads(), measured, tuple(divergences)
                 )
             if self.code is not None and self.with_cycles:
-                items = add_wrong_guesses(add_cycles(profile, items, self.code), self._find_rate)
+                wrong = WrongGuesses(self._find_rate, self.guessed_expressions)
+                items = wrong.add_to(add_cycles(profile, items, self.code))
             self.overlaps[function.key] = registers.overlaps
             self.profiles[function.key] = profile.replace(items=items)
         return self.profiles[function.key]
 
-    def list_tested(self) -> list[Span]:
-        """The spans of branches and loops whose conditions are jumps in the compiled program."""
-        nodes = (node for function in self.program.functions for node in walk_records(function.body))
-        found = [node for node in nodes if isinstance(node, r.Branch | r.LoopStatement) and node.span is not None]
-        code = self.code
-        conditions = ((node.span, node.condition.span) for node in found if node.condition is not None)
-        return [] if code is None else [span for span, at in conditions if span and at and code.has_jump(at)]
+    def list_tested(self) -> dict[Span, Span]:
+        """Parts of conditions that are jumps in the compiled program, with what they are parts of: a condition as a
+        whole where it has fewer jumps than parts; inside an expression the first parts, as many as there are jumps."""
+        found: dict[Span, Span] = {}
+        for test in (test for function in self.program.functions for test in list_tests(function)):
+            jumps = self.code.count_jumps(test.condition) if self.code is not None else 0
+            is_whole = test.is_statement and 0 < jumps < len(test.parts)
+            found |= dict.fromkeys((test.condition,) if is_whole else test.parts[:jumps], test.span)
+        return found
+
+    def _list_guessed(self) -> tuple[Span, ...]:
+        """The expressions in which branches were guessed wrongly."""
+        known = {span for _, rates in self.names.guessed for span in rates}
+        tests = (test for function in self.program.functions for test in list_tests(function))
+        return tuple(test.span for test in tests if not test.is_statement and test.span in known)
 
     def _find_rate(self, span: Span) -> Value | None:
         """Wrong guesses each time that a condition is tested or a loop entered: a parameter that runs say."""

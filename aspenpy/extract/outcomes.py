@@ -9,9 +9,11 @@ that comes again, as a Zen 4 does (`learnt_outcomes` of the probe).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from aspenpy.extract import records as r
 from aspenpy.extract.costs import WRONG, Alternative, Arithmetic, Item, MemoryAccess, Nest, rewrite_inside
+from aspenpy.extract.effects import walk_records
 from aspenpy.extract.line_counts import ExecutionCount
 from aspenpy.extract.values import Value
 from aspenpy.language.source import Span
@@ -28,12 +30,14 @@ RECORDER = """#include <stdio.h>
 #define BRANCHES %d
 #define OUTCOMES "%s"
 #define TABLES 8
+#define BURSTS 64
 #define ENTRIES 8192
 static const int lengths[TABLES] = {0, 3, 7, 14, 27, 53, 103, 200};
 static __thread signed char weights[TABLES][ENTRIES];
 static __thread unsigned long past[4];
 static unsigned long branches[BRANCHES][3];
-static long left = 200000000;
+static unsigned long past_outcomes, every = 1;
+#define BURST (1ul << 20)
 static unsigned long fold(int length) {
   unsigned long mixed = 0;
   for (int word = 0; word < 4 && length > 0; word++, length -= 64) {
@@ -45,8 +49,9 @@ static unsigned long fold(int length) {
 }
 int aspenpy_outcome(int place, int holds) {
   __atomic_fetch_add(&branches[place][0], 1, __ATOMIC_RELAXED);
-  if (left <= 0) return holds;
-  left--;
+  unsigned long now = past_outcomes++;
+  if (now == BURST * BURSTS * every) every *= 2;
+  if (now / BURST %% every) return holds;
   signed char *chosen[TABLES];
   int sum = TABLES / 2;
   for (int table = 0; table < TABLES; table++) {
@@ -60,8 +65,8 @@ int aspenpy_outcome(int place, int holds) {
       if (holds ? *chosen[table] < 7 : *chosen[table] > -8) *chosen[table] += holds ? 1 : -1;
   for (int word = 3; word > 0; word--) past[word] = past[word] << 1 | past[word - 1] >> 63;
   past[0] = past[0] << 1 | holds;
-  __atomic_fetch_add(&branches[place][1], 1, __ATOMIC_RELAXED);
-  if (wrong) __atomic_fetch_add(&branches[place][2], 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&branches[place][1], every, __ATOMIC_RELAXED);
+  if (wrong) __atomic_fetch_add(&branches[place][2], every, __ATOMIC_RELAXED);
   return holds;
 }
 __attribute__((destructor)) static void write_outcomes(void) {
@@ -72,7 +77,8 @@ __attribute__((destructor)) static void write_outcomes(void) {
   if (file) fclose(file);
 }
 """
-"""Its text, for a number of branches and the name of the file to which each process adds a line for each."""
+"""Its text, for a number of branches and the name of the file to which each process adds a line for each. The first
+64 million outcomes are guessed; then a million of every two, four, ... million, each half of them in as many bursts."""
 
 
 class Guesses(Record):
@@ -87,12 +93,56 @@ class Guesses(Record):
 
 
 MeasuredGuesses = Sequence[tuple[Mapping[str, float], Mapping[Span, float]]]
-"""Wrong guesses each time that a condition is tested or a loop entered, by its span, for the sizes of each run."""
+"""Wrong guesses each time that a test is made or a loop entered, by its span, for the sizes of each run."""
+
+
+class ConditionTest(Record):
+    """A condition of a branch or loop, or what `&&`, `||` and `?:` test inside another expression: the span of the
+    statement or expression, of all that is tested, and of the parts that each may be a jump, in their order."""
+
+    span: Span
+    condition: Span
+    parts: tuple[Span, ...]
+    is_statement: bool
+
+
+def list_tests(function: r.Function) -> list[ConditionTest]:
+    """The tests of a function, those inside others not."""
+    found: list[ConditionTest] = []
+    inside: set[int] = set()
+    for node in walk_records(function.body):
+        is_statement = isinstance(node, r.Branch | r.LoopStatement)
+        condition = node.condition if isinstance(node, r.Branch | r.LoopStatement | r.Selection) else node
+        if id(node) in inside or condition is None or not (is_statement or _is_test(node)):
+            continue
+        inside |= {id(part) for part in walk_records(node if not is_statement else condition) if _is_test(part)}
+        parts = tuple(span for part in _list_parts(condition) if (span := part.span) is not None)
+        if node.span is not None and condition.span is not None and parts:
+            found.append(ConditionTest(node.span, condition.span, parts, is_statement))
+    return found
+
+
+def _is_test(node: object) -> bool:
+    return isinstance(node, r.Selection) or _is_junction(node)
+
+
+def _is_junction(node: object) -> bool:
+    return isinstance(node, r.Operation) and node.operator in ("&&", "||")
+
+
+def _list_parts(condition: r.Expression) -> Iterator[r.Expression]:
+    """What the parts of `a && b || c` test."""
+    if isinstance(condition, r.Operation) and _is_junction(condition):
+        for operand in condition.operands:
+            yield from _list_parts(operand)
+    elif isinstance(condition, r.Operation) and condition.operator == "not":
+        yield from _list_parts(condition.operands[0])
+    else:
+        yield condition
 
 
 def read_outcomes(text: str) -> dict[int, Guesses]:
-    """The outcomes behind each number, from the lines of all processes; the first 200 million of a process are
-    guessed, and stand for all."""
+    """The outcomes behind each number, from the lines of all processes; those that are guessed stand for all."""
     found: dict[int, Guesses] = {}
     for line in text.splitlines():
         place, number, guessed, wrong = map(int, line.split())
@@ -100,29 +150,48 @@ def read_outcomes(text: str) -> dict[int, Guesses]:
     return found
 
 
-def find_rates(guessed: Mapping[Span, Guesses], ran: Mapping[Span, ExecutionCount]) -> dict[Span, float]:
-    """Wrong guesses each time that a condition was tested or a loop entered, by the span of the statement; few are
-    left out."""
+def find_rates(
+    guessed: Mapping[Span, Guesses], ran: Mapping[Span, ExecutionCount], tests: Mapping[Span, Span]
+) -> dict[Span, float]:
+    """Wrong guesses each time that a test was made or a loop entered, by its span, from those at the parts of which
+    `tests` says what they are parts of; few are left out."""
     least = SELDOM * sum(found.number for found in guessed.values())
-    guessed = {span: found for span, found in guessed.items() if found.wrong > least}
-    times = {span: ran[span].entered if span in ran else found.number for span, found in guessed.items()}
-    return {span: found.wrong / times[span] for span, found in guessed.items() if times[span]}
+    wrong: dict[Span, float] = {}
+    times: dict[Span, float] = {}
+    for part, found in guessed.items():
+        span = tests[part]
+        wrong[span] = wrong.get(span, 0.0) + found.wrong
+        times[span] = max(times.get(span, 0.0), found.number)  # the first part is tested each time
+    times |= {span: ran[span].entered for span in times if span in ran}
+    return {span: number / times[span] for span, number in wrong.items() if number > least and times[span]}
 
 
-Rate = Callable[[Span], Value | None]
-"""Wrong guesses each time that a condition is tested or a loop entered; None where they are few."""
+class WrongGuesses(Record):
+    """Where branches are guessed wrongly: the rate at each statement or expression, None where they are few, and the
+    spans of expressions."""
 
+    rate_of: Callable[[Span], Value | None]
+    expressions: Sequence[Span]
 
-def add_wrong_guesses(items: Iterable[Item], rate_of: Rate) -> list[Item]:
-    """The items with branches that are guessed wrongly before the conditions and loops that they decide."""
-    result: list[Item] = []
-    for item in items:
-        if isinstance(item, Alternative | Nest) and item.span is not None:
-            rate = rate_of(item.span)
-            if rate is not None:
-                result.append(Arithmetic(WRONG, _find_condition_data(result, item.span), 1, item.span, rate))
-        result.append(rewrite_inside(item, lambda inner: add_wrong_guesses(inner, rate_of)))
-    return result
+    def add_to(self, items: Sequence[Item]) -> list[Item]:
+        """The items with branches that are guessed wrongly before what they decide."""
+        result: list[Item] = []
+        before: Span | None = None
+        for place, item in enumerate(items):
+            around = self._find_test(item)
+            rate = self.rate_of(around) if around is not None and around is not before else None
+            if rate is not None and around is not None:
+                array = _find_condition_data((*result, *items[place:]), around)
+                result.append(Arithmetic(WRONG, array, 1, around, rate))
+            before = None if isinstance(item, Nest | Alternative) else around
+            result.append(rewrite_inside(item, self.add_to))
+        return result
+
+    def _find_test(self, item: Item) -> Span | None:
+        """The statement that an item is, or the expression that it is part of."""
+        if isinstance(item, Nest | Alternative) or item.span is None:
+            return item.span
+        return next((span for span in self.expressions if _contains(span, item.span)), None)
 
 
 def _find_condition_data(before: Iterable[Item], span: Span) -> str:

@@ -114,11 +114,16 @@ class PathWalk:
         self.known: dict[tuple[str, int], float | None] = {}
         self.found: list[Instruction] = []
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the walk was ended before its last lap was."""
+        return len(self.found) > LONGEST
+
     def run(self, loop: NaturalLoop, laps: int) -> list[Instruction]:
         """The instructions of so many laps of a loop."""
         for _ in range(laps):
             self._walk(loop, 0)
-            if len(self.found) > LONGEST:
+            if self.is_cut:
                 break
         return self.found
 
@@ -222,13 +227,20 @@ def make_path_window(
     loop: NaturalLoop, code: FollowedCode, weights: PassWeights, trips: Mapping[tuple[str, int], float]
 ) -> SimulationWindow | None:
     """A window of the passes of a loop as they ran; None where one is too long."""
+    inside = [inner for inner in loop.walk() if inner is not loop]
+    longest = (trips.get((loop.function.name, one.header), 1) * len(list(one.instructions())) for one in inside)
     lap = PathWalk(code, weights, trips).run(loop, 1)
-    if not lap or len(lap) > LONGEST_LAP:
+    if not lap or max(len(lap), *longest, 0) > LONGEST_LAP:
         return None
-    laps = max(2, -(-PATH // len(lap)))
-    laps = max(1, min(laps, LONGEST // (2 * len(lap))))
-    first, second = (mend(PathWalk(code, weights, trips).run(loop, times)) for times in (laps, 2 * laps))
-    return SimulationWindow(laps, first, second)
+    laps = max(1, min(max(2, -(-PATH // len(lap))), LONGEST // (2 * len(lap))))
+    while True:
+        walks = PathWalk(code, weights, trips), PathWalk(code, weights, trips)
+        first, second = (walk.run(loop, times) for walk, times in zip(walks, (laps, 2 * laps), strict=True))
+        if not walks[1].is_cut:
+            return SimulationWindow(laps, mend(first), mend(second))
+        if laps == 1:
+            return None
+        laps //= 2
 
 
 def list_inner_nests(items: Iterable[Item]) -> Iterator[Nest]:

@@ -4,7 +4,7 @@ import pytest
 
 from aspenpy.assembly.listing import Instruction, read_listing
 from aspenpy.assembly.mca import find_simulator, simulate
-from aspenpy.assembly.mending import mend
+from aspenpy.assembly.mending import mend, mend_for_processor
 
 LARGEST = "movsd (%rax), %xmm1; addq $8, %rax; maxsd %xmm0, %xmm1; movapd %xmm1, %xmm0; cmpq %rdx, %rax; jne f"
 HASH = "xorl (%rdx), %eax; addq $4, %rdx; imull $16777619, %eax, %eax; cmpq %rdx, %rcx; jne f"
@@ -40,6 +40,38 @@ def test_loads_stand_apart_in_long_chains_alone() -> None:
     found = mend(read("mulsd %xmm1, %xmm0; addsd (%rax), %xmm0; " * 3))
     assert found[:4] == ("mulsd %xmm1, %xmm0", "addsd (%rax), %xmm0") * 2
     assert found[4:] == ("mulsd %xmm1, %xmm0", "movsd (%rax), %xmm2", "addsd %xmm2, %xmm0")
+
+
+def test_a_copied_general_register_outlives_its_source() -> None:
+    """Its copy is read behind `leaq`, which would take the new value for the old one."""
+    assert mend(read("movq %rcx, %rdx; leaq 1(%rdx), %rcx; addl (%rdx), %eax"))[0] == "movslq %ecx, %rdx"
+    assert mend(read("movq %rcx, %rdx; addl (%rdx), %eax; movl (%rcx), %edx"))[0] == "movq %rcx, %rdx"
+
+
+def test_divisions_and_addresses_are_those_of_the_processor() -> None:
+    text = ("cltd", "idivl %ecx", "leaq 8(%rax,%rbx), %rsi", "leal 1(%r8), %r9d", "leaq (,%rax,4), %rbx")
+    assert mend_for_processor(text, "skylake-avx512") == [*text]
+    found = mend_for_processor(text, "znver4")
+    assert found[0] == text[0]
+    assert found[-3:] == ["andnq %rax, %rbx, %rsi", "movslq %r8d, %r9", text[-1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        ("movl %ebx, %eax; cltd; idivl %ecx", 5.5, 7),
+        ("cltd; idivl %ecx", 11, 15),
+        ("xorl %edx, %edx; divl (%rsi)", 11, 19),
+    ],
+)
+def test_divisions_take_what_the_divider_takes(text: str, least: float, most: float) -> None:
+    """DIV and IDIV of 32 bits on Zen 4: one each 6 cycles, its result after 10 to 15 (uops.info); memory adds 4."""
+    simulator = find_simulator()
+    if simulator is None or int(simulator.version.split(".")[0]) < 19:
+        pytest.skip("llvm-mca 19 or newer is not installed")
+    windows = [mend_for_processor(mend(read(text) * times), "znver4") for times in (100, 200)]
+    few, many = simulate(simulator, "znver4", windows) or [0, 0]
+    assert least <= (many - few) / 100 <= most
 
 
 @pytest.mark.parametrize(("text", "cycles"), [(LARGEST, 2), (HASH, 4)])

@@ -87,3 +87,53 @@ def test_rows_of_a_loop_that_is_left_early_are_as_long_as_in_the_run(tmp_path: P
     assert 20 * 6 / 8 < rows < 20 * 8
     assert cycles_of_rows(tmp_path, 100) == pytest.approx(rows, rel=0.01)
     assert cycles_of_rows(tmp_path, 1000) == pytest.approx(rows, rel=0.01)
+
+
+LONG = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  char *x = calloc(n + 1, 1);
+  for (int p = 2; p * p <= n; p++)
+    if (!x[p])
+      for (int m = p * p; m <= n; m += p) x[m] = 1;
+  return x[3];
+}
+"""
+
+
+def test_a_long_loop_behind_a_rare_branch_has_its_cycles(tmp_path: Path) -> None:
+    """A store each pass, of which no processor known makes more than two a cycle; passes counted here, one by one."""
+    most = 40_000
+    is_struck, stores = [False] * (most + 1), 0
+    for prime in range(2, 201):
+        if not is_struck[prime]:
+            for multiple in range(prime * prime, most + 1, prime):
+                is_struck[multiple], stores = True, stores + 1
+    (tmp_path / "long.c").write_text(LONG)
+    found = extract(tmp_path / "long.c", level="o2", run=ProgramRun(f"./a.out {most}"), recipe=Recipe())
+    (tmp_path / "model.aspen").write_text(found.text)
+    total = float(aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "chain"))
+    assert 0.5 * stores < total < 3 * stores
+
+
+SMALLER = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  int *d = malloc(n * n * sizeof(int));
+  for (int i = 0; i < n * n; i++) d[i] = (i * 7919) % 1000;
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++)
+        if (d[i * n + k] + d[k * n + j] < d[i * n + j]) d[i * n + j] = d[i * n + k] + d[k * n + j];
+  return d[1] == 7;
+}
+"""
+
+
+def test_an_innermost_loop_is_none_that_has_others_inside(tmp_path: Path) -> None:
+    """Six instructions a pass, three of which load: one to two cycles on all cores that take two or three loads."""
+    (tmp_path / "smaller.c").write_text(SMALLER)
+    found = extract(tmp_path / "smaller.c", level="o2", run=ProgramRun("./a.out 60"), recipe=Recipe())
+    (tmp_path / "model.aspen").write_text(found.text)
+    total = float(aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "chain"))
+    assert 0.9 * 60**3 < total < 2.2 * 60**3
