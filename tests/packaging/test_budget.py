@@ -9,13 +9,13 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 MOST: dict[str, int] = {
     "advice": 4245,
     "answers": 12170,
-    "assembly": 815,
+    "assembly": 880,
     "cost": 14425,
     "editor": 2750,
     "engine": 2310,
     "explore": 4290,
     "expr": 6240,
-    "extract": 20220,
+    "extract": 20340,
     "generate": 850,
     "language": 4880,
     "learn": 7950,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 111_320
+MOST_IN_ALL = 111_520
 
 
 def room_of(file: Path) -> str:
