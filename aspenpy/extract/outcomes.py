@@ -131,7 +131,7 @@ def _is_junction(node: object) -> bool:
 
 
 def _list_parts(condition: r.Expression) -> Iterator[r.Expression]:
-    """What the parts of `a && b || c` test."""
+    """The tests of `a && b || c`, in their order."""
     if isinstance(condition, r.Operation) and _is_junction(condition):
         for operand in condition.operands:
             yield from _list_parts(operand)
