@@ -18,6 +18,7 @@ from aspenpy.answers.footprint import Footprint
 from aspenpy.answers.peaks import value_of
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.run_placement import run_placement
+from aspenpy.models.library import library_names
 from aspenpy.models.machine.model import Place
 from aspenpy.page.inputs import PageExpressions
 from aspenpy.page.machine import roofs
@@ -183,6 +184,20 @@ def test_runtime_and_energy_have_ranks_where_they_are(
         if "idle_power" in places["socket"].component.properties:
             energy = energy_of(prediction, "cores_used")
             assert charged_components(energy, socket) == pytest.approx(expected.sockets, rel=1e-9), ranks
+
+
+@pytest.mark.parametrize("computer", library_names("machines"))
+def test_every_machine_of_the_library_has_ranks_where_they_are(computer: str) -> None:
+    turn = library_names("machines").index(computer)
+    for socket in machine_of(computer).sockets:
+        if not {"rank", "memory"} <= places_of(machine_of(computer), socket).keys():
+            continue
+        for options in OPTIONS if THOROUGH else (OPTIONS[turn % len(OPTIONS)],):
+            for ranks, case, expected in runs("spmv", computer, socket, options):
+                told = run_placement(predict(case))
+                assert told is not None
+                assert (told.ranks, told.nodes, told.of_node) == (ranks, expected.nodes, expected.on_a_node)
+                assert (told.sockets, told.of_socket) == (expected.sockets, expected.on_a_socket), (ranks, options)
 
 
 @pytest.mark.parametrize(("name", "computer", "socket", "options"), cases())
