@@ -58,6 +58,15 @@ class CallSite(Record):
     times: Expr
 
 
+class UnevenPasses(Record):
+    """A structure of which each pass of a loop has `touched` as much as the counter says: `every` byte of all passes,
+    and the `most` of one, the first or the last."""
+
+    touched: Touched
+    every: Expr
+    most: Touched
+
+
 class _Pass(Record):
     """A pass of a loop of so many: what it has `touched` of each structure, in which of them the next one `moves` on to
     other parts, and the `order` in which it did, as the next one sees it."""
@@ -66,6 +75,7 @@ class _Pass(Record):
     touched: Mapping[str, Touched]
     moves: Mapping[str, Expr]
     order: Order
+    uneven: Mapping[str, UnevenPasses]
 
 
 class ReuseSource(Record):
@@ -181,13 +191,19 @@ class ReuseHistory:
         """The last pass, and before it what earlier passes touched of structures in which they go on."""
         body = self._pass(node, kernel)
         earlier = dict[Key, Touched]()
+        uneven = self._uneven(node, kernel)
         for name, touched in totals_by_structure(body).items():
-            moves = self._goes_on(name, touched, node.count, kernel)
+            passes = uneven.get(name)
+            moves = self._goes_on(name, touched, node.count, kernel, passes)
             if moves is not graph.ZERO and node.count is not graph.ONE:
                 whole = self._swept(name, touched, node.count, kernel)
                 more = graph.apply("max", 0, whole.lines - touched.lines)
                 rest = whole.replace(lines=moves * more, bytes=moves * (whole.bytes - touched.bytes))
                 earlier[name, node] = rest
+            elif passes is not None:
+                more = graph.apply("max", 0, passes.most.lines - touched.lines)
+                size = graph.apply("max", 0, passes.most.bytes - touched.bytes)
+                earlier[name, node] = touched.replace(lines=more, bytes=size)
         return (earlier, *body) if earlier else body
 
     def _pass(self, node: flow.Repeat, kernel: flow.Kernel) -> Order:
@@ -195,7 +211,24 @@ class ReuseHistory:
         body = self._order(node.body, kernel)
         return substitute_in_order(body, _middle(node)) if node.named else body
 
-    def _goes_on(self, name: str, touched: Touched, count: Expr, kernel: flow.Kernel) -> Expr:
+    def _uneven(self, loop: flow.Repeat, kernel: flow.Kernel) -> dict[str, UnevenPasses]:
+        """The structures of which each pass of a loop touches as much as its counter says."""
+        found = dict[str, UnevenPasses]()
+        if not loop.named or loop.count is graph.ONE:
+            return found
+        for name, touched in totals_by_structure(self._order(loop.body, kernel)).items():
+            if loop.counter in graph.free_symbols(touched.bytes) and not touched.anywhere:
+                sizes = [touched.lines, touched.bytes]
+                first, last = (graph.substitute(sizes, {loop.counter: at}) for at in (graph.ZERO, loop.count - 1))
+                lines, size = (graph.apply("max", *both) for both in zip(first, last, strict=True))
+                other = graph.counter("pass")  # what it is a part of may be added over the loop's own
+                every = graph.summation(other, loop.count, graph.substitute([touched.bytes], {loop.counter: other})[0])
+                found[name] = UnevenPasses(touched, every, touched.replace(lines=lines, bytes=size))
+        return found
+
+    def _goes_on(
+        self, name: str, touched: Touched, count: Expr, kernel: flow.Kernel, uneven: UnevenPasses | None = None
+    ) -> Expr:
         """1 where the passes of a loop go on to other parts of a structure, 0 where they touch the same: where they do
         not find room in it for a part each, or leave most gaps between their words as they are. Instances have a part
         each, too, unless each has a structure of its own."""
@@ -205,6 +238,9 @@ class ReuseHistory:
         if touched.anywhere:
             return graph.ONE
         together, wanted = touched.instances * touched.bytes, count * touched.bytes
+        if uneven is not None:  # as many passes of their mean
+            wanted = uneven.every
+            together = touched.instances * wanted / graph.apply("max", 1, count)
         known = (touched.bytes, together, *(() if touched.reach is None else (touched.reach,)))
         if any(is_certainly_at_most(size, most) for most in known):
             return graph.ZERO
@@ -311,9 +347,13 @@ class ReuseHistory:
             same = search.replace(weight=search.weight * (1 - moves), left=search.left - 1, divided=True)
             passes = _passes(loop, count)
             again = graph.ONE if search.left <= 1 else (passes - 1) / passes
+            rest = graph.ONE if again is graph.ONE else 1 / passes
+            if search.name in before.uneven:
+                again = self._share_met(loop, before.uneven[search.name], search, again)
+                rest = 1 - again
             yield same.source(same.weight * again, last)
             if search.left > 1:
-                yield from self._search(step.around, same.replace(weight=same.weight / passes))
+                yield from self._search(step.around, same.replace(weight=same.weight * rest))
         if moves is not graph.ZERO:
             part = search.weight * moves
             whole = self._swept(search.name, of_pass, count, kernel)
@@ -326,6 +366,21 @@ class ReuseHistory:
             on = search.replace(weight=part, own=whole, since=(), sweep=sweep, divided=True)
             yield from self._search(step.around, on)
 
+    def _share_met(self, loop: flow.Repeat, uneven: UnevenPasses, search: _Search, again: Expr) -> Expr:
+        """The share of what a pass touches of a structure that the one before has touched, where both begin at the same
+        place: of a table of which each pass reads more, what is new was not there. A block of another kernel does not
+        see the counter; the middle pass stands for all."""
+        touched, counter = uneven.touched.lines, loop.counter
+        if counter in graph.free_symbols(search.own.lines):
+            (before,) = graph.substitute([touched], {counter: graph.apply("max", 0, counter - 1)})
+            met = graph.apply("min", 1, before / graph.apply("max", 1, search.own.lines))
+            return graph.if_else(graph.compare(">", counter, 0), met, 0)
+        middle = _middle(loop)
+        (whole,), (before,) = (
+            graph.substitute([touched], {counter: graph.apply("max", 0, middle[counter] - back)}) for back in (0, 1)
+        )
+        return again * graph.apply("min", 1, before / graph.apply("max", 1, whole))
+
     def _pass_before(self, step: FlowPosition, loop: flow.Repeat, search: _Search) -> _Pass:
         """The touches of a pass of a loop by the time the next begins."""
         key = (loop, step.kernel is search.kernel)
@@ -334,9 +389,12 @@ class ReuseHistory:
             (count,) = self._seen_values([loop.count], step.around, search)
             body = self._seen(self._pass(loop, step.kernel), step.around, search)
             touched = totals_by_structure(body)
-            moves = {name: self._goes_on(name, part, count, step.kernel) for name, part in touched.items()}
+            uneven = self._uneven(loop, step.kernel)
+            moves = {
+                name: self._goes_on(name, part, count, step.kernel, uneven.get(name)) for name, part in touched.items()
+            }
             order = tuple(part_moving(group, moves, loop) for group in body)
-            self._passes[key] = _Pass(count, touched, moves, order)
+            self._passes[key] = _Pass(count, touched, moves, order, uneven)
         return self._passes[key]
 
     def _search_calls(self, kernel: flow.Kernel, search: _Search) -> Iterator[ReuseSource]:
