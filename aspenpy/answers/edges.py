@@ -79,7 +79,7 @@ class Limits(Record):
 
 LIMITS: Mapping[str, Mapping[int, Limits]] = {
     "walks": {
-        8: Limits(0.05, 0.155, 0.08, 0.3, 0.035),
+        8: Limits(0.05, 0.155, 0.08, 0.4, 0.045),
         5: Limits(0.1, 0.6, 0.08, 0.45, 0.07),
         2: Limits(0.045, 3, 0.08),
         1: Limits(0.2, 3, 0.09),
@@ -96,15 +96,17 @@ LIMITS: Mapping[str, Mapping[int, Limits]] = {
         2: Limits(0.16, 3, 0.17),
         1: Limits(0.09, 3, 0.11),
     },
-    "nests": {8: Limits(0.2, 2, 0.2), 5: Limits(0.15, 2, 0.2), 2: Limits(0.12, 3, 0.35), 1: Limits(0.2, 3, 0.4)},
+    "tables": {8: Limits(0.2, 2, 0.2), 5: Limits(0.15, 2, 0.2), 2: Limits(0.12, 0.15, 0.35), 1: Limits(0.2, 3, 0.4)},
+    "nests": {8: Limits(0.2, 2, 0.2), 5: Limits(0.15, 2, 0.2), 2: Limits(0.12, 3, 0.35), 1: Limits(0.2, 3, 0.5)},
 }
 """By what a count is an approximation of, the least certain first, and by the fewest ways for which they are, chosen by
-5,500 random programs (docs/caches.md). Walks at offsets and what the run left are estimated by distances; nests that
-meet in a structure, or have corners, by parts of it; other nests set by set, which is exact but for where it drifts. A
-way is a large part of few."""
+10,000 random programs (docs/caches.md). Walks at offsets and what the run left are estimated by distances; nests that
+meet in a structure, or have corners, by parts of it; tables by one time for which all lines stay, though of few ways
+some have more passing through; other nests set by set, which is exact but for where it drifts. A way is a large part of
+few."""
 
 
-def approximation_of(costs: Iterable[RequirementTraffic]) -> str:
+def approximation_of(costs: Sequence[RequirementTraffic]) -> str:
     """The least certain of the `LIMITS` that some requirements are counted by."""
     walks: dict[str | None, set[object]] = {}
     follows = False
@@ -118,7 +120,9 @@ def approximation_of(costs: Iterable[RequirementTraffic]) -> str:
             found |= {pattern.nest.loops, *(["corners"] if pattern.nest.is_triangular else [])}
     if follows:
         return "runs"
-    return "meetings" if any(len(found) > 1 for name, found in walks.items() if name is not None) else "nests"
+    if any(len(found) > 1 for name, found in walks.items() if name is not None):
+        return "meetings"
+    return "tables" if any(cost.access.is_scattered for cost in costs) else "nests"
 
 
 def limits_of(approximation: str, ways: float) -> Limits:
@@ -286,7 +290,7 @@ class Edges:
         """The bytes between the last level and memory, of so many that are asked for."""
         last = [*self._ways][-1]
         spread = self._sum_spread([key for key in self.stated if key.level == last and key.quantity in MOVING], asked)
-        costs = (cost for block in self.prediction.tree.blocks for cost in self._traffic_of(block))
+        costs = [cost for block in self.prediction.tree.blocks for cost in self._traffic_of(block)]
         return spread.judge(spread.misses, limits_of(approximation_of(costs), self._ways[last]))
 
     def _traffic_of(self, block: flow.Block) -> list[RequirementTraffic]:

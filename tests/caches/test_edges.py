@@ -168,7 +168,8 @@ APPROXIMATIONS = {
     "walks at offsets and stencils": "walks",
     "what the run left behind": "runs",
     "nests that meet in a structure, or have corners": "meetings",
-    "other nests, tables": "nests",
+    "tables": "tables",
+    "other nests": "nests",
 }
 
 
