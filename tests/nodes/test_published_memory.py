@@ -59,3 +59,36 @@ def test_latency_of_loads_at_random_in_huge_pages(machine: str, nanoseconds: flo
     chased = application(f"execute {{ {CHASE} }}", "data a [2e9]")
     found = aspenpy.predict(chased, loaded, set={f"{core}.page": 2 << 20})
     assert found.runtime * 1e3 == pytest.approx(nanoseconds, rel=near)
+
+
+def chase(machine: str, size: int, **changed: float) -> float:
+    """Nanoseconds of a load that waits for the one before, at random in data of so many bytes."""
+    loaded = aspenpy.load_machine(machine)
+    chased = application(f"execute {{ {CHASE} }}", f"data a [{size}]")
+    return 1e3 * aspenpy.predict(chased, loaded, set=changed).runtime
+
+
+WESTMERE = [  # cycles of an X5650 at 2.67 GHz and ns, in pages of 1 GB: 7-cpu.com/cpu/Westmere.html
+    (32, 4, 0), (64, 7, 0), (128, 9, 0), (256, 9, 0), (512, 26, 0), (1024, 33, 0), (2048, 37, 0), (4096, 38, 0),
+    (8192, 39, 0), (16384, 40, 15), (32768, 40, 44), (65536, 40, 54),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kibibytes", "cycles", "nanoseconds"), WESTMERE)
+def test_chain_of_loads_by_the_size_of_its_data(kibibytes: int, cycles: int, nanoseconds: int) -> None:
+    """The latencies of the levels are the library's from the same page; the shares of hits between them are not."""
+    found = chase("xeon_x5670", kibibytes << 10, x5670_clock=2.667e9, **{"x5670_core.page": 1 << 30})
+    assert found == pytest.approx(cycles / 2.667 + nanoseconds, rel=0.1)
+
+
+@pytest.mark.parametrize(("kibibytes", "cycles"), [(32, 4), (64, 8), (128, 10), (256, 11)])
+def test_chain_of_loads_in_private_caches(kibibytes: int, cycles: int) -> None:
+    """An i7-3770, of the same cores: 7-cpu.com/cpu/IvyBridge.html. Its last cache is another one."""
+    found = chase("xeon_e5_2637_v2", kibibytes << 10, e5_2637_v2_clock=3.4e9)
+    assert found == pytest.approx(cycles / 3.4, rel=0.05)
+
+
+@pytest.mark.parametrize(("mebibytes", "nanoseconds", "near"), [(128, 122, 0.07), (512, 134, 0.04)])
+def test_chain_of_loads_on_rome_in_small_pages(mebibytes: int, nanoseconds: int, near: float) -> None:
+    """AnandTech 14694, an EPYC 7742 with one NUMA node a socket; the library's latency of memory is the first."""
+    assert chase("epyc_7742", mebibytes << 20) == pytest.approx(nanoseconds, rel=near)
