@@ -259,18 +259,24 @@ def _windows(own: AccessNest, others: InterveningData, between: ReuseWindow) -> 
 def _numbers_of(window: FilledWindow, between: ReuseWindow, part: Expr, level: Level) -> list[Expr]:
     """A window, or that part of it, as `share_kept` takes it. Data structures of which nothing says where they begin do
     so at equal places of the cache, as on pages of their own, or `apart`, all as far from each other as can be."""
-    numbers, sets, begin = [graph.number(len(window.outside)), *window.trips], level.sets, graph.ZERO
-    way = level.line * sets
+    numbers, way = [graph.number(len(window.outside)), *window.trips], level.line * level.sets
+    apart = _places_apart(level.line, level.sets, len(window.structures)) if level.apart else None
     for number, walks in enumerate(_walks_of(window, between, part)):
-        if level.apart and number:
-            begin = graph.apply("floor", level.line * graph.apply("floor", sets * number / len(window.structures)))
         walks = _at_their_places(walks, level.apart, way)
-        numbers.append(graph.number(len(walks)))
+        begin = graph.ZERO if apart is None else apart[number]
+        numbers.append(graph.ONE if len(walks) == 1 else graph.number(len(walks)))
         for nest, walk in walks:
             known = nest.place if level.apart else nest.begin_in(way)
             numbers += walk
             numbers.append(begin if known is None else graph.apply("floor", known))
     return numbers
+
+
+@lru_cache(maxsize=256)
+def _places_apart(line: Expr, sets: Expr, count: int) -> list[Expr]:
+    """Where so many data structures begin that are as far from each other as can be."""
+    apart = (line * graph.apply("floor", sets * number / count) for number in range(1, count))
+    return [graph.ZERO, *(graph.apply("floor", place) for place in apart)]
 
 
 @lru_cache(maxsize=1024)
