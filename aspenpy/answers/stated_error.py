@@ -95,6 +95,10 @@ STATED_ERRORS: tuple[StatedError, ...] = (
         "memory of six processors", "bandwidth", "Memory Latency Checker, STREAM", 0.05, None, (), 0.16, 10,
         "nothing", "nodes.md#against-published-latencies-and-bandwidths-of-memory", seen="afterwards"),
     StatedError(
+        "chains of loads", "latency", "7-cpu.com, AnandTech", 0.02, None, (), 0.07, 16,
+        "latencies of the levels of two, from the same pages",
+        "nodes.md#against-published-latencies-and-bandwidths-of-memory"),
+    StatedError(
         "execution-cache-memory", "cycles", "predictions published for Sandy Bridge and Haswell", 0.009, None, (),
         0.038, None, page="nodes.md#the-execution-cache-memory-model"),
     StatedError("7 kernels, 42 runs, 79 counts", "misses", "Valgrind's cachegrind", 0.0002, None, (), 0.13, 79,
@@ -117,6 +121,9 @@ STATED_ERRORS: tuple[StatedError, ...] = (
         seen="drawn"),
     StatedError("one to three tables at random", "misses", "an exact simulator", 0.006, None, ((1.0, 0.10),), 0.09, 120,
         page="caches.md#the-model", seen="drawn"),
+    StatedError(
+        "loops of which each pass touches more or less of a table", "misses", "an exact simulator", 0.0, None,
+        ((0.99, 0.15),), 0.40, 250, page="caches.md#how-exact-it-is", seen="drawn"),
     StatedError("misses of programs extracted from C, 58 counts", "misses", "Valgrind's simulator", 0.006, None,
         ((51 / 58, 0.10),), 0.38, 58, page="extract.md#how-exact-it-is"),
     StatedError(
