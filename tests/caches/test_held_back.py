@@ -1,5 +1,5 @@
 """Programs of all generators in caches of all kinds, by formulas and reference by reference: counts, doubt and ranges,
-as docs/caches.md publishes them. The model was made with others (all seeds below 300,000)."""
+as docs/caches.md publishes them. The model and its limits of doubt were made with others (all seeds below 403,000)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.caches.test_offsets import offsets_program, stencil_program
 from tests.thorough import THOROUGH, some
 from tests.tiny import application, machine
 
-SEEDS = range(300_000, 302_500)
+SEEDS = range(403_000, 405_500)
 FEW = 60
 MOST_REFERENCES = 60_000
 
@@ -70,9 +70,9 @@ def test_counts_and_their_doubt() -> None:
     found = [outcome(seed) for seed in SEEDS[: some(2500, 60)]]
     several = [part for part in found if part.ways >= 8]
     assert sum(part.error <= 0.15 for part in found) >= 0.95 * len(found)
-    assert sum(part.error <= 0.05 for part in several) >= (0.95 if THOROUGH else 0.9) * len(several)
+    assert sum(part.error <= 0.05 for part in several) >= (0.95 if THOROUGH else 0.85) * len(several)
     good, large = ([part for part in found if holds(part.error)] for holds in (lambda e: e <= 0.05, lambda e: e > 0.15))
     assert sum(part.told for part in good) <= (0.1 if THOROUGH else 0.25) * len(good)
     if THOROUGH:
-        assert sum(part.told for part in large) >= 0.7 * len(large)
-        assert sum(part.covered for part in large) >= 0.65 * len(large)
+        assert sum(part.told for part in large) >= 0.85 * len(large)
+        assert sum(part.covered for part in large) >= 0.8 * len(large)
