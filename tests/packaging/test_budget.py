@@ -8,9 +8,9 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4245,
-    "answers": 12170,
+    "answers": 12175,
     "assembly": 880,
-    "cost": 14425,
+    "cost": 14490,
     "editor": 2750,
     "engine": 2310,
     "explore": 4290,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 111_520
+MOST_IN_ALL = 111_570
 
 
 def room_of(file: Path) -> str:
