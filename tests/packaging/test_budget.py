@@ -17,13 +17,13 @@ MOST: dict[str, int] = {
     "expr": 6240,
     "extract": 20340,
     "generate": 850,
-    "language": 4880,
+    "language": 4925,
     "learn": 7950,
     "models": 3935,
     "other": 1065,
     "page": 645,
     "probe": 2070,
-    "report": 9235,
+    "report": 9830,
     "shell": 7500,
     "sweeps": 2620,
     "tables": 1630,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 111_570
+MOST_IN_ALL = 112_220
 
 
 def room_of(file: Path) -> str:
