@@ -12,8 +12,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from aspenpy.language.files import Reader
+from aspenpy.language.schema import find_mismatch
 from aspenpy.language.source import Source
 from aspenpy.models import library
+from aspenpy.report.schemas import COMMON, RESULTS
+from aspenpy.tables import formats
+from aspenpy.tables.table import Report
 from tests.thorough import examples
 
 settings.register_profile(
@@ -73,6 +77,21 @@ LONG = (
     "caches/test_laws.py",
 )
 """Files that take longest; begun last, they would keep one process busy when the others have ended."""
+
+
+build_json = formats.build_json
+
+
+def build_checked_json(report: Report) -> dict[str, Any]:
+    """The JSON of a report, which has to have the shape that the report names, in whichever test it is made."""
+    found = build_json(report)
+    if report.schema in RESULTS:
+        mismatch = find_mismatch(found, {"schema": str, **RESULTS[report.schema], **COMMON})
+        assert mismatch is None or "0000000000, not a finite number" in mismatch, (report.schema, mismatch)
+    return found
+
+
+formats.build_json = build_checked_json
 
 
 gc.disable()

@@ -7,9 +7,10 @@ accidents, and whoever changes a file on purpose writes a new one. A shape says 
     None                      nothing
     [shape]                   a list of any length
     (shape, shape)            a list of exactly these
-    {"key": shape}            an object with exactly these keys
-    {str: shape}              an object with any keys
-    OneOf(shape, shape)       one of these
+    {"key": shape}            an object with exactly these keys; "key?" may be missing
+    {str: shape}              an object with any keys; beside others, any further keys
+    AnyOf(shape, shape)       any of these
+    Named("name", shape)      a shape that others hold, and itself where it is set later
     object                    anything
 """
 
@@ -39,11 +40,21 @@ class AnyOf:
         self.shapes = shapes
 
 
+class Named:
+    """A shape with a name; one that contains itself gets its `shape` after it was made."""
+
+    def __init__(self, name: str, shape: Any = None) -> None:
+        self.name = name
+        self.shape = shape
+
+
 def find_mismatch(value: Any, shape: Any, place: str = "") -> str | None:
     """Where a value of JSON differs from a shape, in a sentence such as "`training.rows` is null, not a whole number";
     None where it fits."""
     if shape is object:
         return None
+    if isinstance(shape, Named):
+        return find_mismatch(value, shape.shape, place)
     if isinstance(shape, AnyOf):
         found = [find_mismatch(value, each, place) for each in shape.shapes]
         return None if None in found else _describe_difference(value, shape, place)
@@ -78,15 +89,21 @@ def _is_finite(value: float) -> bool:
 
 
 def _find_object_mismatch(value: dict[str, Any], shape: dict[Any, Any], place: str) -> str | None:
-    if str in shape:
-        wrong = (find_mismatch(part, shape[str], _place_of_key(place, key)) for key, part in value.items())
-    else:
-        if missing := [key for key in shape if key not in value]:
-            return f"`{_place_of_key(place, missing[0])}` is missing"
-        if unknown := [key for key in value if key not in shape]:
-            return f"`{_place_of_key(place, unknown[0])}` does not belong there"
-        wrong = (find_mismatch(value[key], part, _place_of_key(place, key)) for key, part in shape.items())
+    parts, required = split_keys(shape)
+    if missing := [key for key in required if key not in value]:
+        return f"`{_place_of_key(place, missing[0])}` is missing"
+    if unknown := [key for key in value if key not in parts and str not in shape]:
+        return f"`{_place_of_key(place, unknown[0])}` does not belong there"
+    shapes = ((key, part, parts[key] if key in parts else shape[str]) for key, part in value.items())
+    wrong = (find_mismatch(part, wanted, _place_of_key(place, key)) for key, part, wanted in shapes)
     return next((text for text in wrong if text is not None), None)
+
+
+def split_keys(shape: dict[Any, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Shapes by the keys that an object may have, and the keys that it must have."""
+    named = {key: part for key, part in shape.items() if key is not str}
+    required = [key for key in named if not key.endswith("?")]
+    return {key.removesuffix("?"): part for key, part in named.items()}, required
 
 
 def _place_of_key(place: str, key: str) -> str:
@@ -99,11 +116,42 @@ def _describe_difference(value: Any, shape: Any, place: str) -> str:
 
 
 def _describe_shape(shape: Any) -> str:
+    if isinstance(shape, Named):
+        return _describe_shape(shape.shape)
     if isinstance(shape, AnyOf):
         return " or ".join(map(_describe_shape, shape.shapes))
     if isinstance(shape, tuple):
         return f"a list of {len(shape)}"
     return NAMES[type(None) if shape is None else shape if isinstance(shape, type) else type(shape)]
+
+
+JSON_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", None: "null"}
+
+
+def as_json_schema(shape: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The shape as JSON Schema, 2020-12, writes it; named ones are put into `definitions`, which become its `$defs`."""
+
+    def convert(part: Any) -> dict[str, Any]:
+        return as_json_schema(part, definitions)
+
+    if isinstance(shape, Named):
+        if shape.name not in definitions:
+            definitions[shape.name] = {}  # it may contain itself
+            definitions[shape.name] = convert(shape.shape)
+        return {"$ref": f"#/$defs/{shape.name}"}
+    if isinstance(shape, AnyOf):
+        choices = [*map(convert, shape.shapes)]
+        plain = all([*choice] == ["type"] for choice in choices)
+        return {"type": [choice["type"] for choice in choices]} if plain else {"anyOf": choices}
+    if isinstance(shape, list):
+        return {"type": "array", "items": convert(shape[0])}
+    if isinstance(shape, tuple):
+        return {"type": "array", "prefixItems": [*map(convert, shape)], "items": False, "minItems": len(shape)}
+    if not isinstance(shape, dict):
+        return {} if shape is object else {"type": JSON_TYPES[shape]}
+    parts, required = split_keys(shape)
+    named = {"properties": {key: convert(part) for key, part in parts.items()}, "required": required} if parts else {}
+    return {"type": "object", **named, "additionalProperties": convert(shape[str]) if str in shape else False}
 
 
 def parse_json(text: str) -> Any:

@@ -109,7 +109,7 @@ def report_application(application: Application, summary: str | None = None) -> 
         declaration_table("parameters", parameters_of(application)),
     )
     headline = f"application {application.name}: {summary}" if summary else f"application {application.name}"
-    return Report(headline, data, parts, tuple(application.warnings))
+    return Report("application/1", headline, data, parts, tuple(application.warnings))
 
 
 register_report(Application, report_application)
@@ -202,7 +202,7 @@ def report_extraction(found: Extraction) -> Report:
     parts = [make_facts(rows), make_table(heads, found.holes, "parameters", title="what the source does not say")]
     if found.reconciliation is not None:
         parts.append(make_table(LINES, found.reconciliation.lines, "lines", title="how often lines run"))
-    return Report(f"{found.name}: {len(found.kernels)} kernels", data, tuple(parts), found.diagnostics)
+    return Report("extraction/1", f"{found.name}: {len(found.kernels)} kernels", data, tuple(parts), found.diagnostics)
 
 
 LINES = (

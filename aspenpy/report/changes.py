@@ -31,7 +31,7 @@ def report_changes(changes: VersionChanges) -> Report:
     marked = frozenset(index for index, item in enumerate(changes.found) if item.fails)
     table = make_table(COLUMNS, changes.found, "changes", marked=marked)
     data = {"application": changes.after.application, "failed": len(changes.failed)}
-    return Report(heading(changes), data, (table,))
+    return Report("changes/1", heading(changes), data, (table,))
 
 
 register_report(VersionChanges, report_changes)

@@ -63,7 +63,7 @@ def report_comparison(comparison: Comparison, sweep: Crossovers | None = None, i
     if capped or (sweep is None and any(item.cap_warnings for item in predictions)):
         parts.append(Paragraph(_note_uncapped_order(comparison)))
     headline = f"{comparison.case.application.name}: {comparison.case.kernel} is fastest on {comparison.fastest}"
-    return Report(headline, data, tuple(parts), tuple(warnings))
+    return Report("comparison/1", headline, data, tuple(parts), tuple(warnings))
 
 
 register_report(Comparison, report_comparison)
@@ -313,7 +313,7 @@ def report_efficiency(found: Efficiency) -> Report:
     devices = make_table(heads, found.devices, "devices", marked=frozenset([found.devices.index(best)]), sparse=True)
     where = f"{found.comparison.case.application.name} on {found.machine.name}"
     headline = f"{where}: {best.socket} consumes least, {make_formatter('J')(best.value)}"
-    return Report(headline, data, (devices, Paragraph(f"model: {charges_in_words(best.energy)}")))
+    return Report("socket_energy/1", headline, data, (devices, Paragraph(f"model: {charges_in_words(best.energy)}")))
 
 
 register_report(Efficiency, report_efficiency)
@@ -365,7 +365,7 @@ def report_placement(placement: Placement) -> Report:
     )
     where = f"{placement.application.name} on {placement.machine.name}"
     headline = f"{where}: {placement.kernel} takes {seconds(placement.runtime)}"
-    return Report(headline, data, parts, tuple(placement.diagnostics))
+    return Report("placement/1", headline, data, parts, tuple(placement.diagnostics))
 
 
 register_report(Placement, report_placement)

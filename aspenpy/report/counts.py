@@ -65,7 +65,7 @@ def report_counts(counts: Counts, resource: str | None = None) -> Report:
     }
     shown = [_table_of_one(counts, resource)] if resource else [_totals_table(counts), _table_of_all(counts)]
     parts = (*shown, make_table(OBJECTS, kernels, "kernels", media=JSON), Table(LONG, tuple(rows), media=CSV))
-    return Report(_write_headline(counts, resource), data, parts, counts.diagnostics)
+    return Report("counts/1", _write_headline(counts, resource), data, parts, counts.diagnostics)
 
 
 register_report(Counts, report_counts)
@@ -160,7 +160,11 @@ def report_inverse(counts: Counts, found: Inverse) -> Report:
         media=DATA,
     )
     return Report(
-        f"{asks} {_describe_interval(found)}", data, (solutions, *_roots_and_leaps(found, unit)), counts.diagnostics
+        "inverse/1",
+        f"{asks} {_describe_interval(found)}",
+        data,
+        (solutions, *_roots_and_leaps(found, unit)),
+        counts.diagnostics,
     )
 
 
@@ -249,7 +253,7 @@ def report_footprint(footprint: Footprint) -> Report:
         make_table(MEMORIES, footprint.capacities, "memories", media=JSON),
     )
     headline = f"{footprint.application.name}: {footprint.kernel} touches {make_formatter('B')(footprint.total)}"
-    return Report(headline, data, parts, tuple(footprint.diagnostics))
+    return Report("footprint/1", headline, data, parts, tuple(footprint.diagnostics))
 
 
 register_report(Footprint, report_footprint)

@@ -117,7 +117,7 @@ def report_energy(
     warnings = [item for item in (*prediction.diagnostics, *warnings) if item.code != CODE]  # it is in the facts
     consumed = f"{joules(energy.value)} in {seconds(energy.capped_runtime)}{average}"
     headline = f"{prediction.where}: {prediction.kernel} consumes {consumed}"
-    return Report(headline, data, parts, tuple(drop_repeats(warnings)))
+    return Report("energy/1", headline, data, parts, tuple(drop_repeats(warnings)))
 
 
 register_report(Energy, report_energy)

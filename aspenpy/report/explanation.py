@@ -47,7 +47,9 @@ def report_explanation(explanation: Explanation) -> Report:
     data = {"runtime": Amount(explanation.runtime, "s")}
     steps = make_table(_make_columns_of_steps(value), explanation.steps, "steps", media=JSON)
     rows = make_table(ROWS, explanation.steps, media=CSV)
-    return Report(f"{seconds(explanation.runtime)} in all", data, (*shown, steps, rows), explanation.diagnostics)
+    return Report(
+        "explanation/1", f"{seconds(explanation.runtime)} in all", data, (*shown, steps, rows), explanation.diagnostics
+    )
 
 
 register_report(Explanation, report_explanation)
@@ -354,7 +356,7 @@ def report_ecm(ecm: Ecm) -> Report:
     headline = (
         f"{where}: execution-cache-memory model, one core, cycles a cache line; {seconds(prediction.runtime)} in all"
     )
-    return Report(headline, data, parts, ecm.diagnostics)
+    return Report("ecm/1", headline, data, parts, ecm.diagnostics)
 
 
 register_report(Ecm, report_ecm)
@@ -433,7 +435,9 @@ def report_incore(found: InCore) -> Report:
         make_table(heads, busy, title="cycles of an iteration", media=(*TEXT, *CSV)),
         make_table(operations, found.operations, "operations", media=JSON),
     )
-    return Report(f"{found.name} on {found.architecture}, by OSACA {found.version}", data, parts, found.diagnostics)
+    return Report(
+        "incore/1", f"{found.name} on {found.architecture}, by OSACA {found.version}", data, parts, found.diagnostics
+    )
 
 
 register_report(InCore, report_incore)

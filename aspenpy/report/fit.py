@@ -49,7 +49,7 @@ def report_fit(fit: Fit) -> Report:
     notes = (Paragraph(STEPS),) if fit.has_steps else ()
     refused = make_table(REFUSED, fit.refused, "refused", media=TEXT + JSON)
     parts = (_parameters_table(fit), refused, *notes, facts_of(fit), *_measurement_tables(fit), _long_table(fit))
-    return Report(heading(fit), data, parts, tuple(fit.diagnostics))
+    return Report("fit/1", heading(fit), data, parts, tuple(fit.diagnostics))
 
 
 register_report(Fit, report_fit)

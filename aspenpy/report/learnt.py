@@ -65,7 +65,7 @@ def report_stages(traces: Mapping[str, Sequence[Stage]]) -> Report:
     every = tuple((name, *stage) for name, stages in traces.items() for stage in stages)
     stages = Table(heads, every, key="stages", media=JSON + CSV)
     parts = (Table(columns, rows, key="traces", media=TEXT + JSON), stages)
-    return Report(f"cos: {count_noun(len(rows), 'trace')}", {}, parts)
+    return Report("cos_stages/1", f"cos: {count_noun(len(rows), 'trace')}", {}, parts)
 
 
 @use_shared_style
@@ -120,7 +120,7 @@ def report_plan(plan: TrainingPlan) -> Report:
     shown = Table(columns, summed, title="to measure", media=TEXT, sparse=True)
     rows = tuple((clock, memory_clock or None, count) for clock, memory_clock, count in plan.training)
     every = Table((core, memory, threads), rows, key="configurations", media=JSON + CSV)
-    return Report(heading, dict(zip(COUNTS, counts, strict=True)), (shown, every))
+    return Report("cos_plan/1", heading, dict(zip(COUNTS, counts, strict=True)), (shown, every))
 
 
 def report_throttling_plan() -> Report:
@@ -136,7 +136,9 @@ def report_throttling_plan() -> Report:
         for plan in THROTTLING_PLANS
     )
     heading = "cos-throttling: configurations to measure on Blue Gene/Q"
-    return Report(heading, {}, (Table(columns, rows, title="Table 3 of Li and others (2017)", key="plans"),))
+    return Report(
+        "bandwidth_plan/1", heading, {}, (Table(columns, rows, title="Table 3 of Li and others (2017)", key="plans"),)
+    )
 
 
 def _format_ends(values: range) -> str:
@@ -195,13 +197,13 @@ def report_validation(found: PredictionErrors, assumed: tuple[Assumption, ...] =
             *found.model.findings(),
             make_table(ASSUMED, assumed, "assumptions", title="assumptions", sparse=True),
         ]
-    return Report(heading(found.model), data, tuple(parts), found.diagnostics)
+    return Report("learnt_validation/1", heading(found.model), data, tuple(parts), found.diagnostics)
 
 
 def report_model(model: LearntModel) -> Report:
     """The options of a model and what it learnt."""
     parts = (make_facts(_list_settings(model)), *(model.findings() if model.training is not None else ()))
-    return Report(heading(model), _fields(model), parts)
+    return Report("learnt_model/1", heading(model), _fields(model), parts)
 
 
 register_report(PredictionErrors, report_validation)

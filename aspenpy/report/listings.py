@@ -11,7 +11,6 @@ from aspenpy.language.source import Source, Span
 from aspenpy.models.library import Kind, find_source, library_names
 from aspenpy.models.machine.texts import Header, header
 from aspenpy.record import Record
-from aspenpy.tables.formats import rows_as_objects
 from aspenpy.tables.numbers import Amount, format_setting_with_unit
 from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, Table, make_table
 
@@ -160,8 +159,7 @@ def report_library(kind: Kind, listed: Sources, figures: Mapping[str, Figures] |
         words = Column("summary", get=lambda item: summary(item[1]), media=JSON)
         heads = (COLUMNS[0], year, *(_figure_column(*row, figures) for row in FIGURES), words, *MACHINES)
     nothing = () if listed else (Paragraph("There is none like that in the library."),)
-    models = make_table(heads, listed.items())
-    return Report("", {}, (models, *nothing), array=rows_as_objects(models.select_columns("json")))
+    return Report(f"{kind}/1", "", {}, (make_table(heads, listed.items(), kind), *nothing))
 
 
 NETWORK = ("layers", "hidden", "heads", "kv_heads", "experts", "vocabulary")
@@ -177,8 +175,7 @@ def report_networks(listed: Mapping[str, Mapping[str, Any]]) -> Report:
         *(Column(key, "count", get=_parameter(key), media=JSON) for key in sorted(others)),
         Column("published", get=_parameter("source"), wrapped=True),
     ]
-    table = make_table(columns, listed.items())
-    return Report("", {}, (table,), array=rows_as_objects(table.select_columns("json")))
+    return Report("networks/1", "", {}, (make_table(columns, listed.items(), "networks"),))
 
 
 def _parameter(key: str) -> Callable[[tuple[str, Mapping[str, Any]]], Any]:

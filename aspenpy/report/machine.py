@@ -93,7 +93,7 @@ def report_machine(machine: Machine, summary: str | None = None) -> Report:
     )
     headline = f"machine {machine.name}: {summary}" if summary else f"machine {machine.name}"
     units = UNITS if network is None else {**UNITS, "network": networks.UNITS}
-    return Report(headline, data, parts, tuple(machine.warnings), units)
+    return Report("machine/1", headline, data, parts, tuple(machine.warnings), units)
 
 
 register_report(Machine, report_machine)
@@ -276,7 +276,9 @@ def report_side_by_side(found: SideBySide) -> Report:
     both = sum(pair.change is not None for pair in found.pairs)
     data = {"machines": [found.first.name, found.second.name], "differ": changed, "compared": both}
     title = f"{first} and {second}: {changed} of {both} properties differ by more than {LARGE:.0%}"
-    return Report(title, data, (make_table(columns, found.pairs, "properties", marked=marked),))
+    return Report(
+        "machine_differences/1", title, data, (make_table(columns, found.pairs, "properties", marked=marked),)
+    )
 
 
 register_report(SideBySide, report_side_by_side)

@@ -60,7 +60,11 @@ def report_measurements(found: Measured) -> Report:
         text = f"the mean is known to {share}, not to {100 * found.target.precision:g} %, after {len(found.runs)} runs"
         notes = (Diagnostic("target-not-met", text, severity="warning", hint="--most-runs allows more runs"),)
     return Report(
-        f"{command}: {len(found.runs)} runs", data, (make_facts(said), Table(columns, rows, key="runs")), notes
+        "runs/1",
+        f"{command}: {len(found.runs)} runs",
+        data,
+        (make_facts(said), Table(columns, rows, key="runs")),
+        notes,
     )
 
 
@@ -77,7 +81,7 @@ def report_sheet(sheet: MeasurementSheet, name: str) -> Report:
     headers = [f"{item.name} [{item.unit}]" if item.unit else item.name for item in sheet.headings]
     rows = tuple(tuple(row[item.name].value for item in sheet.headings) for row in sheet.rows)
     table = Table(tuple(Column(header, key=header) for header in headers), rows, key="rows", media=ALL)
-    return Report(f"{name}: {len(rows)} rows", {}, (table,))
+    return Report("readings/1", f"{name}: {len(rows)} rows", {}, (table,))
 
 
 # -- recorded energies beside predicted ones -------------------------------------------------------
@@ -135,7 +139,7 @@ def report_validated(found: Validation) -> Report:
     parts = (make_facts(said), _points_table(found), _kernels_table(found))
     points = f"{len(found.points)} point" + ("s" if len(found.points) > 1 else "")
     headline = f"{found.case.application.name} on {machine}: predicted and measured at {points}"
-    return Report(headline, data, parts, found.diagnostics)
+    return Report("validation/1", headline, data, parts, found.diagnostics)
 
 
 register_report(Validation, report_validated)
@@ -226,7 +230,9 @@ def report_profile(found: ProfileValidation) -> Report:
         "failed": len(found.failed),
     }
     parts = (make_facts(said), make_table(PROFILED, found.kernels, "kernels", marked=marked))
-    return Report(f"{name} on {machine}: predicted and profiled by kernel", data, parts, found.diagnostics)
+    return Report(
+        "profile_validation/1", f"{name} on {machine}: predicted and profiled by kernel", data, parts, found.diagnostics
+    )
 
 
 register_report(ProfileValidation, report_profile)

@@ -60,7 +60,12 @@ def report_network(network: Network, collectives: Sequence[Collective] = (), ran
         ),
     )
     return Report(
-        f"network of {network.machine.name}: {network.name}", data, parts, tuple(network.machine.warnings), UNITS
+        "network/1",
+        f"network of {network.machine.name}: {network.name}",
+        data,
+        parts,
+        tuple(network.machine.warnings),
+        UNITS,
     )
 
 

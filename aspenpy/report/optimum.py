@@ -126,7 +126,7 @@ def _report_single_optimum(result: Optimum, words: Words, subject: str) -> Repor
         ),
     )
     headline = f"{subject}: {best} {result.goal.subject.text} is {words.amount(result.goal, result.value)}"
-    return Report(headline, data, parts, words.warnings(result.point))
+    return Report("optimum/1", headline, data, parts, words.warnings(result.point))
 
 
 def _best_tables(result: Optimum, words: Words) -> tuple[Table, Table]:
@@ -203,7 +203,9 @@ def _report_front(result: Front, words: Words, subject: str) -> Report:
         "front": [{"values": list(values), "point": point} for values, point in choices],
     }
     shown = Table(tuple(heads), rows, media=TEXT)
-    return Report(f"{subject}: what {names} can be at once", data, (shown, Paragraph(ending), every), words.warnings())
+    return Report(
+        "front/1", f"{subject}: what {names} can be at once", data, (shown, Paragraph(ending), every), words.warnings()
+    )
 
 
 def _pick_some(choices: list[Any]) -> list[Any]:

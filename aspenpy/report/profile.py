@@ -49,7 +49,7 @@ def report_profile(profile: Profile, *, calls: bool = False) -> Report:
         _long_table(profile, calls),
     )
     headline = f"{prediction.where}: {prediction.kernel} takes {seconds(profile.runtime)}"
-    return Report(headline, data, parts, tuple(prediction.diagnostics))
+    return Report("profile/1", headline, data, parts, tuple(prediction.diagnostics))
 
 
 register_report(Profile, report_profile)

@@ -64,7 +64,9 @@ def report_roofline(roofline: Roofline) -> Report:
         _long_table(roofline),
     )
     data = {"machine": roofline.machine.name, "socket": roofline.socket}
-    return Report(heading(roofline), data, parts, tuple(drop_repeats(warnings or roofline.machine.warnings)))
+    return Report(
+        "roofline/1", heading(roofline), data, parts, tuple(drop_repeats(warnings or roofline.machine.warnings))
+    )
 
 
 register_report(Roofline, report_roofline)

@@ -35,7 +35,11 @@ def report_sensitivity(result: Found) -> Report:
         parts = (*parts, Paragraph(f"{points}: {skipped.reason}"))
         data["skipped"] = {"points": skipped.count, "of": skipped.total, "reason": skipped.reason}
     return Report(
-        f"{subject}: {_leaders_in_words(result)}", {"subject": subject, "unit": unit, **data}, parts, diagnostics=()
+        "sensitivity/1",
+        f"{subject}: {_leaders_in_words(result)}",
+        {"subject": subject, "unit": unit, **data},
+        parts,
+        diagnostics=(),
     )
 
 

@@ -31,7 +31,7 @@ def report_speedup(found: Dvfs) -> Report:
     energies = (Column("energy"), Column("energy_delay"))
     every = make_table((*columns, *energies), found.spots, "spots", media=JSON + CSV)
     parts = (make_facts(notes), *surface_tables(found.spots, what), every)
-    return Report(heading, {"clock": model.clock, **seconds}, parts, found.prediction.diagnostics)
+    return Report("speedup/1", heading, {"clock": model.clock, **seconds}, parts, found.prediction.diagnostics)
 
 
 register_report(Dvfs, report_speedup)
@@ -119,7 +119,7 @@ def report_signature(prediction: Prediction, factors: Sequence[float]) -> Report
     heads = (Column("bandwidth", "ratio"), Column("slowdown", "ratio"))
     title = "runtime with a part of the bandwidth, over that with all of it, by the model"
     parts = (Table(columns, rows, key="signature"), Table(heads, slower, title=title, key="slowdowns"))
-    return Report(heading, {}, parts, prediction.diagnostics)
+    return Report("speedup_signature/1", heading, {}, parts, prediction.diagnostics)
 
 
 def add_choices(report: Report, found: Sequence[ApplicationTime]) -> Report:

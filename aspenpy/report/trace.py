@@ -51,7 +51,7 @@ def report_trace(trace: Trace) -> Report:
         *((Paragraph(left),) if left else ()),
     )
     where = f"{application} on {machine}" if machine else application
-    return Report(f"{where}: what {trace.entry.name} does", data, parts, tuple(trace.application.warnings))
+    return Report("trace/1", f"{where}: what {trace.entry.name} does", data, parts, tuple(trace.application.warnings))
 
 
 register_report(Trace, report_trace)
@@ -160,7 +160,7 @@ def report_parallelism(found: Parallelism) -> Report:
     headline = f"{found.application.name}: {found.kernel} has {_most_at_once(found)}"
     parts = (*((_tree_table(found),) if found.blocks else ()), make_table(BLOCKS, found.blocks, "blocks", media=DATA))
     warnings = warnings_of(found.application, found.run.machine, kernel=found.kernel)
-    return Report(headline, data, parts, tuple(warnings))
+    return Report("parallelism/1", headline, data, parts, tuple(warnings))
 
 
 register_report(Parallelism, report_parallelism)

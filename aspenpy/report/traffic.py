@@ -96,7 +96,7 @@ def report_traffic(traffic: Traffic) -> Report:
         group_by_kernel(traffic),
         make_table(ACCESSES, traffic.ranged_uses, "accesses", media=DATA),
     )
-    return Report(headline, data, parts, tuple(traffic.diagnostics))
+    return Report("traffic/1", headline, data, parts, tuple(traffic.diagnostics))
 
 
 register_report(Traffic, report_traffic)
@@ -237,7 +237,9 @@ def report_reuse(found: ReuseDistances) -> Report:
         Table(SUMMARY, tuple(_summary_row(part) for part in parts), media=TEXT),
         *(_octaves_table(part) for part in parts if part.references),
     )
-    return Report(f"reuse distances of {found.source}, in lines of {found.line} B", found.to_json(), shown)
+    return Report(
+        "reuse_distances/1", f"reuse distances of {found.source}, in lines of {found.line} B", found.to_json(), shown
+    )
 
 
 register_report(ReuseDistances, report_reuse)

@@ -117,7 +117,7 @@ class CommandTools(Record):
             found = json.loads(ran.stdout)
         except ValueError:
             raise ValueError(ran.stderr.strip()[-LONGEST:] or f"`aspenpy {words[0]}` gave no answer") from None
-        return found if isinstance(found, dict) else {"rows": found}
+        return found
 
 
 def _kernel_option(kernel: str | None) -> list[str]:

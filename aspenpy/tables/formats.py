@@ -27,12 +27,14 @@ class Format(Record):
 
 
 def build_json(report: Report) -> dict[str, Any]:
-    """Values and tables by their keys; units of bare numbers are under `units`, by value, or by table and column."""
+    """Values and tables by their keys, and the `schema`; units of bare numbers are under `units`, by value, or by table
+    and column."""
     keyed = [table for table in report.tables("json") if table.key]
     units: dict[str, Any] = dict(report.units)
     for table in keyed:
         units |= {table.key: of} if (of := _units_of_table(table)) else {}
-    data: dict[str, Any] = {name: to_jsonable(value) for name, value in report.data.items()}
+    data: dict[str, Any] = {"schema": f"aspenpy/{report.schema}"}
+    data |= {name: to_jsonable(value) for name, value in report.data.items()}
     data |= {table.key: rows_as_objects(table) for table in keyed}
     data |= {"units": units} if units else {}
     if report.diagnostics is not None:
@@ -113,7 +115,7 @@ def plain_cell_value(cell: Any) -> Any:
 def write_json(report: Report) -> str:
     import json
 
-    return json.dumps(build_json(report) if report.array is None else report.array, indent=2, allow_nan=False) + "\n"
+    return json.dumps(build_json(report), indent=2, allow_nan=False) + "\n"
 
 
 FORMATS = {

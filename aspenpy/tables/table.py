@@ -167,16 +167,16 @@ Page = tuple[Part, ...]  # what people read
 class Report(Record):
     """All that a result says: a headline, values by their keys (`Amount`s where they have units), and parts.
 
-    CSV is the first part that appears there. `units` are those of bare numbers in `data`, an `array` is what
-    programs get in its place.
+    `schema` names the shape of its JSON, and the version of that shape: `prediction/1`, of `aspenpy.report.schemas`.
+    CSV is the first part that appears there. `units` are those of bare numbers in `data`.
     """
 
+    schema: str
     headline: str
     data: dict[str, Any]
     parts: tuple[Part, ...]
     diagnostics: tuple[Diagnostic, ...] | None = None
     units: dict[str, Any] = {}  # noqa: RUF012 - records never change
-    array: list[Any] | None = None
 
     @property
     def page(self) -> Page:

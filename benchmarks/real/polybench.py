@@ -142,7 +142,7 @@ def report(rows: list[tuple[str, ValidationPoint]]) -> Report:
     factors = [point.factor for _, point in rows]
     near = sum(factor <= NEAR_FACTOR for factor in factors)
     said = f"median error {statistics.median(factors) - 1:.0%}; {near} of {len(rows)} within {NEAR_FACTOR - 1:.0%}"
-    return Report(said, {}, (make_table(COLUMNS, sorted(rows, key=lambda row: -row[1].factor)),))
+    return Report("", said, {}, (make_table(COLUMNS, sorted(rows, key=lambda row: -row[1].factor)),))
 
 
 if __name__ == "__main__":

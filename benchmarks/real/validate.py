@@ -169,7 +169,7 @@ def report(rows: Sequence[Row]) -> Report:
         make_table(COLUMNS, worst, title="worst rows"),
         make_table(COLUMNS, rows, title="all rows"),
     )
-    return Report(said, {}, parts)
+    return Report("", said, {}, parts)
 
 
 def overview(rows: Sequence[Row]) -> Table:

@@ -38,11 +38,15 @@ def test_on_a_machine(run: Runner, models: Path) -> None:
 def test_json(run: Runner, models: Path) -> None:
     (models / "wrong.aspen").write_text(WRONG)
     outcome = run("check", "wrong.aspen", "--format", "json")
-    (found,) = json.loads(outcome.out)
+    answer = json.loads(outcome.out)
+    assert (answer["errors"], answer["warnings"]) == (1, 0)
+    (found,) = answer["diagnostics"]
     assert outcome.status == 2
     assert (found["severity"], found["code"]) == ("error", "unknown-kernel")
     assert (found["file"], found["line"], found["column"], found["end_column"]) == ("wrong.aspen", 3, 10, 17)
-    assert run("check", "axpy.aspen", "--format", "json").out == "[]\n"
+    assert json.loads(run("check", "axpy.aspen", "--format", "json").out) == {
+        "schema": "aspenpy/check/1", "errors": 0, "warnings": 0, "diagnostics": [],
+    }  # fmt: skip
 
 
 def test_folders(run: Runner, models: Path) -> None:

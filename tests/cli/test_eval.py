@@ -53,7 +53,7 @@ def test_json(run: Runner) -> None:
     outcome = run("eval", "axpy.aspen", "--machine", "cluster.aspen", "--set", "n=2000", "--format", "json")
     found = json.loads(outcome.out)
     assert list(found) == [
-        "application", "machine", "socket", "kernel", "parameters", "overridden", "runtime", "resources",
+        "schema", "application", "machine", "socket", "kernel", "parameters", "overridden", "runtime", "resources",
         "bottleneck", "assumed", "lower_bounds", "expected", "kernels", "units", "diagnostics",
     ]  # fmt: skip
     assert (found["application"], found["machine"], found["socket"], found["kernel"]) == (

@@ -15,7 +15,7 @@ def files(kind: str) -> list[Path]:
 
 @pytest.mark.parametrize("kind", ["apps", "machines"])
 def test_json(run: Runner, kind: str) -> None:
-    found = json.loads(run("list", kind, "--format", "json").out)
+    found = json.loads(run("list", kind, "--format", "json").out)[kind]
     assert [item["name"] for item in found] == [path.stem for path in files(kind)]
     for item, path in zip(found, files(kind), strict=True):
         assert item["summary"]
@@ -45,7 +45,7 @@ def test_sorted_by_what_memories_attain(run: Runner) -> None:
     options = ("list", "machines", "--kind", "gpu", "--since", "2022", "--sort", "bandwidth")
     head, _, *rows = run(*options).out.splitlines()
     assert head.split() == ["name", "year", "flops", "bandwidth", "capacity", "watts", "assumed"]
-    found = json.loads(run(*options, "--format", "json").out)
+    found = json.loads(run(*options, "--format", "json").out)["machines"]
     assert [row.split()[0] for row in rows] == [item["name"] for item in found]
     assert {item["kind"] for item in found} == {"gpu"}
     assert min(item["year"] for item in found) == 2022
@@ -61,7 +61,7 @@ def test_sorted_by_what_memories_attain(run: Runner) -> None:
 def test_figures_are_of_all_parts(run: Runner) -> None:
     frontera, *_ = json.loads(
         run("list", "machines", "--vendor", "Dell", "--since", "2019", "--sort", "name", "--format", "json").out
-    )
+    )["machines"]
     assert (frontera["name"], frontera["summary"].split()[0]) == ("frontera", "Frontera")
     assert frontera["flops"] == pytest.approx(38745.9e12, rel=1e-4)
     assert frontera["capacity"] == pytest.approx(8008 * 192e9)
@@ -82,7 +82,7 @@ def test_sorts_that_are_refused(run: Runner, options: tuple[str, ...], said: str
 
 
 def test_networks_with_their_parameters_and_sources(run: Runner) -> None:
-    found = {item["name"]: item for item in json.loads(run("list", "networks", "--format", "json").out)}
+    found = {item["name"]: item for item in json.loads(run("list", "networks", "--format", "json").out)["networks"]}
     assert sorted(found) == network_names()
     for name, item in found.items():
         assert {key: item[key] for key in read_network(name)} == read_network(name)

@@ -17,7 +17,7 @@ TEXTS = {path.stem: path.read_text() for path in sorted(Path(ROOT / "models" / "
 def listed(run: Runner, *arguments: str) -> list[str]:
     outcome = run("list", "machines", *arguments, "--format", "json")
     assert (outcome.status, outcome.err) == (0, "")
-    return [item["name"] for item in json.loads(outcome.out)]
+    return [item["name"] for item in json.loads(outcome.out)["machines"]]
 
 
 def saying(*lines: str) -> list[str]:
@@ -46,7 +46,7 @@ def test_what_is_in_them(run: Runner) -> None:
 
 
 def test_objects_say_what_they_are_listed_under(run: Runner) -> None:
-    objects = json.loads(run("list", "machines", "--kind", "cpu", "--format", "json").out)
+    objects = json.loads(run("list", "machines", "--kind", "cpu", "--format", "json").out)["machines"]
     (found,) = (item for item in objects if item["name"] == "xeon_e5_2670")
     assert (found["kind"], found["vendor"], found["year"]) == ("cpu", "Intel", 2012)
 

@@ -63,7 +63,7 @@ def test_a_report_serves_derived_types() -> None:
         pass
 
     def report(found: Base, more: str = "") -> Report:
-        return Report(type(found).__name__ + more, {}, ())
+        return Report("pair/1", type(found).__name__ + more, {}, ())
 
     register_report(Base, report)
     assert str(Derived()) == "Derived"

@@ -69,7 +69,7 @@ def test_numbers_are_those_of_the_library(folder: Path) -> None:
     both = answer(folder, "compare", model="stream", machines=["simple", "haswell"])
     assert {item["machine"] for item in both["machines"]} == {"simple", "haswell"}
     assert answer(folder, "explain", model="stream", machine="simple", kernel="triad")
-    assert "simple" in {row["name"] for row in answer(folder, "list", kind="machines")["rows"]}
+    assert "simple" in {row["name"] for row in answer(folder, "list", kind="machines")["machines"]}
     assert answer(folder, "check", models=["mine.aspen"])
 
 

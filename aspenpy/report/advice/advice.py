@@ -76,7 +76,7 @@ def report_advice(advice: Advice) -> Report:
     parts.append(near_optimal(advice.space, CSV))
     case = advice.case
     headline = f"advice for {case.application.name} on {case.required_machine.name}"
-    return Report(headline, data, tuple(parts), tuple(drop_repeats(said)))
+    return Report("advice/1", headline, data, tuple(parts), tuple(drop_repeats(said)))
 
 
 register_report(Advice, report_advice)

@@ -30,7 +30,7 @@ def report_classification(classified: Classified) -> Report:
     diagnostics = classified.prediction.diagnostics
     if classified.powerless is not None:
         diagnostics = (*diagnostics, classified.powerless.replace(severity="warning"))
-    return Report(heading(classified), data, parts(classified), diagnostics)
+    return Report("classification/1", heading(classified), data, parts(classified), diagnostics)
 
 
 register_report(Classified, report_classification)

@@ -38,7 +38,7 @@ def report_decision(decided: Decided) -> Report:
     }
     where = f"{case.application.name} on {case.required_machine.name}"
     headline = f"{where}: the least {decided.objective}{_within(decided.budget)}"
-    return Report(headline, data, parts(decided), decided.diagnostics)
+    return Report("decision/1", headline, data, parts(decided), decided.diagnostics)
 
 
 register_report(Decided, report_decision)
@@ -262,7 +262,9 @@ def report_groups(grouped: Grouped) -> Report:
     groups = count_of(len(grouped.best.groups), "group")
     headline = f"{names} on {machine}: {groups} of nodes, the least {grouped.objective}{_within(grouped.budget)}"
     found = make_table(heads, rows, "groups", media=(*TEXT, *JSON), sparse=True)
-    return Report(headline, data, (found, *map(Paragraph, _group_notes(grouped))), grouped.diagnostics)
+    return Report(
+        "grouped_decision/1", headline, data, (found, *map(Paragraph, _group_notes(grouped))), grouped.diagnostics
+    )
 
 
 register_report(Grouped, report_groups)

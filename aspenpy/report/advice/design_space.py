@@ -39,7 +39,7 @@ def report_design_space(space: DesignSpace) -> Report:
     diagnostics = space.prediction.diagnostics
     if space.powerless is not None:
         diagnostics = (*diagnostics, space.powerless.replace(severity="warning"))
-    return Report(heading(space), data, parts(space), diagnostics)
+    return Report("design_space/1", heading(space), data, parts(space), diagnostics)
 
 
 register_report(DesignSpace, report_design_space)

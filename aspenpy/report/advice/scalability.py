@@ -25,7 +25,7 @@ def report_scalability(scaled: Scaled) -> Report:
         "problem": problem_data(scaled.case, scaled.problem),
         "threshold": scaled.threshold,
     }
-    return Report(heading(scaled), data, parts(scaled), scaled.case.application.warnings)
+    return Report("hardware_scaling/1", heading(scaled), data, parts(scaled), scaled.case.application.warnings)
 
 
 register_report(Scaled, report_scalability)

@@ -71,7 +71,7 @@ def report_significance(found: Significant) -> Report:
         Table(NUMBERS, tuple(numbers), key="clusters", media=JSON),
         make_table(APART, found.disagreements, "disagreements", media=JSON),
     )
-    return Report(_write_heading(found), data, parts, found.diagnostics)
+    return Report("significance/1", _write_heading(found), data, parts, found.diagnostics)
 
 
 register_report(Significant, report_significance)

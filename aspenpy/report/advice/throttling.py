@@ -31,7 +31,7 @@ def report_throttling(throttled: Throttled) -> Report:
         "noise": throttled.noise,
         "noisy": {"runtime": _interval_fields(runtime), "energy": None if energy is None else _interval_fields(energy)},
     }
-    return Report(heading(throttled), data, parts(throttled), throttled.diagnostics)
+    return Report("throttling/1", heading(throttled), data, parts(throttled), throttled.diagnostics)
 
 
 register_report(Throttled, report_throttling)

@@ -24,7 +24,7 @@ def report_uncertainty(uncertain: Uncertain) -> Report:
     data = {**subject(uncertain.space.prediction), "samples": uncertain.runtime.count, **_interval_fields(uncertain)}
     low, high = (f"{getattr(uncertain.total_runtime, end):.4g} s" for end in ("low", "high"))
     headline = f"{uncertain.space.prediction.where}: with all that is uncertain between {low} and {high}"
-    return Report(headline, data, uncertainty_parts(uncertain), uncertain.space.prediction.diagnostics)
+    return Report("uncertainty/1", headline, data, uncertainty_parts(uncertain), uncertain.space.prediction.diagnostics)
 
 
 def _interval_fields(uncertain: Uncertain) -> dict[str, Any]:

@@ -57,7 +57,8 @@ def conclude(found: list[Diagnostic], arguments: Arguments) -> int:
     counts = f"{_count_in_words(counted['error'], 'error')}, {_count_in_words(counted['warning'], 'warning')}"
     listed = (Findings(tuple(found)),) if found else ()
     parts = (*listed, Paragraph(counts), Table(COLUMNS, rows, media=CSV))
-    deliver(Report("", {}, parts, array=objects), arguments)
+    data = {"errors": counted["error"], "warnings": counted["warning"], "diagnostics": objects}
+    deliver(Report("check/1", "", data, parts), arguments)
     return 2 if counted["error"] else 1 if counted["warning"] and arguments.strict else 0
 
 

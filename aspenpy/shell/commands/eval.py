@@ -76,4 +76,4 @@ def _join_reports(predictions: list[Prediction], reports: list[Report]) -> Repor
     tables = [item.tables("csv")[0] for item in reports]
     rows = tables[0].replace(rows=sum((table.rows for table in tables), ()), key="", media=CSV)
     pages = (part.replace(key="") if isinstance(part, Table) else part for item in reports for part in item.page)
-    return Report("", data, (rows, *pages), tuple(_gather_warnings(predictions)))
+    return Report("predictions/1", "", data, (rows, *pages), tuple(_gather_warnings(predictions)))
