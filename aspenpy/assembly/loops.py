@@ -29,6 +29,11 @@ class NaturalLoop(Record):
         for number in sorted(self.blocks):
             yield from self.function.blocks[number].instructions
 
+    @property
+    def levels(self) -> int:
+        """How many loops stand inside one another at most within this one."""
+        return max((1 + loop.levels for loop in self.inner), default=0)
+
     def walk(self) -> Iterator[NaturalLoop]:
         """The loop and all inside, each one before those inside it."""
         yield self

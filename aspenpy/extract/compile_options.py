@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,6 +56,17 @@ def read_compile_options(source: str, program: str = "") -> CompileOptions:
     if level_of_flags(flags) is not None:
         return CompileOptions(_select_generating(flags), f"GCC's options in {program}")
     return CompileOptions((), "neither compile_commands.json nor the program states its options")
+
+
+def program_of_command(text: str | None) -> str:
+    """The program that a command runs: its first word that begins with `./`, else its first; nothing of a command that
+    has no words, or whose program is named for its size."""
+    try:
+        words = shlex.split(text or "")
+    except ValueError:  # told where the command is read
+        return ""
+    program = next((word for word in words if word.startswith("./")), next(iter(words), ""))
+    return "" if "{" in program else program
 
 
 def _select_generating(flags: Sequence[str]) -> tuple[str, ...]:

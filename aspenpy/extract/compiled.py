@@ -70,6 +70,12 @@ lap holds the flops of a second row."""
 FEWER = 3
 """How many times fewer passes flops may say than references: what does not change in a loop is computed before it."""
 
+FILLING = frozenset({"memset", "memcpy", "memmove"})
+"""Functions of the library that compilers call in place of loops."""
+
+FILLED = 32
+"""Bytes that they write in a cycle: a vector of AVX2, one store a cycle, as the GNU C library does."""
+
 Located = tuple[str, int]
 """A file by its real path, and a line."""
 
@@ -107,9 +113,12 @@ class CompiledLoops:
                     self.lines.setdefault(place, []).append(loop)
         self.functions = {function.name: function for function in functions}
         self.jumps: dict[Located, list[int]] = {}
-        for one in (one for function in functions for block in function.blocks for one in block.instructions):
+        instructions = [one for function in functions for block in function.blocks for one in block.instructions]
+        for one in instructions:
             if one.is_conditional:
                 self.jumps.setdefault(_locate(one.place), []).append(one.place[2])
+        calls = (one for one in instructions if one.is_call and one.operands)
+        self.filled = {_locate(one.place) for one in calls if one.operands[0].split("@")[0] in FILLING}
         self.left = MOST_INSTRUCTIONS
         self.priced: list[bool] = []
         self.ran: Ran = {}
@@ -153,13 +162,13 @@ class CompiledLoops:
 
     def find_around(self, nest: Nest, name: str) -> NaturalLoop | None:
         """The compiled loop of a loop that has others inside, calls or branches: it has the most of its instructions
-        from the loop's lines, and of those that have as many it is the largest; one without loops inside has none in
-        the compiled program either."""
+        from the loop's lines, and of those that have as many it is the largest that has no more levels of loops inside
+        than the source."""
         lines = nest_lines(nest)
         good = [(loop, _share_of_lines(loop, lines)) for loop in self.loops]
         good = [(loop, share) for loop, share in good if share >= Fraction(1, 2)]
-        if not any(isinstance(item, Nest) for item in walk_items(nest.body)):
-            good = [pair for pair in good if not pair[0].inner] or good
+        levels = _count_levels(nest.body)
+        good = [pair for pair in good if pair[0].levels <= levels] or good
         own = [pair for pair in good if pair[0].function.name.split(".")[0] == name] or good
         head = {_line_of(nest.span)} if nest.span is not None else set()
         heads = [pair for pair in own if any(_locate(one.place) in head for one in pair[0].instructions())] or own
@@ -202,6 +211,17 @@ def read_code(units: Sequence[TranslationUnit], recipe: Recipe) -> CompiledLoops
                 return next(iter(failed.values()))
             waiting = list(failed)
     return CompiledLoops(functions, simulator, simulator.host if recipe.target == NATIVE else recipe.target)
+
+
+def _count_levels(items: Iterable[Item]) -> int:
+    """How many loops stand inside one another at most in some items."""
+    levels = [0]
+    for item in items:
+        if isinstance(item, Nest):
+            levels.append(1 + _count_levels(item.body))
+        elif isinstance(item, Alternative):
+            levels.append(_count_levels((*item.then, *item.otherwise)))
+    return max(levels)
 
 
 def _share_of_lines(loop: NaturalLoop, lines: frozenset[Located]) -> Fraction:
@@ -349,6 +369,9 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
     # Of a run loops inside may have paths of their own.
     matches = None if code.ran and is_deep and has_branches else match_loops([item], code, name)
     if matches is None:
+        if not is_deep and (filled := _price_filling(item, code)) is not None:
+            code.priced.append(True)
+            return item.replace(body=[*item.body, filled])
         code.priced += [] if is_deep else [False]
         return item.replace(body=[_add_to_item(inner, code, name) for inner in item.body])
     added: dict[int, list[Arithmetic]] = {}
@@ -362,6 +385,15 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
         added.setdefault(id(match.nest), []).extend(_list_waiting(match.nest, match.loop, match.passes * match.rows))
     code.priced += [True] * len(matches)
     return _insert(item, added, {id(match.nest) for match in matches if _is_in_vectors(match.loop)}, is_wide=False)
+
+
+def _price_filling(item: Nest, code: CompiledLoops) -> Arithmetic | None:
+    """Cycles of a loop that the compiler has replaced by a function of the library that fills or copies memory."""
+    if code.filled.isdisjoint(nest_lines(item)) or count_source_flops(item.body):
+        return None
+    stores = [one for one in walk_items(item.body) if isinstance(one, MemoryAccess) and one.kind == "store"]
+    cycles = Fraction(sum(one.size for one in stores), FILLED)
+    return Arithmetic(CYCLES, code.trait, 1, item.span, v.scale(ONE, cycles)) if stores else None
 
 
 def _price_path(item: Nest, code: CompiledLoops, name: str) -> tuple[NaturalLoop, dict[int, list[Arithmetic]]] | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.extract.compile_options import read_compile_options
+from aspenpy.extract.compile_options import program_of_command, read_compile_options
 
 UNKNOWN = ("o2", "neither compile_commands.json nor the program states its options")
 
@@ -55,6 +55,21 @@ def test_programs_with_symbols_say_it(source: str) -> None:
     for flags, expected in (("-g", ("o3", "GCC's options in ./a.out")), ("-s", UNKNOWN)):
         subprocess.run(["gcc", "-O3", flags, source], check=True)
         assert level_and_origin(source, "./a.out") == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("./a.out 5", "./a.out"),
+        ("mpirun -n 4 ./b {n}", "./b"),
+        ("cg 'a", ""),
+        (None, ""),
+        ("./a{n} 3", ""),
+        ("cg", "cg"),
+    ],
+)
+def test_the_program_of_a_command(command: str | None, program: str) -> None:
+    assert program_of_command(command) == program
 
 
 def test_options_that_do_more_than_change_code_are_left_out(tmp_path: Path) -> None:

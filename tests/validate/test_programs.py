@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from aspenpy.assembly.mca import find_simulator
 from aspenpy.shell.main import main
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
@@ -66,3 +67,32 @@ def test_a_program_that_cannot_be_counted_is_predicted_from_its_source(
     words = ["validate", "half.c", "--run", "true {n}", "--over", "n=100", *OPTIONS, "--compiler", "no-such-gcc"]
     assert main(words) == 0
     assert "no counts of a run: --run needs the compiler `no-such-gcc`" in capsys.readouterr().err
+
+
+PLAIN = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  double *x = malloc(n * sizeof(double)), s = 0;
+  for (int i = 0; i < n; i++) x[i] = i;
+  for (int i = 0; i < n; i++) s += x[i];
+  return s < 0;
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["1", "3"])
+def test_extract_and_validate_compile_as_the_program_was(
+    level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both take the options that GCC has written into the program, and say so with the same words."""
+    monkeypatch.chdir(tmp_path)
+    Path("plain.c").write_text(PLAIN)
+    subprocess.run(["gcc", f"-O{level}", "-g", "plain.c", "-o", "plain"], check=True)
+    assert main(["extract", "plain.c", "--run", "./plain 100", "-o", "plain.aspen"]) == 0
+    extracted = capsys.readouterr().err
+    assert main(["validate", "plain.c", "--run", "./plain 100", *OPTIONS]) == 0
+    note = f"extracted with --as o{level}: GCC's options in ./plain"
+    assert note in capsys.readouterr().err
+    if find_simulator() is not None:
+        assert note in extracted
+        assert f"compiled by gcc -mtune=generic -march=x86-64 -O{level}" in Path("plain.aspen").read_text()

@@ -8,7 +8,7 @@ import shlex
 from aspenpy.answers.incore import incore
 from aspenpy.assembly.compiling import NATIVE, Recipe, find_compiler
 from aspenpy.assembly.mca import find_simulator
-from aspenpy.extract.compile_options import level_of_flags, read_compile_options
+from aspenpy.extract.compile_options import level_of_flags, program_of_command, read_compile_options
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.extract.records import CUDA
@@ -53,8 +53,8 @@ OPTIONS = (
     ),
     OUTPUT.adapt(": the model (default: it is shown)"),
     LEVEL.adapt(
-        " (default: as the program is compiled, by --compile, compile_commands.json, or with -O2, where gcc and "
-        "llvm-mca are installed; else source)"
+        " (default: as the program is compiled, by --compile, compile_commands.json, the program of --run (-g), or "
+        "with -O2, where gcc and llvm-mca are installed; else source)"
     ),
     repeatable_option(
         "--function",
@@ -117,23 +117,28 @@ def _refuse_expression(span: Span) -> float:
     fail("bad-axis", f"`{span.text()}` is no number", span, hint="write NAME=LOW..HIGH:log:5 or NAME=1,2,4")
 
 
-def _find_usual_recipe(source: str) -> Recipe | None:
+def _find_usual_recipe(source: str, run: str | None) -> Recipe | None:
     if os.path.splitext(source)[1] in CUDA:
         return None  # what a device does is not in what gcc compiles
-    usual = Recipe(read_compile_options(source).options or ("-O2",))
+    program = program_of_command(run)
+    stated = read_compile_options(source, program)
+    usual = Recipe(stated.options or ("-O2",))
     missing = [] if find_simulator() is not None else ["llvm-mca"]
     missing += [] if find_compiler(usual, source) is not None else [usual.command(source)[0]]
     if missing:
         message = f"the program is taken as its source says it: {' and '.join(missing)} not installed"
         report([Diagnostic("level", message, hint="--as names a level", severity="note")])
+    elif program and stated.said_by.endswith(program):
+        message = f"extracted with --as {stated.level}: {stated.said_by}"
+        report([Diagnostic("level", message, hint="--compile names others", severity="note")])
     return None if missing else usual
 
 
 def _read_recipe(arguments: Arguments) -> Recipe | None:
-    """How the program is compiled: as the user says it; else as compile_commands.json does, or with -O2, where a
-    compiler and llvm-mca are installed and no level is named."""
+    """How the program is compiled: as the user says it; else as compile_commands.json or the program of --run does, or
+    with -O2, where a compiler and llvm-mca are installed and no level is named."""
     if arguments.compile is None and arguments.processor is None:
-        return _find_usual_recipe(arguments.sources[0]) if arguments.level is None else None
+        return _find_usual_recipe(arguments.sources[0], arguments.run) if arguments.level is None else None
     command = arguments.compile or "gcc -O2"
     try:
         words = shlex.split(command)

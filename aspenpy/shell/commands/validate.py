@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 from collections.abc import Sequence
 
@@ -12,7 +11,7 @@ from aspenpy.answers.prediction import predict
 from aspenpy.assembly.compiling import Recipe
 from aspenpy.assembly.mca import find_simulator
 from aspenpy.cost.windows import MODEL
-from aspenpy.extract.compile_options import CompileOptions, read_compile_options
+from aspenpy.extract.compile_options import CompileOptions, program_of_command, read_compile_options
 from aspenpy.extract.costs import Hole
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
@@ -197,11 +196,7 @@ def _compile_options(arguments: Arguments) -> CompileOptions:
     """Options with which the program was compiled; reports them."""
     if arguments.level is not None:
         return CompileOptions((f"-O{arguments.level[1:]}",), "--as") if arguments.level != "source" else NO_OPTIONS
-    try:
-        program = next(iter(shlex.split(arguments.run)), "")
-    except ValueError:  # told where the command is read
-        program = ""
-    found = read_compile_options(find_units(arguments.sources)[0].path, program)
+    found = read_compile_options(find_units(arguments.sources)[0].path, program_of_command(arguments.run))
     message = f"extracted with --as {found.level}: {found.said_by}"
     report([Diagnostic("level", message, hint="--as names another", severity="note")])
     return found
