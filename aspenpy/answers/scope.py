@@ -220,13 +220,20 @@ class Scope:
         require_same_shape(machine, symbol, self.definitions[symbol], name)
 
     def _set(self, symbol: Expr, name: str, setting: Setting) -> Expr:
-        expr = self._expression(name, setting)
+        expr = self._expression(name, setting, self.members_of(symbol))
         if expr.kind == "number":
             self.refuse_fraction(symbol, name, expr.payload)
         model, node = self._declaration(symbol)
         if isinstance(model, Application) and isinstance(node, nodes.Parameter):
             return model.member_check(node, expr)
         return expr
+
+    def members_of(self, symbol: Expr) -> tuple[str, ...]:
+        """The members of the enum that a parameter is one of; none for any other."""
+        model, node = self._declaration(symbol)
+        if model is None or not isinstance(node, nodes.Parameter) or node.member_of not in model.enums:
+            return ()
+        return tuple(model.enums[node.member_of].members)
 
     def is_count(self, name: str) -> bool:
         """Whether a parameter has so many of something, which are whole."""
@@ -276,28 +283,31 @@ class Scope:
                 for value in self.values_if_known([symbol]) or ():
                     self.refuse_fraction(symbol, name, value)
 
-    def _expression(self, name: str, setting: Setting) -> Expr:
+    def _expression(self, name: str, setting: Setting, members: Sequence[str]) -> Expr:
         if isinstance(setting, Expr):
             return setting
         if isinstance(setting, str):
-            return self.lower(parse_value(setting, f"<{name}>"))
+            return self.lower(parse_value(setting, f"<{name}>"), members=members)
         if isinstance(setting, nodes.Expression):
-            return self.lower(setting)
+            return self.lower(setting, members=members)
         try:
             return graph.number(_convert_number(name, setting))
         except ValueError:
             fail("bad-value", f"`{name}` cannot be {setting}: a parameter is a finite number")
 
-    def lower(self, tree: nodes.Expression, known: Mapping[str, Expr] = MappingProxyType({})) -> Expr:
-        """The node for an expression in the names of both models; names that neither has are looked for in `known`."""
+    def lower(
+        self, tree: nodes.Expression, known: Mapping[str, Expr] = MappingProxyType({}), members: Sequence[str] = ()
+    ) -> Expr:
+        """The node for an expression in the names of both models; names that neither has are looked for in `known`.
+        Where one of some `members` is wanted, a hint names these."""
 
         def resolve(node: nodes.Name) -> Expr:
             found = self.application.lookup(node.name) or (self.machine.lookup(node.name) if self.machine else None)
-            return found or known.get(node.name) or self._resolve_undeclared(node)
+            return found or known.get(node.name) or self._resolve_undeclared(node, members)
 
         return Lowering(resolve, self.origins)(tree)
 
-    def _resolve_undeclared(self, node: nodes.Name) -> Expr:
+    def _resolve_undeclared(self, node: nodes.Name, members: Sequence[str]) -> Expr:
         """The meaning of a name that no model declares: an argument of the kernel, or a value that is yet to be set."""
         formal = next((formal for formal in self.entry.formals if formal.name == node.name), None)
         if formal is not None:
@@ -305,7 +315,8 @@ class Scope:
         symbol = graph.symbol(node.name)
         if symbol in self.definitions or node.name in self.settings or symbol in self.undefined():
             return symbol
-        fail("unknown-name", f"unknown name `{node.name}`", node.span, hint=self._suggest_setting(node.name))
+        hint = suggest_instead(node.name, members, "members") if members else self._suggest_setting(node.name)
+        fail("unknown-name", f"unknown name `{node.name}`", node.span, hint=hint)
 
     # -- formulas and values ---------------------------------------------------------------------
 

@@ -92,17 +92,20 @@ def plain_arguments(options: Sequence[Option | OneOf], line: Sequence[str]) -> A
         item.destination: item.more.get("default", False if item.is_flag else None) for item in valued
     }
     missing = {item.destination for item in valued if item.more.get("required") or not item.names[0].startswith("-")}
+    given = set[str]()
     try:
         for item, text in _options_given(valued, iter(line)):
             value = True if item.is_flag else item.more.get("type", str)(text)
             if value not in item.more.get("choices", (value,)):
                 return None
             several = item.more.get("action") == "append"
+            if item.destination in given and not several and not item.is_flag:
+                return None
             values[item.destination] = [*values[item.destination], value] if several else value
-            missing.discard(item.destination)
+            given.add(item.destination)
     except Exception:  # what the type of an option raises
         return None
-    return None if missing else Arguments(**values)
+    return None if missing - given else Arguments(**values)
 
 
 def _options_given(declared: Iterable[Option], line: Iterator[str]) -> Iterator[tuple[Option, str]]:
@@ -202,11 +205,14 @@ def read_percent(option: str, text: str) -> float:
 
 
 def split_pairs(option: str, form: str, texts: Iterable[str]) -> dict[str, str]:
-    """The texts before and behind the first `=` of each, as name and value; of two for one name the later holds."""
+    """The texts before and behind the first `=` of each, as name and value. Raises CommandError for two of one
+    name."""
     values: dict[str, str] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals and value):
             raise CommandError(f"{option}: expected {form}, not `{text}`")
+        if name in values:
+            raise CommandError(f"{option} {name}: expected one value, not `{values[name]}` and `{value}`")
         values[name] = value
     return values

@@ -215,6 +215,7 @@ def apply_color_option(line: Sequence[str]) -> list[str]:
     """A command line without its `--color`, which holds from here on. What follows `--` is another command's."""
     own = list(line[: line.index("--")] if "--" in line else line)
     kept: list[str] = []
+    given = ""
     words = iter(own)
     for word in words:
         name, equals, when = word.partition("=")
@@ -224,7 +225,10 @@ def apply_color_option(line: Sequence[str]) -> list[str]:
         when = when if equals else next(words, "")
         if when not in COLORS:
             raise CommandError(f"--color: expected {', '.join(COLORS)}, not `{when}`")
-        os.environ.update(COLORS[when])
+        if given:
+            raise CommandError(f"--color: expected one value, not `{given}` and `{when}`")
+        given = when
+    os.environ.update(COLORS[given] if given else {})
     return kept + list(line[len(own) :])
 
 

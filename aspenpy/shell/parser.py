@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from argparse import ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter
+from argparse import Action, ArgumentError, ArgumentParser, HelpFormatter, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from functools import partial
 from itertools import takewhile
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from aspenpy.language.diagnostics import suggest_nearest
 from aspenpy.shell.failure import CommandError
@@ -27,6 +27,22 @@ _ELSEWHERE = {
 """What other programs call an option."""
 
 
+class _StoreOnce(Action):
+    """Stores the value of an option that takes one; of two, one would have no effect, so that both are refused."""
+
+    given: Any = None
+
+    def __call__(self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None) -> None:
+        if option is not None and self.given is not None:
+            raise ArgumentError(self, f"expected one value, not `{_as_text(self.given)}` and `{_as_text(values)}`")
+        self.given = values
+        setattr(namespace, self.dest, values)
+
+
+def _as_text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
 class Parser(ArgumentParser):
     """A parser that reports in one line what it cannot understand."""
 
@@ -41,6 +57,7 @@ class Parser(ArgumentParser):
             formatter_class=_make_plain_formatter,
             allow_abbrev=False,
         )
+        self.register("action", None, _StoreOnce)
         for item in command.options:
             group = self.add_mutually_exclusive_group() if isinstance(item, OneOf) else self
             for option in item.options if isinstance(item, OneOf) else (item,):

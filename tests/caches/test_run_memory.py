@@ -137,3 +137,27 @@ def test_what_is_found_warm_is_told() -> None:
     app = application("iterate [100] { call kA() call kB() }", f"data A [8000] data B [8000] {kernels}")
     found = traffic(app, machine(machine_of(("L1", 32768, 8))), simulate=False)
     assert [use.warm for use in found.uses] == [99 * 8000, 99 * 8000]
+
+
+@pytest.mark.parametrize("capacity", [32768, 65536, 131072])
+@pytest.mark.parametrize(("first", "second"), [(1900, 100), (100, 1900), (1400, 600), (520, 500)])
+def test_a_kernel_that_is_called_with_several_sizes_counts_with_their_mean(
+    capacity: int, first: int, second: int
+) -> None:
+    """By the time `inner` reads its 50 lines again the sweep of `outer` has gone over as many lines as on average."""
+    kernels = """
+kernel outer(param n) { execute { loads [8*n] of size [8] from A as stream } call inner }
+kernel inner { execute { loads [400] of size [8] from X as stream } }"""
+
+    def missed_by_inner(*lines: int) -> float:
+        calls = " ".join(f"call outer({count})" for count in lines)
+        app = application(f"iterate [50] {{ {calls} }}", "data A [1e6] data X [3200]", kernels)
+        found = traffic(app, machine(machine_of(("L1", capacity, 16))), simulate=False)
+        return sum(use.misses for use in found.uses if use.kernel == "inner")
+
+    mean = (first + second) // 2
+    assert missed_by_inner(first, second) == pytest.approx(missed_by_inner(mean, mean))
+    if 64 * (mean + 50) < 0.8 * capacity:
+        assert missed_by_inner(first, second) == 50  # all stays
+    elif 64 * mean > 2 * capacity:
+        assert missed_by_inner(first, second) == pytest.approx(100 * 50, rel=0.01)  # nothing does

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from aspenpy.shell.failure import CommandError
+from aspenpy.shell.main import main
 from aspenpy.shell.option import OneOf, Option, plain_arguments
 from aspenpy.shell.parser import Parser
 from aspenpy.shell.registry import commands_by_name, load_command
@@ -83,3 +84,52 @@ def test_defaults_are_those_of_the_help() -> None:
                 assert default in item.more["choices"], (name, item.names)
     assert {found.pop(name) for name in [*found] if name.endswith("--seed")} == {20120910}
     assert found == NUMBERS
+
+
+EXAMPLES_OF_TYPES = {
+    "float": ("0.5", "0.7"),
+    "_read_amounts": ("1.0,1.2", "0.5"),
+    "_read_counts": ("1,2", "4"),
+}
+
+
+@pytest.mark.parametrize("name", commands_by_name())
+def test_one_value_is_taken_once(name: str) -> None:
+    """Every option of every command that takes one value: the second is refused, whichever form it has, and both are
+    named."""
+    command = load_command(name)
+    for item in flat(command.options):
+        longest = item.names[-1]
+        if not longest.startswith("-") or item.is_flag or item.more.keys() & {"action", "nargs", "const"}:
+            continue
+        texts = EXAMPLES_OF_TYPES.get(getattr(item.more.get("type"), "__name__", ""), ("3", "4"))
+        first, second = (*item.more.get("choices", texts), *item.more.get("choices", texts))[:2]
+        for words in ([longest, first, longest, second], [f"{item.names[0]}={first}", longest, second]):
+            assert plain_arguments(command.options, words) is None
+            with pytest.raises(CommandError, match=re.escape(f"expected one value, not `{first}` and `{second}`")):
+                Parser(command).parse_words(words)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("eval comd --machine haswell --seed 1 --seed 2", "--seed: expected one value, not `1` and `2`"),
+        ("eval comd --machine haswell --seed 0 --seed 0", "--seed: expected one value, not `0` and `0`"),
+        (
+            "eval comd --machine haswell --bind core --bind=socket",
+            "--bind: expected one value, not `core` and `socket`",
+        ),
+        ("eval comd --machine haswell --set atoms=1 --set atoms=2", "--set atoms: expected one value, not `1` and `2`"),
+        ("eval comd --machine haswell --color always --color=never", "--color: expected one value, not `always` and"),
+        ("energy comd --machine haswell -o a --output b", "-o/--output: expected one value, not `a` and `b`"),
+    ],
+)
+def test_two_values_at_the_shell(line: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(shlex.split(line)) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_flags_may_be_repeated() -> None:
+    command = load_command("eval")
+    words = ["comd", "--machine", "haswell", "--allow-outside", "--allow-outside"]
+    assert plain_arguments(command.options, words) == Parser(command).parse_words(words)

@@ -121,6 +121,24 @@ def test_settings_of_either_model(settings: dict[str, Any], seconds: float | str
         assert prediction.runtime == pytest.approx(seconds, rel=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("name", "word", "hint"),
+    [
+        ("mode", "odd", "the members are coarse, fine"),
+        ("mode", "finer", "did you mean `fine`?"),
+        ("gear", "third", "the members are slow, quick"),
+        ("gear", "quik", "did you mean `quick`?"),
+        ("k", "mods", "did you mean `mode`?"),
+    ],
+)
+def test_a_member_of_an_enum_is_meant(name: str, word: str, hint: str) -> None:
+    """Where a parameter is one of an enum, of either model, a hint names its members; elsewhere the parameters."""
+    with pytest.raises(AspenError) as refusal:
+        predict(BODY, DECLARATIONS, machine_text=MACHINE, set={name: word})
+    (diagnostic,) = refusal.value.diagnostics
+    assert (diagnostic.code, diagnostic.hint) == ("unknown-name", hint)
+
+
 def test_a_name_that_nobody_defines_may_be_set() -> None:
     body = "execute [ranks] { flops [2*ranks + scale] }"
     with pytest.raises(AspenError) as refusal:
