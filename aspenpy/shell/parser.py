@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from argparse import Action, ArgumentError, ArgumentParser, HelpFormatter, Namespace, RawDescriptionHelpFormatter
+from argparse import Action, ArgumentError, ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter, _AppendAction
 from collections.abc import Sequence
 from functools import partial
 from itertools import takewhile
@@ -27,22 +27,6 @@ _ELSEWHERE = {
 """What other programs call an option."""
 
 
-class _StoreOnce(Action):
-    """Stores the value of an option that takes one; of two, one would have no effect, so that both are refused."""
-
-    given: Any = None
-
-    def __call__(self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None) -> None:
-        if option is not None and self.given is not None:
-            raise ArgumentError(self, f"expected one value, not `{_as_text(self.given)}` and `{_as_text(values)}`")
-        self.given = values
-        setattr(namespace, self.dest, values)
-
-
-def _as_text(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
 class Parser(ArgumentParser):
     """A parser that reports in one line what it cannot understand."""
 
@@ -50,6 +34,7 @@ class Parser(ArgumentParser):
 
     def __init__(self, command: Command) -> None:
         lines = [f"  # {purpose}\n  {line}" for purpose, line in command.examples]
+        self._given: dict[str, list[str]] = {}
         super().__init__(
             f"aspenpy {command.name}",
             description=f"{command.summary}.",
@@ -57,11 +42,18 @@ class Parser(ArgumentParser):
             formatter_class=_make_plain_formatter,
             allow_abbrev=False,
         )
-        self.register("action", None, _StoreOnce)
         for item in command.options:
             group = self.add_mutually_exclusive_group() if isinstance(item, OneOf) else self
             for option in item.options if isinstance(item, OneOf) else (item,):
                 group.add_argument(*option.names, **{**option.more, "help": option.help.replace("%", "%%")})
+
+    def _get_values(self, action: Action, texts: list[str]) -> Any:
+        """Values of an action. Raises ArgumentError for a second value of an option that takes one."""
+        if action.option_strings and not isinstance(action, _AppendAction):
+            first = self._given.setdefault(action.dest, texts)
+            if texts and first is not texts:
+                raise ArgumentError(action, f"expected one value, not `{' '.join(first)}` and `{' '.join(texts)}`")
+        return super()._get_values(action, texts)
 
     def error(self, message: str) -> NoReturn:
         """An option that does not exist comes before one that is missing: it may have been meant."""
