@@ -148,7 +148,9 @@ def _least_value(energy: Energy, arguments: Arguments) -> MetricOptimum | None:
         return None
     text, *more = arguments.least
     if more:
-        raise CommandError("--least is given twice: it looks for one value; `aspenpy optimise` for several")
+        raise CommandError(
+            f"--least: expected one value, not `{text}` and `{more[0]}`; `aspenpy optimise` takes several"
+        )
     name, low, high, whole = read_interval(text, "--least", "clock=1e9..3e9")
     if whole is None:
         whole = takes_whole(name, energy.prediction)
