@@ -51,7 +51,7 @@ def report_network(network: Network, collectives: Sequence[Collective] = (), ran
         make_facts([] if placed is None else [("ranks", str(placed))]),
         make_table(
             MESSAGES,
-            network.messages(ranks=ranks),
+            network.messages(ranks=ranks) if placed is None or placed.nodes > 1 else (),  # none leaves the node
             "messages",
             title=f"one message, from a node to an average one{among}",
         ),

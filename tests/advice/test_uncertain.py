@@ -6,6 +6,7 @@ from math import exp
 
 import pytest
 
+from aspenpy import predict
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.uncertain import Uncertain
 from aspenpy.answers.case import Case
@@ -16,8 +17,11 @@ Z = 1.959964  # the 97.5 % quantile of the normal distribution
 APPLICATION = parse("model work { param n = 1e9  kernel main { execute { loads [n] } } }")
 
 
+HASWELL = {"haswell_nodes": 1}
+
+
 def uncertain(given: dict[str, float] | None, error: float | None = None, machine: str = "haswell") -> Uncertain:
-    case = Case(APPLICATION, load_machine(machine), set={"haswell_nodes": 1} if machine == "haswell" else {})
+    case = Case(APPLICATION, load_machine(machine), set=HASWELL if machine == "haswell" else {})
     return Uncertain(DesignSpace(case, ("clock", "memory_bandwidth")), given, error)
 
 
@@ -45,6 +49,20 @@ def test_errors_of_the_model_are_factors_with_a_median() -> None:
     assert found.total_energy is not None
     both = (deviation**2 + found.claims[-1].deviation ** 2) ** 0.5
     assert found.total_energy.high == pytest.approx(found.energy.stated * exp(Z * both), rel=0.04)
+
+
+def test_nothing_that_is_stated_is_uncertain() -> None:
+    """No value of the models is off: one runtime, and the error of the models alone."""
+    found = uncertain({}, error=0.12)
+    for quantity in (found.runtime, found.energy):
+        assert quantity is not None
+        assert (quantity.low, quantity.mean, quantity.high) == pytest.approx((quantity.stated,) * 3)
+    assert found.runtime.stated == pytest.approx(predict(APPLICATION, load_machine("haswell"), set=HASWELL).runtime)
+    same = uncertain({"clock": 0.0}, error=0.12)
+    for total, other in ((found.total_runtime, same.total_runtime), (found.total_energy, same.total_energy)):
+        assert total is not None
+        assert other is not None
+        assert (total.low, total.high) == pytest.approx((other.low, other.high))
 
 
 @pytest.mark.parametrize(

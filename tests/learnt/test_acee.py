@@ -19,7 +19,7 @@ from aspenpy.learn.estimators.regression import (
     variance_inflation,
 )
 from aspenpy.learn.estimators.training_rows import compare_devices
-from aspenpy.learn.estimators.validation import Split, check_assumptions, validate
+from aspenpy.learn.estimators.validation import Split, check_assumptions, check_residuals, validate
 from tests.thorough import slow
 from tests.timing import is_done_in, seconds_of
 
@@ -172,6 +172,18 @@ def checked(bend: float = 0.0, spread: float = 0.0, chain: float = 0.0, twin: fl
 def test_assumptions_that_do_not_hold_are_seen(wrong: dict[str, float], name: str) -> None:
     assert all(checked().values())
     assert not checked(**wrong)[name]
+
+
+@pytest.mark.parametrize("counters", [0, 1, 3])
+@pytest.mark.parametrize("more", [2, 3, 4, 9])
+def test_tests_of_residuals_need_more_rows_than_coefficients(counters: int, more: int) -> None:
+    """Four more at least, and a counter beside the constant."""
+    draw = np.random.default_rng(counters + 10 * more)
+    rows = 1 + counters + more
+    design = np.column_stack([np.ones(rows), draw.normal(size=(rows, counters))])
+    names = [item.name for item in check_residuals(design, draw.normal(size=rows), "amount")]
+    of_many = ["linearity", "homoscedasticity"] if counters and more > 3 else []
+    assert names == [*of_many, "normality", "no autocorrelation"]
 
 
 @pytest.mark.parametrize(("scale", "advised"), [("rate", False), ("amount", True)])

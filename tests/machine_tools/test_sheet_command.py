@@ -73,6 +73,26 @@ MISTAKES = {
 }
 
 
+@pytest.mark.parametrize("written", ['""', '"   "', "true", '["Board"]', '"a\\tb"', '"// the page"', "1979-05-27"])
+def test_what_is_no_text(run: Runner, models: Path, written: str) -> None:
+    Path("board.toml").write_text(SHEET.replace('"Board"', written))
+    outcome = run("machine", "new", "board", "--from", "board.toml")
+    assert outcome.status == 2
+    assert outcome.err.startswith("error: `name` is a text: ")
+    assert "= hint: such as " in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("written", "name"), [("5", "5"), (f'"{"x" * 101}"', "x" * 100), (f'"{"y" * 100}"', "y" * 100)]
+)
+def test_what_is_a_text(run: Runner, models: Path, written: str, name: str) -> None:
+    """A number is one; of a long one the first hundred letters count."""
+    Path("board.toml").write_text(SHEET.replace('"Board"', written))
+    assert run("machine", "new", "board", "--from", "board.toml").status == 0
+    assert f" {name}" in Path("board.aspen").read_text()
+    assert f" {name}{name[0]}" not in Path("board.aspen").read_text()
+
+
 @pytest.mark.parametrize("line", MISTAKES)
 def test_what_is_wrong_with_a_sheet(run: Runner, models: Path, line: str) -> None:
     wrong, message, hint = MISTAKES[line]

@@ -91,6 +91,19 @@ def test_ranks_are_placed_as_asked(run: Runner, ring: str) -> None:
     assert "one message, from a node to an average one of 4 nodes" in out
 
 
+def test_ranks_of_one_node_send_nothing_over_the_network(run: Runner) -> None:
+    """Collectives among the eight dies of a node cross its own links, and no message is priced between nodes."""
+    placed = ("--machine", "frontier", "--socket", "amd_mi250x", "--ranks")
+    found = json.loads(run("network", *placed, "8", "--format", "json").out)
+    assert found["placement"]["nodes"] == 1
+    assert found["messages"] == []
+    assert len(found["collectives"]) > 8
+    assert "one message" not in run("network", *placed, "8").out
+    two = json.loads(run("network", *placed, "9", "--format", "json").out)
+    assert two["placement"]["nodes"] == 2
+    assert len(two["messages"]) > 3
+
+
 def test_nodes_alone_say_how_far_messages_go(run: Runner, ring: str) -> None:
     found = json.loads(run("network", "--machine", ring, "--bind", "core", "--nodes", "2", "--format", "json").out)
     assert found["messages"][0]["time"] == pytest.approx(1.5e-6 + 1 / 0.5e9, rel=1e-12)
