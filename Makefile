@@ -26,9 +26,10 @@ test: $(VENV)/.installed-dev
 	wait $$types; types=$$?; \
 	cat $(VENV)/types.txt; exit $$((tests ? tests : types))
 
-# Changes 100 places by seed, each on a copy, and runs the tests that reach it: SEED=7 draws the same again.
+# Changes 100 places by seed, each on a copy, and runs the tests that reach it: SEED=7 draws the same again,
+# WITHIN=aspenpy/explore COUNT=20 asks of one room, or of one file, what its tests let through.
 mutants: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.mutation.run $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
+	$(BIN)/python -m tests.mutation.run $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) $(if $(WITHIN),--within $(WITHIN))
 
 # A part of the suite, that which touches libraries, with the lowest versions that pyproject.toml declares: an environment of its own.
 LOWEST := $(VENV)-lowest

@@ -1,6 +1,7 @@
 """Draws changes of the package by seed and runs the tests that reach each on a copy: what no test notices is listed.
 
     python -m tests.mutation.run --seed 7 --count 100
+    python -m tests.mutation.run --within aspenpy/explore --count 20
 
 Hits are recorded once, below `build/mutants`; files of tests that changed since are recorded again."""
 
@@ -142,12 +143,12 @@ def batches(limits: dict[str, float]) -> Iterator[dict[str, float]]:
         yield dict(sorted(batch.items(), key=lambda pair: places[pair[0].partition("::")[0]]))
 
 
-def draw(seed: int, count: int, root: Path) -> list[Change]:
-    """Changes at `count` places of a checkout, each as likely as any other."""
+def draw(seed: int, count: int, root: Path, within: str = "aspenpy") -> list[Change]:
+    """Changes at `count` places of a checkout, each as likely as any other; those of a file or folder `within`."""
     random = Random(seed)
     everywhere = [
         place
-        for file in sorted((root / "aspenpy").rglob("*.py"))
+        for file in sorted((root / within).rglob("*.py") if (root / within).is_dir() else [root / within])
         for place in places(file.relative_to(root).as_posix(), file.read_bytes())
     ]
     print(f"{len(everywhere):,} places to change", flush=True)
@@ -166,6 +167,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--within", default="aspenpy", help="a file or folder, to find what its tests let through")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=100.0, help="of the processor, for the tests of one change")
     parser.add_argument("--least", type=float, default=0.92, help="share that has to be caught")
@@ -182,7 +184,7 @@ def main() -> int:
         copies = [Copy(folder / str(number), known) for number in range(options.processes)]
         original = copy_checkout(folder / "original")
         reaching = Reaching(recordings, original)
-        changes = draw(options.seed, options.count, original)
+        changes = draw(options.seed, options.count, original, options.within)
         for copy in copies:
             free.put(copy)
 

@@ -145,6 +145,8 @@ def test_the_same_seed_draws_the_same(tmp_path: Path) -> None:
     assert first == second
     assert first != other
     assert len({(change.path, change.start, change.text) for change in first}) == 5
+    assert {change.path for change in draw(3, 9, tmp_path)} == {"aspenpy/a.py", "aspenpy/b.py"}
+    assert {change.path for change in draw(3, 9, tmp_path, "aspenpy/a.py")} == {"aspenpy/a.py"}
 
 
 def test_few_tests_run_first() -> None:

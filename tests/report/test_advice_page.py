@@ -6,11 +6,13 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy
 import pytest
 
 from aspenpy.advice.advise import AdviceOptions, advise_case
+from aspenpy.advice.configuration import COMPONENTS
 from aspenpy.answers.case import Case, case_of
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.model import Application
@@ -254,3 +256,25 @@ def test_another_part_is_named_in_the_document(tmp_path: Path) -> None:
     text = page.read_text().replace("\\", "")
     assert "| kind of memory | [ddr4_2133, ddr5_4800_12_channels](#components) | [ddr4_2133](#components) |" in text
     assert "| the shortest runtime | [kind of memory ddr5_4800_12_channels](#components) |" in text
+
+
+@pytest.mark.parametrize(
+    ("sensitivities", "named"),
+    [
+        ((0.0, 0.0, 0.0), ["clock"]),  # the first in any case
+        ((9e-4, 9e-4, 9e-4), ["clock"]),
+        ((0.5, 1e-3, 9e-4), ["clock", "cores"]),
+        ((0.5, 9e-4, 0.0), ["clock"]),
+        ((0.5, 0.4, 0.3, 0.2), ["clock", "cores", "smt"]),  # three at most
+        ((0.5,), ["clock"]),
+    ],
+)
+def test_components_that_change_the_runtime_most(sensitivities: tuple[float, ...], named: list[str]) -> None:
+    names = ("clock", "cores", "smt", "simd_width")
+    singles = [
+        SimpleNamespace(parameters=(name,), sensitivity=value, least=1.0, most=2.0)
+        for name, value in zip(names, sensitivities, strict=False)
+    ]
+    said = report._describe_significant(SimpleNamespace(runtime_effects=SimpleNamespace(singles=singles)))  # type: ignore[arg-type]
+    titles = {COMPONENTS[name].title: name for name in names}
+    assert [titles[part] for part in said if part in titles] == named
