@@ -266,3 +266,45 @@ def test_no_more_counts_are_made_than_are_kept_apart(monkeypatch: pytest.MonkeyP
                 found.totals  # noqa: B018
         else:
             assert found.totals[0].reads == (1 + 2 + 3 + 4) * 8
+
+
+STEP = {
+    name: f"execute {{ loads [{words}] of size [8] from {name} as stream }}"
+    for name, words in (("A", 80), ("B", 160), ("C", 240))
+}
+
+
+def reads_of(body: str) -> tuple[float, float]:
+    """Words and missed lines of steps that read `A`, `B` and `C`, each time the next part of them."""
+    app = application(body.format(**STEP), " ".join(f"data {name} [64000]" for name in STEP))
+    (level,) = traffic(app, machine(machine_of(("L1", 524288, 8))), simulate=True).totals
+    return level.reads, level.read_misses
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("{A} {B}", 80 + 160),
+        ("seq {{ {A} {B} }}", 80 + 160),
+        ("par {{ {A} {B} }}", 80 + 160),
+        ("iterate i [10] {{ if (i < 4) {{ {A} }} else {{ {B} }} }}", 4 * 80 + 6 * 160),
+        ("iterate i [10] {{ if (i < 4) {{ {A} }} }}", 4 * 80),
+        ("iterate i [10] {{ if (i < 2) {{ {A} }} else if (i < 5) {{ {B} }} else {{ {C} }} }}",
+         2 * 80 + 3 * 160 + 5 * 240),
+        ("iterate i [10] {{ if (i < 5) {{ {A} }} else if (i < 2) {{ {B} }} }}", 5 * 80),
+    ],
+)  # fmt: skip
+def test_the_flow_is_followed(body: str, words: int) -> None:
+    """Branches that are taken, the first whose condition holds, and all parts of what runs side by side."""
+    assert reads_of(body) == (words, words * 8 / 64)
+
+
+@pytest.mark.parametrize(
+    ("rest", "mean", "square"),
+    [("else {{ {C} }}", 160, 0.25 * 80**2 + 0.5 * 160**2 + 0.25 * 240**2), ("", 100, 0.25 * 80**2 + 0.5 * 160**2)],
+)
+def test_cases_are_drawn_by_their_probability(rest: str, mean: float, square: float) -> None:
+    """Within four standard deviations of a thousand draws."""
+    cases = "[0.25] {{ {A} }} [0.5] {{ {B} }} "
+    words, _ = reads_of("iterate i [1000] {{ probability {{ " + cases + rest + " }} }}")
+    assert words == pytest.approx(1000 * mean, abs=4 * (1000 * (square - mean**2)) ** 0.5)
