@@ -24,7 +24,7 @@ MOST: dict[str, int] = {
     "page": 645,
     "probe": 2070,
     "report": 9830,
-    "shell": 7500,
+    "shell": 7525,
     "sweeps": 2620,
     "tables": 1630,
     "traces": 1570,
