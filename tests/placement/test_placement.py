@@ -390,6 +390,14 @@ def test_sockets_with_the_memory_of_their_node_move_nothing() -> None:
     assert not found.moves
 
 
+@pytest.mark.parametrize(("passes", "calls", "time"), [(0, 0, 0), (1, 1, 10), (3, 3, 30)])
+def test_a_kernel_that_is_not_called_takes_no_time(passes: int, calls: int, time: float) -> None:
+    """`first` takes 100 flops of the accelerator's tenth of a second."""
+    found = placed(f"iterate [{passes}] {{ call first }} call second", {"first": "gpu", "second": "gpu"}, APU)
+    (first,) = (kernel for kernel in found.kernels if kernel.name == "first")
+    assert (first.calls, first.time, first.volume, first.transfer) == (calls, time, 0, 0)
+
+
 def test_the_memory_of_a_node_has_its_capacity_once() -> None:
     """`a` and `b` of 48 bytes do not fit into 40, whichever socket touches them."""
     for socket in ("cpu", "gpu"):
