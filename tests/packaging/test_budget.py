@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 112_270
+MOST_IN_ALL = 112_300
 
 
 def room_of(file: Path) -> str:
