@@ -131,6 +131,7 @@ def unchanging(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
     * `if a < b: b = a` and `a if a < b else b` are the same with `<=`: where the two are equal, either will do.
     * `continue` at the end of a loop's body goes where the loop goes anyway.
     * `a - 0*b` is `a + 0*b`, which gives a number the shape of an array.
+    * `scope.values([a])[0]` is `scope.values([a])[-1]`, for formulas too: as many come back as were given.
     """
     for node in ast.walk(tree):
         match node:
@@ -140,6 +141,11 @@ def unchanging(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
                 chosen = {ast.unparse(body), ast.unparse(orelse)}
             case ast.BinOp(left, ast.Add() | ast.Sub() as operator, ast.BinOp(ast.Constant(0), ast.Mult()) as nothing):
                 yield node, ast.dump(ast.BinOp(left, OPERATORS[type(operator)](), nothing))
+                continue
+            case ast.Subscript(
+                ast.Call(ast.Attribute(attr="values" | "formulas"), [ast.List([_]), *_]), ast.Constant(0) as place
+            ):
+                yield place, ast.dump(ast.Constant(-1))
                 continue
             case ast.For() | ast.While():
                 yield from ((last, ast.dump(ast.Pass())) for last in _last_statements(node.body))
