@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aspenpy.cost.instances import FILE_RESOURCES, Instances, is_file_system, through_a_node
 from aspenpy.cost.memory import Hierarchy, coherence_costs, level_costs, page_of, translation_costs, waiting_for_memory
 from aspenpy.cost.noise import lengthen_for_slowest, lengthen_level
+from aspenpy.cost.occupancy import choose_chains, find_block, wait_of_warps
 from aspenpy.cost.operations import WIDE, is_attained_product, spread_over_lanes
 from aspenpy.cost.prices import (
     BRANCHES,
@@ -30,6 +31,7 @@ from aspenpy.cost.target import Target
 from aspenpy.cost.trait_names import CACHE_TRAITS, SCATTERED, SHARED, VARIES
 from aspenpy.cost.waiting import (
     CHAIN,
+    LOAD,
     LOADS,
     MISPREDICTED,
     Wait,
@@ -73,7 +75,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
         _add_ignored_sharing(price_traffic(traffic[requirement], instances, where, origins), hierarchy)
         if requirement in traffic
         else price_on_lanes(requirement, instances, where, origins, waits.get(requirement))
-        for requirement in choose_in_core(block.requirements, windows)
+        for requirement in choose_chains(choose_in_core(block.requirements, windows), where.core)
     )
     levels = (
         *level_costs(traffic.values(), instances, where.core),
@@ -188,6 +190,10 @@ def _waits(
             waits[requirement] = mean_wait(
                 [(item, wait_for_load(item, place, offer.place, page, chains)) for item in items]
             )
+    for requirement in choose_chains(block.requirements, where.core):
+        offer, threads = where.find_offer(requirement), find_block(requirement)
+        if offer is not None and threads is not None and any(trait.name == LOAD for trait in requirement.traits):
+            waits[requirement] = wait_of_warps(traffic.values(), where.memory, offer.place, threads, requirement.amount)
     return waits
 
 

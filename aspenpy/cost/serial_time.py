@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from aspenpy.cost.instances import Instances
+from aspenpy.cost.occupancy import OCCUPANCY, find_block, waves_of
 from aspenpy.cost.operations import InterpretedRequirement, classify_requirement, is_priced_without, read_operation
 from aspenpy.cost.paths import MESSAGE
 from aspenpy.cost.prices import AppliedTrait, Offer, RequirementCost
@@ -39,7 +40,9 @@ class SerialTime:
         self.ignored = [*self.reading.ignored]
         self.applied: list[AppliedTrait] = []
         self.is_assumed = _is_assumed(self.reading, self.amount, offer, where)
-        self.shared = sharing(instances, offer.place, where.drawing, where.line, requirement.resource)
+        block = find_block(requirement)
+        place = offer.place if block is None else waves_of(offer.place, block)
+        self.shared = sharing(instances, place, where.drawing, where.line, requirement.resource)
         self.is_between_ranks = where.between_ranks.serves(offer.place)
         self.base = self.time = self._time_without_traits()
 
@@ -77,6 +80,9 @@ class SerialTime:
             self.applied.append(AppliedTrait(trait.name, trait.arguments, self.time, self.time))
         elif trait.name == ATTAINED:
             self.time = graph.div(self.time, _trait_argument(trait, requirement.resource))
+            self.applied.append(AppliedTrait(trait.name, trait.arguments, self.time, self.time))
+        elif trait.name == OCCUPANCY and requirement.resource == CHAIN:
+            self.time = graph.add(self.time, self.offer.place.component.value("block_latency") or graph.ZERO)
             self.applied.append(AppliedTrait(trait.name, trait.arguments, self.time, self.time))
         elif trait.name in (VARIES, SWEEP) or (self.wait is not None and trait.name in CACHE_TRAITS):
             pass

@@ -119,7 +119,7 @@ def wait_for_load(
     Pages have `page` bytes; walks to their tables come on top. A line that a prefetcher fetches ahead is in the first
     cache. Without `traffic`, on a machine that has no caches, all loads wait for memory.
     """
-    latencies, by_rule = _latencies_beyond_first_cache(traffic, memory, core)
+    latencies, by_rule = latencies_beyond_first_cache(traffic, memory, core)
     turns = graph.apply("max", 1, graph.div(chains, core.component.value("outstanding") or chains))
     if traffic is None:
         return Wait(graph.ZERO, graph.mul(latencies[0], turns), by_rule)
@@ -134,7 +134,7 @@ def wait_for_load(
     return Wait(graph.sub(1, missed[0]), graph.add(graph.mul(far, turns), walking), by_rule)
 
 
-def _latencies_beyond_first_cache(
+def latencies_beyond_first_cache(
     traffic: RequirementTraffic | None, memory: Place | None, core: Place
 ) -> tuple[list[Expr], bool]:
     """Latencies (s) of the levels behind the first cache, outwards, and whether a rule for cores stands in for one that

@@ -23,7 +23,10 @@ WAITING = "waiting"
 WRONG = "mispredicted"
 """The class of the items that stand for branches guessed wrongly; their precision is the array whose loads decide."""
 
-NO_WORK = frozenset({"integer", CYCLES, WAITING, WRONG})
+ROUND_TRIP = "round trip"
+"""The class of the items that stand for a wait of a warp for what it has loaded."""
+
+NO_WORK = frozenset({"integer", CYCLES, WAITING, WRONG, ROUND_TRIP})
 """Classes that are no operations of floating point."""
 
 

@@ -72,8 +72,8 @@ class DeviceKernel:
     def __init__(self, items: list[Item], given: Mapping[Expr, Value]) -> None:
         self.grid: list[Nest] = []
         self.threads: list[Nest] = []
-        known = {symbol: value for symbol, value in given.items() if v.owners(value) <= {SIZE, STEADY}}
-        self.body = self._enter(substitute_items(items, known))
+        self.known = {symbol: value for symbol, value in given.items() if v.owners(value) <= {SIZE, STEADY}}
+        self.body = self._enter(substitute_items(items, self.known))
         self._split_threads()
         self.axes = self._find_axes()
 
@@ -129,11 +129,13 @@ class DeviceKernel:
             product *= size
         return product
 
-    def arrange(self, spare: Callable[[list[Item]], list[Item]]) -> list[Item]:
+    def arrange(
+        self, spare: Callable[[list[Item]], list[Item]], add_trips: Callable[[list[Item]], list[Item]]
+    ) -> list[Item]:
         """The items of the launch, with loops over threads innermost. `spare` leaves out what a thread has in
-        registers."""
+        registers, and `add_trips` adds items where warps wait for what they have loaded."""
         whole = {place: ThreadRange(ZERO, axis.length) for place, axis in self.axes.items()}
-        body = self._settle_edges(_drop_barriers(spare(self.body)), whole)
+        body = self._settle_edges(_drop_barriers(add_trips(spare(self.body))), whole)
         for nest in self.grid[::-1]:
             body = [nest.replace(body=self._sink(body) if nest is self.grid[-1] else body, recurrences=())]
         return body if self.grid else self._sink(body)

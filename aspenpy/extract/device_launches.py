@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.device_functions import AXES, INT, index_variable
+from aspenpy.extract.device_functions import AXES, INT, SHARED, index_variable
 from aspenpy.extract.effects import walk_records
+from aspenpy.language.source import Span
+from aspenpy.record import Record
 
 GRID, BLOCK = "device grid", "device block"
 """Pragmas of the loops over blocks and over the threads of a block."""
@@ -73,17 +75,49 @@ def _make_launched(kernel: r.Function, launch: r.Launch, known: _SourceConstants
     own = [formal.replace(key=f"{launch.key}@{formal.key}") for formal in kernel.formals]
     start = [r.Declaration(formal, mine, span=kernel.span) for formal, mine in zip(kernel.formals, own, strict=True)]
     start += [r.Declaration(index, extent, span=kernel.span) for index, extent in pairs]
+    asked = launch.extents[6] if len(launch.extents) > 6 and known.evaluate(launch.extents[6], {}) is not None else None
+    text = _size_dynamic(kernel, launch, asked or formals[-1], known)
     values = {
         index.key: extent.value
         for index, extent in pairs
         if isinstance(extent, r.Constant) and isinstance(extent.value, int)
     }
-    body = _continue_at_returns(_write_out(kernel.body, known, values))
+    body = _continue_at_returns(_write_out(text, known, values))
     for name, along, pragma in (("threadIdx", extents[3:], BLOCK), ("blockIdx", extents[:3], GRID)):
         for axis, extent in zip(AXES, along, strict=False):
             body = _loop_over(index_variable(name, axis, kernel.span), extent, body, pragma)
     whole = r.CompoundStatement((*start, body), kernel.span)
     return kernel.replace(key=launch.key, formals=(*own, *formals), body=whole, in_place=False, launch=launch)
+
+
+def _size_dynamic(kernel: r.Function, launch: r.Launch, size: r.Expression, known: _SourceConstants) -> r.Statement:
+    """The text of a kernel with arrays of its launch's own in place of those of shared memory whose bytes only the
+    launch says."""
+    number = known.evaluate(size, {})
+    size = size if number is None else r.Constant(number, INT)
+    own: dict[str, r.Variable] = {}
+    for node in walk_records(kernel.body):
+        if isinstance(node, r.Variable) and node.key.startswith(SHARED) and _is_open_ended(node.type):
+            words = r.Operation("/", (size, r.Constant(max(1, node.type.of.size if node.type.of else 1), INT)), INT)
+            own[node.key] = node.replace(key=f"{node.key}@{launch.key}", type=node.type.replace(extent=words))
+    body: r.Statement = _replace_variables(kernel.body, own) if own else kernel.body
+    return body
+
+
+def _is_open_ended(type: r.Type) -> bool:
+    return type.kind == "array" and type.extent is None
+
+
+def _replace_variables(node: Any, given: Mapping[str, r.Variable]) -> Any:
+    """A record with other variables in place of some."""
+    if isinstance(node, r.Variable):
+        return given.get(node.key, node)
+    if isinstance(node, Span | r.Type) or not isinstance(node, tuple | Record):
+        return node
+    if isinstance(node, tuple):
+        return tuple(_replace_variables(part, given) for part in node)
+    fields = {name: _replace_variables(getattr(node, name), given) for name in node._fields}
+    return node.replace(**{name: value for name, value in fields.items() if value is not getattr(node, name)})
 
 
 def _loop_over(index: r.Variable, extent: r.Expression, body: r.Statement, pragma: str) -> r.Statement:

@@ -12,7 +12,18 @@ from fractions import Fraction
 from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import BlockAccess, BlockSummary, Event, OperationCount, list_events
-from aspenpy.extract.costs import CYCLES, WAITING, WRONG, Item, MemoryAccess, Nest, called_function, walk_items
+from aspenpy.extract.costs import (
+    CYCLES,
+    ROUND_TRIP,
+    WAITING,
+    WRONG,
+    Item,
+    Meaning,
+    MemoryAccess,
+    Nest,
+    called_function,
+    walk_items,
+)
 from aspenpy.extract.device import is_grid, is_threads
 from aspenpy.extract.device_functions import SHARED
 from aspenpy.extract.naming import Naming, source_line, write_comments
@@ -25,6 +36,9 @@ RESIDENT = "rd(0), warm"
 """The pattern of words that the first cache, or the shared memory beside it, always has."""
 
 IN_SECOND_CACHE = "gather(1 MiB), shared, warm"
+
+
+ASSUMED_REGISTERS, BY_COMPILER = 32, "assumed, as many as leave room for all warps; `nvcc -Xptxas -v` says them"
 
 
 class GroupedAccess(Record):
@@ -62,6 +76,7 @@ class LaunchText:
         summary = BlockSummary(self.naming.counter, self.naming.names.varying, True)
         amounts = summary.sum_amounts([self.nest])
         lines = [*self._write_operations(amounts.operations), *self._write_accesses(summary, amounts.accesses)]
+        lines += [*self._write_trips(amounts.operations)] if lines else []
         if not lines:
             return []
         blocks = self.naming.write_formula(self.blocks)
@@ -79,7 +94,7 @@ class LaunchText:
         otherwise (CUDA C++ Programming Guide, section 13: `-fmad=true`)."""
         done = {(each.name, each.precision): each.amount for each in operations}
         for (name, precision), amount in list(done.items()):
-            if name in (CYCLES, WAITING, WRONG):
+            if name in (CYCLES, WAITING, WRONG, ROUND_TRIP):
                 continue
             if name == "integer":
                 if self.naming.writer.options.integers:
@@ -96,6 +111,25 @@ class LaunchText:
             elif name != "add" or ("multiply", precision) not in done:
                 kind = f"{name}, " if name in ("divide", "square_root") else ""
                 yield f"flops [{self._each(amount)}] as {kind}{precision}, simd"
+
+    def _write_trips(self, operations: tuple[OperationCount, ...]) -> Iterator[str]:
+        """Round trips of the warps of a block, with what it takes of a multiprocessor."""
+        trips = next((each.amount for each in operations if each.name == ROUND_TRIP), ZERO)
+        threads = ONE
+        for each in _list_threads(self.nest.body):
+            threads = v.multiply(threads, each.bounds[0])
+        links = self._each(v.ratio(trips, threads))
+        taken = ", ".join(map(self.naming.write_formula, (threads, self.facts.scratchpad, self._find_registers())))
+        yield f"chain [{links}] as load, occupancy({taken})"
+
+    def _find_registers(self) -> Value:
+        """The parameter for the registers of a thread, which the compiler alone knows."""
+        name, most = self.facts.name, self.facts.bounds.registers
+        number = ASSUMED_REGISTERS if most is None else max(1, min(ASSUMED_REGISTERS, most))
+        meaning = Meaning(f"registers of a thread of {name}")
+        value = constant_polynomial(number)
+        names = self.naming.names
+        return names.add_hole(f"{name}_registers", meaning, value, self.facts.span, low=1, rule=BY_COMPILER)
 
     # -- accesses ----------------------------------------------------------------------------------
 

@@ -12,7 +12,8 @@ from typing import TypeVar
 
 from aspenpy.assembly.compiling import Recipe
 from aspenpy.expr import graph
-from aspenpy.expr.polynomial import constant_polynomial
+from aspenpy.expr.node import Expr
+from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.expr.printer import to_text
 from aspenpy.extract import records as r
 from aspenpy.extract.blocks import list_invocations
@@ -35,6 +36,7 @@ from aspenpy.extract.naming import KernelText, Options, count_words
 from aspenpy.extract.outcomes import MeasuredGuesses, WrongGuesses, find_rates, list_tests
 from aspenpy.extract.reconcile import Reconciliation, warn_far, warn_unmodelled
 from aspenpy.extract.registers import Level, Registers
+from aspenpy.extract.round_trips import RoundTrips, find_launch_bounds, may_overlap
 from aspenpy.extract.scope import SIZE, MeasuredTouches, Names
 from aspenpy.extract.state import CallContext, Facts, merge_contexts
 from aspenpy.extract.text import NOTHING, Writer
@@ -42,7 +44,7 @@ from aspenpy.extract.tree import read_program
 from aspenpy.extract.units import TranslationUnit, find_units
 from aspenpy.extract.values import ONE, TooLong, Value, symbols, to_expression
 from aspenpy.extract.walk import Walker
-from aspenpy.extract.warps import LaunchFacts, check_launch, measure_accesses, settle_lanes
+from aspenpy.extract.warps import LaunchFacts, check_launch, measure_launch
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, warning
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -378,13 +380,14 @@ class _Extractor:
                 items = registers.remove_spared(profile.items)
             else:
                 device = DeviceKernel(profile.items, walker.frame.given)
-                items = device.arrange(registers.remove_spared)
-                self.diagnostics += check_launch(function.launch, device.block_threads())
-                measured = measure_accesses(device, items)
-                items, divergences = settle_lanes(device, items)
-                self.launches[function.key] = LaunchFacts(
-                    function.name, device.block_threads(), measured, tuple(divergences)
-                )
+                trips = RoundTrips(self.names.arrays, may_overlap(function))
+                items = device.arrange(registers.remove_spared, trips.add)
+                bounds = find_launch_bounds(function.pragmas, self.program.macros)
+                self.diagnostics += check_launch(function.launch, device.block_threads(), bounds.threads)
+                asked = profile.formals[-1] if function.launch.extents else None
+                dynamic = atom_polynomial(asked) if isinstance(asked, Expr) else None
+                items, facts = measure_launch(device, items, self.names.arrays, function.launch, dynamic)
+                self.launches[function.key] = facts.replace(name=function.name, span=function.span, bounds=bounds)
             if self.code is not None and self.with_cycles:
                 wrong = WrongGuesses(self._find_rate, self.guessed_expressions)
                 items = wrong.add_to(add_cycles(profile, items, self.code))

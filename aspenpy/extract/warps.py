@@ -1,4 +1,4 @@
-"""Requests of the threads of a warp together: sectors, wavefronts of shared memory, and how many warps reside.
+"""Requests of the threads of a warp together: sectors, and wavefronts of shared memory.
 
 A multiprocessor serves the loads or stores of a warp as one request. It moves sectors of 32 bytes (NVIDIA, CUDA C++
 Best Practices Guide, section 10.2.1, "Coalesced Access to Global Memory"); the first cache looks up a line in a cycle
@@ -21,11 +21,12 @@ from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import Event, list_events
-from aspenpy.extract.costs import Alternative, Guard, Item, MemoryAccess, Nest, rewrite_inside
+from aspenpy.extract.costs import Alternative, Array, Guard, Item, MemoryAccess, Nest, rewrite_inside, walk_items
 from aspenpy.extract.device import DeviceKernel
 from aspenpy.extract.device_functions import SHARED
+from aspenpy.extract.round_trips import LaunchBounds
 from aspenpy.extract.scope import unknown_symbols
-from aspenpy.extract.values import TooLong, Value
+from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 from aspenpy.record import Record
@@ -238,57 +239,43 @@ def _settle_within(
 
 class LaunchFacts(Record):
     """A launch of the kernel `name`: the threads of a block, where the source says them, what warps ask for by the `id`
-    of each access, and the conditions that divide warps."""
+    of each access, and the conditions that divide warps; the bytes of shared memory of a block, and what the kernel
+    promises of its launches."""
 
     name: str
     threads: int | None
     accesses: Mapping[int, WarpAccess]
     divergences: tuple[Divergence, ...] = ()
+    scratchpad: Value = ZERO
+    bounds: LaunchBounds = LaunchBounds()
+    span: Span | None = None
 
 
-def check_launch(launch: r.Launch, threads: int | None) -> Iterator[Diagnostic]:
-    """A warning where a device would refuse the blocks of a launch."""
-    if threads is not None and not 0 < threads <= MOST_THREADS:
+def measure_launch(
+    kernel: DeviceKernel, items: list[Item], arrays: Mapping[str, Array], launch: r.Launch, dynamic: Value | None
+) -> tuple[list[Item], LaunchFacts]:
+    """The items of a launch with shares of threads, and what is known of its warps; each block has `dynamic` bytes of
+    shared memory beside what the kernel declares."""
+    measured = measure_accesses(kernel, items)
+    items, divergences = settle_lanes(kernel, items)
+    used = {item.array for item in walk_items(items) if isinstance(item, MemoryAccess)}
+    own = [key for key in sorted(used) if key.startswith(SHARED)]
+    own = own if dynamic is None else [key for key in own if not key.endswith(launch.key)]
+    scratchpad = v.add(dynamic or ZERO, *(arrays[key].volume or ZERO for key in own))
+    scratchpad = v.substitute(scratchpad, kernel.known)
+    return items, LaunchFacts("", kernel.block_threads(), measured, tuple(divergences), scratchpad)
+
+
+def check_launch(launch: r.Launch, threads: int | None, most: int | None = None) -> Iterator[Diagnostic]:
+    """A warning where a device would refuse the blocks of a launch, whose kernel may promise to have no more threads
+    than so many."""
+    if threads is not None and most is not None and MOST_THREADS >= threads > most:
+        message = f"blocks of {threads:,} threads cannot be launched: the bounds of the kernel allow {most:,}"
+        yield warning("bad-launch", message, launch.span, hint="`__launch_bounds__` names the most threads of a block")
+    elif threads is not None and not 0 < threads <= MOST_THREADS:
         message = f"blocks of {threads:,} threads cannot be launched: at least 1, at most {MOST_THREADS:,}"
         yield warning("bad-launch", message, launch.span, hint="the second of `<<<grid, block>>>` is the block")
     elif threads is None or not launch.extents:
         assumed = "" if threads is None else f": {threads} are assumed"
         message = f"the source does not say how many threads the blocks have{assumed}"
         yield warning("unknown", message, launch.span, hint="sectors and bank conflicts need a number")
-
-
-# -- occupancy -------------------------------------------------------------------------------------
-
-
-class DeviceLimits(Record):
-    """Room on a multiprocessor: threads, blocks, bytes of shared memory, and registers of 4 bytes."""
-
-    name: str
-    threads: int
-    blocks: int
-    shared: int
-    registers: int
-
-
-LIMITS = (
-    DeviceLimits("V100", 2048, 32, 96 << 10, 65536),
-    DeviceLimits("A100", 2048, 32, 164 << 10, 65536),
-    DeviceLimits("H100", 2048, 32, 228 << 10, 65536),
-    DeviceLimits("MI250X", 2048, 32, 64 << 10, 131072),
-)
-"""NVIDIA, CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability" (7.0, 8.0, 9.0); AMD, HIP
-documentation, hardware features (a compute unit of CDNA 2: 2048 threads, 64 KiB of LDS, 512 KiB of registers)."""
-
-
-def count_resident_blocks(limits: DeviceLimits, threads: int, shared: int = 0, registers: int = 0) -> int:
-    """Blocks that reside on a multiprocessor at once: as many as its warps, its shared memory (in pieces of 1 KiB for
-    each block that has some beside the 1 KiB of the system since the A100) and its registers have room for (CUDA C++
-    Programming Guide, section 7.2, "Hardware Multithreading")."""
-    warps = -(-threads // WARP)
-    rooms = [limits.blocks, limits.threads // (warps * WARP)]
-    if shared:
-        rooms.append(limits.shared // (-(-shared // 1024) * 1024))
-    if registers:
-        of_warp = -(-registers * WARP // 256) * 256
-        rooms.append(limits.registers // (of_warp * warps))
-    return max(0, min(rooms))

@@ -12,7 +12,7 @@ import pytest
 
 import aspenpy
 from aspenpy.extract.extraction import Extraction, extract
-from aspenpy.extract.warps import LIMITS, WarpAccess, count_resident_blocks, count_sectors, count_wavefronts
+from aspenpy.extract.warps import WarpAccess, count_sectors, count_wavefronts
 from aspenpy.language.diagnostics import AspenError
 
 TRANSPOSE = """
@@ -339,19 +339,6 @@ def test_a_kernel_that_nothing_launches_has_parameters(tmp_path: Path) -> None:
     found = extracted(SAXPY, tmp_path)
     assert "grid_x" in found.text
     assert found.launches[0].threads == 256
-
-
-def test_what_resides_on_a_multiprocessor() -> None:
-    """By the tables of the programming guide: 2048 threads, 32 blocks, 65536 registers, 96, 164 and 228 KiB."""
-    v100, a100, h100, mi250x = LIMITS
-    assert [count_resident_blocks(each, 256) for each in LIMITS] == [8, 8, 8, 8]
-    assert count_resident_blocks(v100, 32) == 32  # of blocks
-    assert count_resident_blocks(v100, 1024, 33 << 10) == 2  # of threads
-    assert count_resident_blocks(v100, 256, 33 << 10) == 2  # 3 would take 99 KiB
-    assert count_resident_blocks(a100, 256, 33 << 10) == 4  # 5 would take 165 KiB
-    assert count_resident_blocks(h100, 256, 33 << 10) == 6  # 7 would take 231 KiB
-    assert count_resident_blocks(mi250x, 256, 33 << 10) == 1
-    assert count_resident_blocks(v100, 256, 0, 64) == 4  # 256 threads of 64 registers are a quarter of all
 
 
 @pytest.mark.parametrize(

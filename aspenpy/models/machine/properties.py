@@ -109,6 +109,15 @@ _CORE = (
     _Row("tlb_walks", "core", "", "page walks at once", "1", "64",
          "a core does at least one page walk at a time"),
     _Row("simt", "core", FLAG, "each lane of a vector works on a part of its own, as on GPUs"),
+    _Row("warp", "core", "threads", "threads that take each instruction together", "1", "128"),
+    _Row("resident_threads", "core", "threads", "threads that reside at once", "32", "1e5"),
+    _Row("resident_blocks", "core", "blocks", "blocks of threads that reside at once", "1", "1e4"),
+    _Row("registers", "core", "registers", "registers of 4 bytes of all threads together", "1024", "1e7"),
+    _Row("scratchpad", "core", "B", "memory that the threads of a block share", "0", "1e8"),
+    _Row("scratchpad_unit", "core", "B", "bytes in multiples of which a block has some of it", "1", "1e6"),
+    _Row("block_latency", "core", "s", "time in which a block of threads follows another, without its waits",
+         "0", "1e-4", LATENCY),
+    _Row("scratchpad_reserved", "core", "B", "bytes of it that each block has beside its own", "0", "1e6"),
 )  # fmt: skip
 
 _SOCKET = (

@@ -1,0 +1,152 @@
+"""Round trips to memory: how often the warps of a block wait for loads, one time after the other.
+
+Loads that nothing waits for in between are under way at once, and count as one trip: up to a barrier, to a load whose
+address another load brings, and to a store that may overlap what is loaded behind it, where pointers are not
+`__restrict__` (a multiprocessor begins the instructions of a warp in order: Volkov, "Better Performance at Lower
+Occupancy", GTC 2010). Passes of an innermost loop are taken to be written out by the compiler: all of few, four of
+others, or as many as its `#pragma unroll` says (CUDA C++ Programming Guide, "#pragma unroll"; four is assumed).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+
+from aspenpy.expr.polynomial import constant_polynomial
+from aspenpy.extract import records as r
+from aspenpy.extract import values as v
+from aspenpy.extract.costs import (
+    ROUND_TRIP,
+    Alternative,
+    Arithmetic,
+    Array,
+    Item,
+    MemoryAccess,
+    MessageStatement,
+    Nest,
+    walk_items,
+)
+from aspenpy.extract.device_functions import SHARED
+from aspenpy.extract.scope import unknown_symbols
+from aspenpy.extract.values import ONE
+from aspenpy.record import Record
+
+MOST_REGISTERS = 65536
+"""Registers of a multiprocessor, of which threads have equal parts (CUDA C++ Programming Guide, "Launch Bounds")."""
+
+FEW_PASSES, PASSES_TOGETHER = 16, 4
+"""Known passes of a loop up to which all are written out, and how many of other loops are."""
+
+_UNROLL = re.compile(r"unroll\b\s*+\(?\s*+(\d*+)")
+
+
+class RoundTrips:
+    """Counts the trips of one kernel, to arrays that do not lie on the chip; stores keep loads behind them where its
+    pointers `may_overlap`."""
+
+    def __init__(self, arrays: Mapping[str, Array], may_overlap: bool) -> None:
+        self.arrays, self.may_overlap = arrays, may_overlap
+
+    def is_on_chip(self, array: str) -> bool:
+        """Whether an array is shared memory, or a thread's own."""
+        return array.startswith(SHARED) or self.arrays[array].hold == "local"
+
+    def add(self, items: list[Item]) -> list[Item]:
+        """The items with one for each trip, in front of what comes behind it."""
+        found: list[Item] = []
+        is_open = False
+        for item in items:
+            loads, orders, inner = self._look_at(item)
+            if inner is not None:
+                found += [_trip(item)] if is_open else []
+                found.append(inner)
+                is_open = False
+                continue
+            if is_open and loads > 1:  # its address is what the loads before it bring
+                found.append(_trip(item))
+            is_open = is_open or loads > 0
+            if is_open and orders:
+                found.append(_trip(item))
+                is_open = False
+            found.append(item)
+        return [*found, *([_trip(items[-1])] if is_open else [])]
+
+    def _look_at(self, item: Item) -> tuple[int, bool, Item | None]:
+        """Whether an item loads (2 where data decide the address), whether loads behind it wait for those before, and
+        the item with the trips inside it if it has loops."""
+        if isinstance(item, MessageStatement):
+            return 0, item.resource == "barrier", None
+        if isinstance(item, Nest):
+            return 0, True, self._write_out(item.replace(body=self.add(item.body)))
+        if isinstance(item, Alternative):
+            if any(isinstance(inner, Nest) for inner in walk_items([item])):
+                return 0, True, item.replace(then=self.add(item.then), otherwise=self.add(item.otherwise))
+            looked = [self._look_at(inner) for inner in (*item.then, *item.otherwise)]
+            return max((loads for loads, _, _ in looked), default=0), any(orders for _, orders, _ in looked), None
+        if not isinstance(item, MemoryAccess) or self.is_on_chip(item.array):
+            return 0, False, None
+        if item.kind == "store":
+            return 0, self.may_overlap, None
+        by_data = item.indirect or item.offset is None or bool(unknown_symbols(item.offset))
+        return 2 if by_data else 1, False, None
+
+    def _write_out(self, nest: Nest) -> Nest:
+        """A loop several passes of which make their trips together."""
+        trips = [item for item in nest.body if isinstance(item, Arithmetic) and item.name == ROUND_TRIP]
+        is_plain = len(trips) == 1 and not any(self._separates(item) for item in walk_items(nest.body))
+        together = _passes_together(nest) if is_plain else ONE
+        if together is None or v.number(together) == 1:
+            return nest
+        times = v.ratio(ONE, together)
+        return nest.replace(body=[item.replace(times=times) if item in trips else item for item in nest.body])
+
+    def _separates(self, item: Item) -> bool:
+        if isinstance(item, Nest):
+            return True
+        if isinstance(item, MemoryAccess):
+            return self._look_at(item)[1]
+        return isinstance(item, MessageStatement)
+
+
+def _trip(before: Item) -> Arithmetic:
+    return Arithmetic(ROUND_TRIP, "", span=getattr(before, "span", None))
+
+
+def _passes_together(nest: Nest) -> v.Value | None:
+    """How many passes of a loop a compiler writes out as one."""
+    passes = v.whole_number(nest.bounds[0]) if len(nest.bounds) == 1 else None
+    said = next((found for pragma in nest.pragmas if (found := _UNROLL.match(pragma.strip()))), None)
+    if said is not None and said[1]:
+        number = max(1, int(said[1]))
+    else:
+        number = PASSES_TOGETHER if passes is None or (passes > FEW_PASSES and said is None) else max(1, passes)
+    if passes:  # the last ones take a trip of their own
+        return constant_polynomial(Fraction(passes, -(-passes // number)))
+    return constant_polynomial(number)
+
+
+class LaunchBounds(Record):
+    """The most threads of a block, and the fewest blocks on a multiprocessor, that a kernel promises."""
+
+    threads: int | None = None
+    blocks: int | None = None
+
+    @property
+    def registers(self) -> int | None:
+        """The most registers that each thread may have."""
+        return None if not self.threads else max(1, MOST_REGISTERS // (self.threads * (self.blocks or 1)))
+
+
+def find_launch_bounds(pragmas: tuple[str, ...], macros: tuple[r.Macro, ...]) -> LaunchBounds:
+    """What `__launch_bounds__` says, by numbers or names of numbers."""
+    text = next((pragma for pragma in pragmas if pragma.startswith("launch_bounds(")), "launch_bounds()")
+    words = (word.strip() for word in text.removeprefix("launch_bounds(").removesuffix(")").split(","))
+    named = {macro.name: macro.value for macro in macros}
+    numbers = [int(word) if word.isdigit() else named.get(word) for word in words]
+    return LaunchBounds(*numbers[:2])
+
+
+def may_overlap(function: r.Function) -> bool:
+    """Whether a compiler has to take it that pointers of a kernel point into the same memory."""
+    return any(formal.type.kind == "pointer" and not formal.type.restrict for formal in function.formals)

@@ -1,0 +1,36 @@
+// Kernels that stream doubles with so few threads on each multiprocessor that latency decides: two blocks reside, since
+// each takes nearly half of the shared memory. Of their own, in the manner of RRZE's gpu-stream.
+#ifndef THREADS
+#define THREADS 256
+#endif
+#ifndef SHARED
+#define SHARED (80 << 10)
+#endif
+
+extern __shared__ double taken[];
+
+__global__ void read(double *a, const double *__restrict__ b, const double *__restrict__ c, int never) {
+  int i = blockIdx.x*THREADS + threadIdx.x;
+  double value = b[i];
+  if (never) a[i] = value + taken[threadIdx.x];
+}
+__global__ void scale(double *a, const double *__restrict__ b, const double *__restrict__ c, int never) {
+  int i = blockIdx.x*THREADS + threadIdx.x;
+  a[i] = 1.2*b[i];
+  if (never) a[i] = taken[threadIdx.x];
+}
+__global__ void triad(double *a, const double *__restrict__ b, const double *__restrict__ c, int never) {
+  int i = blockIdx.x*THREADS + threadIdx.x;
+  a[i] = 1.2*b[i] + c[i];
+  if (never) a[i] = taken[threadIdx.x];
+}
+int main() {
+  const int n = 1 << 27, blocks = n/THREADS;
+  double *a, *b, *c;
+  cudaMalloc(&a, 1ul << 30);
+  cudaMalloc(&b, 1ul << 30);
+  cudaMalloc(&c, 1ul << 30);
+  read<<<blocks, THREADS, SHARED>>>(a, b, c, 0);
+  scale<<<blocks, THREADS, SHARED>>>(a, b, c, 0);
+  triad<<<blocks, THREADS, SHARED>>>(a, b, c, 0);
+}
