@@ -110,7 +110,7 @@ class RoundTrips:
 
 
 def _trip(before: Item) -> Arithmetic:
-    return Arithmetic(ROUND_TRIP, "", span=getattr(before, "span", None))
+    return Arithmetic(ROUND_TRIP, "", span=before.span)
 
 
 def _passes_together(nest: Nest) -> v.Value | None:
@@ -139,7 +139,7 @@ class LaunchBounds(Record):
 
 
 def find_launch_bounds(pragmas: tuple[str, ...], macros: tuple[r.Macro, ...]) -> LaunchBounds:
-    """What `__launch_bounds__` says, by numbers or names of numbers."""
+    """The bounds that `__launch_bounds__` states, by numbers or names of numbers."""
     text = next((pragma for pragma in pragmas if pragma.startswith("launch_bounds(")), "launch_bounds()")
     words = (word.strip() for word in text.removeprefix("launch_bounds(").removesuffix(")").split(","))
     named = {macro.name: macro.value for macro in macros}
