@@ -10,16 +10,16 @@ MOST: dict[str, int] = {
     "advice": 4245,
     "answers": 12210,
     "assembly": 880,
-    "cost": 14490,
+    "cost": 14640,
     "editor": 2750,
     "engine": 2310,
     "explore": 4290,
     "expr": 6240,
-    "extract": 20380,
+    "extract": 20580,
     "generate": 850,
     "language": 4925,
     "learn": 7950,
-    "models": 3935,
+    "models": 3940,
     "other": 1065,
     "page": 645,
     "probe": 2070,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 112_300
+MOST_IN_ALL = 112_650
 
 
 def room_of(file: Path) -> str:
