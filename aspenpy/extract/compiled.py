@@ -20,7 +20,7 @@ from aspenpy.assembly.loops import NaturalLoop, find_loops
 from aspenpy.assembly.mca import Simulator, find_simulator, simulate
 from aspenpy.assembly.mending import mend_for_processor
 from aspenpy.assembly.recurrences import find_waiting_loads
-from aspenpy.assembly.strides import count_flops, flops_of, largest_stride
+from aspenpy.assembly.strides import count_flops, flops_of, largest_stride, writes_target
 from aspenpy.assembly.windows import LoopWalk, SimulationWindow, make_window
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
@@ -284,12 +284,23 @@ def _match_loop(around: tuple[Nest, ...], code: CompiledLoops, name: str) -> Mat
         nest = around[depth]
         if depth < len(around) - 1 and not _is_short(around[depth + 1]):
             break
-        matches = [match for loop in code.find_candidates(nest, name) if (match := _measure(nest, loop)) is not None]
+        candidates = code.find_candidates(nest, name)
+        long = next((one for one in reversed(around[:depth]) if not _is_short(one)), None)
+        if long is not None and _is_short(nest):  # where its passes are written out, a loop stores what is behind it
+            behind = nest_lines(long) - nest_lines(nest)
+            candidates = [loop for loop in candidates if not _stores_at(loop, behind)]
+        matches = [match for loop in candidates if (match := _measure(nest, loop)) is not None]
         if matches:
             best = max(matches, key=lambda match: match.passes * match.rows)
             outer = code.parents.get(id(best.loop))
             return best.replace(around=around[depth - 1] if depth and not best.is_reordered else None, outer=outer)
     return None
+
+
+def _stores_at(loop: NaturalLoop, lines: frozenset[Located]) -> bool:
+    """Whether a compiled loop stores for statements on some lines."""
+    stores = (one for one in loop.instructions() if writes_target(one) and "(" in one.operands[-1])
+    return any(_locate(one.place) in lines for one in stores)
 
 
 def _is_short(nest: Nest) -> bool:

@@ -165,3 +165,32 @@ def test_loops_that_fill_memory_are_those_of_the_library(tmp_path: Path) -> None
     (tmp_path / "model.aspen").write_text(found.text)
     total = float(aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "chain"))
     assert 2 * 3000 * (4 / 32 + 2) < total < 2 * 3000 * 100
+
+
+CONVOLUTION = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  int kernel[3][3] = {{1, 2, 1}, {2, 4, 2}, {1, 2, 1}};
+  unsigned char *in = calloc(n, n), *out = calloc(n, n);
+  for (int y = 1; y < n - 1; y++)
+    for (int x = 1; x < n - 1; x++) {
+      int sum = 0;
+      for (int a = -1; a <= 1; a++)
+        for (int b = -1; b <= 1; b++) sum += kernel[a + 1][b + 1] * in[(y + a) * n + x + b];
+      out[y * n + x] = sum / 16;
+    }
+  return out[n + 1];
+}
+"""
+
+
+def test_loops_that_are_written_out_in_vectors_are_no_slower(tmp_path: Path) -> None:
+    """Whole numbers, so that no flops tell how many passes a lap in vectors makes: its stores do."""
+    (tmp_path / "convolution.c").write_text(CONVOLUTION)
+    totals = []
+    for level in ("-O2", "-O3"):
+        run, recipe = ProgramRun("./a.out 300"), Recipe((level,))
+        found = extract(tmp_path / "convolution.c", level="o2", run=run, recipe=recipe)
+        (tmp_path / "model.aspen").write_text(found.text)
+        totals.append(float(aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "chain")) / 298**2)
+    assert 0 < totals[1] < 1.2 * totals[0] < 1.2 * 40
