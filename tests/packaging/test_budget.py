@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2310,
     "explore": 4290,
     "expr": 6240,
-    "extract": 20580,
+    "extract": 20620,
     "generate": 850,
     "language": 4925,
     "learn": 7950,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 112_650
+MOST_IN_ALL = 112_720
 
 
 def room_of(file: Path) -> str:
