@@ -136,6 +136,38 @@ def test_what_follows_from_rates_and_intensities(columns: str, values: str, expe
     assert read(f"kernel,{columns}\na,{values}\n") == MeasuredKernel("a", *expected)
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        ("flops [Gflop]", 10, (2, 10e9, None)),
+        ("bytes [kB]", 10, (2, None, 10e3)),
+        ("dram__bytes_read.sum [MB]", 10, (2, None, 10e6)),
+        ("flop_rate [Gflop/s]", 10, (2, 20e9, None)),
+        ("memory_bandwidth [GB/s]", 10, (2, None, 20e9)),
+        ("memory_bandwidth [MB/s]", 10, (2, None, 20e6)),
+    ],
+)
+def test_units_of_quantities(column: str, value: float, expected: tuple[float | None, ...]) -> None:
+    assert read(f"kernel,time [s],{column}\na,2,{value}\n") == MeasuredKernel("a", *expected)
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [
+        ("flops", "flops"),
+        ("bytes", "bytes"),
+        ("time", "time"),
+        ("flop_rate", "flops a second"),
+        ("memory_bandwidth", "bytes a second"),
+        ("intensity", "intensity"),
+    ],
+)
+def test_what_is_below_zero(column: str, name: str) -> None:
+    with pytest.raises(AspenError) as refusal:
+        read(f"kernel,{column}\na,-1\n")
+    assert f"{name} below zero were measured" in str(refusal.value)
+
+
 def test_intensity_of_a_kernel() -> None:
     assert MeasuredKernel("a", 1, 6, 4).intensity == 1.5
     assert [MeasuredKernel("a", 1, *pair).intensity for pair in ((None, 4), (6, None), (6, 0))] == [None] * 3
