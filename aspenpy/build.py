@@ -95,7 +95,16 @@ def param(
         rank, inner = rank + 1, inner[0] if inner else 0
     rule, argument = (counts, None) if counts is None or isinstance(counts, str) else counts
     accepted = None if rule is None else nodes.CountRule(rule, _optional(argument))
-    return nodes.Parameter(name, _array(value), _optional(low), _optional(high), member_of, rank, per_rank, accepted)
+    return nodes.Parameter(
+        name,
+        _array(value),
+        _optional(low),
+        high=_optional(high),
+        member_of=member_of,
+        rank=rank,
+        per_rank=per_rank,
+        counts=accepted,
+    )
 
 
 def _array(value: Any) -> nodes.Expression:
@@ -169,7 +178,9 @@ def requires(
         fail("bad-value", f"`{resource}` goes either to an array or from one")
     direction: Literal["to", "from"] | None = "to" if to is not None else "from" if from_ is not None else None
     named = tuple(nodes.Trait(item) if isinstance(item, str) else item for item in traits)
-    return nodes.Requirement(resource, expression(quantity), _optional(size), direction, to or from_, named)
+    return nodes.Requirement(
+        resource, expression(quantity), _optional(size), direction=direction, target=to or from_, traits=named
+    )
 
 
 def trait(name: str, *arguments: Quantity | nodes.Counted) -> nodes.Trait:

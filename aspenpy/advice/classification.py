@@ -253,12 +253,14 @@ class Classified(Result):
             kernel,
             _largest(shares),
             None,
-            tuple(BoundShare(*place, share) for place, share in sorted(shares.items(), key=lambda item: -item[1])),
-            time,
-            energy,
-            None if point is None else point.intensity,
-            None if point is None else point.balance,
-            None if point is None or joules is None else self._energy_balance(joules, point),
+            shares=tuple(
+                BoundShare(*place, share) for place, share in sorted(shares.items(), key=lambda item: -item[1])
+            ),
+            time=time,
+            energy=energy,
+            intensity=None if point is None else point.intensity,
+            time_balance=None if point is None else point.balance,
+            energy_balance=None if point is None or joules is None else self._energy_balance(joules, point),
         )
         return found if not joules or not energy else _with_energy(found, self._energy_shares(shares, joules))
 

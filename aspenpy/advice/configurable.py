@@ -277,7 +277,7 @@ def _find_parameter(machine: Machine, item: HardwareComponent, found: Expr, base
     factor = base / worth if worth else 1.0
     ends = [None if end is None else value_of(end, machine.definitions) for end in (single.low, single.high)]
     low, high = (None if end is None else factor * float(end) for end in ends)
-    return ComponentParameter(item.name, single.name, factor, base, low, high)
+    return ComponentParameter(item.name, single.name, factor, base=base, low=low, high=high)
 
 
 def _symbols_behind(machine: Machine, expr: Expr) -> list[Expr]:

@@ -275,10 +275,10 @@ def counter_evidence(
         metric,
         samples_of(sheet, metric, options.target),
         float(here.sum()),
-        tuple(sorted(listed, key=lambda item: -item.share)),
-        tuple(name or None for name in names),
-        tuple(ClusterNumber(each.count, each.partition, each.xie_beni, each is clusters) for each in tried),
-        _significances(metric, listed, belongs, drawn, kept, options.target.confidence),
+        counters=tuple(sorted(listed, key=lambda item: -item.share)),
+        clusters=tuple(name or None for name in names),
+        numbers=tuple(ClusterNumber(each.count, each.partition, each.xie_beni, each is clusters) for each in tried),
+        significances=_significances(metric, listed, belongs, drawn, kept, options.target.confidence),
     )
 
 
@@ -390,5 +390,9 @@ def _significances(
         low, high = numpy.quantile(spread, [(1 - confidence) / 2, (1 + confidence) / 2])
         members = {item.name: item.memberships[component] for item in counters}
         ordered = dict(sorted(members.items(), key=lambda item: -item[1]))
-        found.append(Significance(component, metric, share, "counters", float(low), float(high), ordered))
+        found.append(
+            Significance(
+                component, metric, share, evidence="counters", low=float(low), high=float(high), memberships=ordered
+            )
+        )
     return tuple(sorted(found, key=lambda item: -item.share))

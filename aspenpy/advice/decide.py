@@ -222,7 +222,14 @@ class Choices:
                 following = float(amounts[rows].min())
                 there = rows[amounts[rows] <= following]
                 found.append(
-                    BindingLimit(limit, bound, float(worth[rows].min()), following, float(worth[there].min()), value)
+                    BindingLimit(
+                        limit,
+                        bound,
+                        float(worth[rows].min()),
+                        next_bound=following,
+                        next_value=float(worth[there].min()),
+                        value=value,
+                    )
                 )
         return tuple(found)
 
@@ -349,11 +356,11 @@ def decide_for_input(item: ApplicationInput, choices: Choices, objective: Object
         item.label,
         item.words,
         objective,
-        choices.choice(row),
-        len(choices.points),
-        bindings,
-        jointly,
-        choices.front(kept),
+        choice=choices.choice(row),
+        combinations=len(choices.points),
+        bindings=bindings,
+        jointly=jointly,
+        front=choices.front(kept),
     )
 
 

@@ -51,7 +51,12 @@ def samples_of(sheet: MeasurementSheet, metric: str, target: StoppingRule) -> Me
             more = max(more, _runs_needed(measured, target) - len(measured))
     single = sum(len(part) == 1 for part in parts)
     return MeasuredSamples(
-        metric, len(values), len(parts), single, max(halves, default=None), max(more, 1 if single else 0)
+        metric,
+        len(values),
+        len(parts),
+        single=single,
+        widest=max(halves, default=None),
+        more=max(more, 1 if single else 0),
     )
 
 

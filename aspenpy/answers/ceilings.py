@@ -99,12 +99,12 @@ def _ceiling_of_cache(level: Level, one: float, count: float) -> Ceiling:
     if one <= 0:
         span = level.place.component.properties["bandwidth"].span
         fail("incomplete-cache", f"the `bandwidth` of the cache `{level.name}` is not above 0", span)
-    return Ceiling(MEMORY, (), level.place.path, count, one, one * count)
+    return Ceiling(MEMORY, (), level.place.path, count=count, one=one, rate=one * count)
 
 
 def _ceiling_of_peak(peak: Peak) -> Ceiling:
     one, count = float(peak.limit or 0), float(peak.count or 0)
-    return Ceiling((peak.resource,), peak.traits, peak.path, count, one, float(peak.of_all or 0))
+    return Ceiling((peak.resource,), peak.traits, peak.path, count=count, one=one, rate=float(peak.of_all or 0))
 
 
 def _is_same_roof(first: Ceiling, second: Ceiling) -> bool:

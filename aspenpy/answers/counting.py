@@ -194,7 +194,17 @@ class Counts(Result):
         if not roots.solutions and not roots.leaps:
             self._refuse_target(parameter, target, resource, (low, value(low)), (high, value(high)))
         own_range = within is None and declared is not None
-        return Inverse(parameter, resource, target, low, high, whole, own_range, roots.solutions, roots.leaps)
+        return Inverse(
+            parameter,
+            resource,
+            target,
+            low=low,
+            high=high,
+            whole=whole,
+            declared=own_range,
+            solutions=roots.solutions,
+            leaps=roots.leaps,
+        )
 
     def _place(self, symbol: Expr) -> Any:
         found = (item for item in self.application.parameters.values() if item.symbol is symbol)

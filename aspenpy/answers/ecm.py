@@ -177,7 +177,16 @@ def _block(
     terms.append(EcmTerm(symbols[-1], model.memory.component.name, cycles(_MEMORY), memory_adds))
     cores = part(_ALL) / part(_TRANSFER) if part(_TRANSFER) else None
     per_line = part(_ITERATIONS) / part(_LINES)
-    return EcmBlock(kernel.name, block.label, per_line, cycles(_CORE), tuple(terms), cycles(_ALL), cores, available)
+    return EcmBlock(
+        kernel.name,
+        block.label,
+        per_line,
+        overlapping=cycles(_CORE),
+        terms=tuple(terms),
+        cycles=cycles(_ALL),
+        cores=cores,
+        available=available,
+    )
 
 
 def one_digit(cycles: float) -> str:

@@ -316,7 +316,9 @@ class Edges:
             sum(self.stated.get(Moved(name, key.kernel, key.requirement, key.level), 0.0) for key in misses)
             for name in IN_DOUBT
         )
-        sides = MissSpread(asked, total, smaller, larger, apart, whole["smaller"], whole["larger"])
+        sides = MissSpread(
+            asked, total, smaller, larger=larger, apart=apart, less=whole["smaller"], more=whole["larger"]
+        )
         return sides.replace(unsure=unsure, missed=missed, found=found)
 
 

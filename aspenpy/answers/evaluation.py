@@ -208,10 +208,10 @@ class Evaluation(Result):
                     name,
                     self.totals.get(Calls(name), 0.0),
                     self.totals.get(Inclusive(name), 0.0),
-                    exclusive,
-                    exclusive / self.runtime if self.runtime else 0.0,
-                    bound_by,
-                    group,
+                    exclusive=exclusive,
+                    share=exclusive / self.runtime if self.runtime else 0.0,
+                    bound_by=bound_by,
+                    group=group,
                 )
             )
         return tuple(uses)

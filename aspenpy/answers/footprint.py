@@ -151,7 +151,7 @@ class Footprint(Result):
         count, one = self.run.values([place.count, graph.ZERO if size is None else size])
         fullest = None if share is None else share * held
         stated_one, total = (None, None) if size is None else (one, count * one)
-        return Capacity("/".join(place.path), count, total, names, held, stated_one, fullest)
+        return Capacity("/".join(place.path), count, total, data=names, held=held, one=stated_one, fullest=fullest)
 
     def _share(self, place: Place) -> Value | None:
         """The part of the data that the fullest of the components of a place has, where ranks are bound to some of

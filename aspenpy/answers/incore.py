@@ -150,11 +150,11 @@ def read_osaca(text: str, name: str, architecture: str) -> InCore:
         name,
         architecture,
         version.group(1) if version else "",
-        tuple((port, float(cycles)) for port, cycles in ports),
-        path,
-        carried,
-        _count_operations(text),
-        warnings,
+        pressure=tuple((port, float(cycles)) for port, cycles in ports),
+        critical_path=path,
+        loop_carried=carried,
+        operations=_count_operations(text),
+        diagnostics=warnings,
     )
 
 

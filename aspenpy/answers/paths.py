@@ -63,7 +63,7 @@ class Scene(Record):
         bindings = dict(zip((formal for formal, _ in call.arguments), values, strict=True))
         arrays = {formal: self.data(actual) for formal, actual in call.arrays}
         path, region = (*self.path, call.kernel.name), (*self.region, call.kernel.name)
-        return Scene(call.kernel, path, bindings, arrays, self.around, region)
+        return Scene(call.kernel, path, bindings, arrays=arrays, around=self.around, region=region)
 
     def enter(self, thing: EnclosingLoop | EnclosingBranch, label: str | None) -> Scene:
         scene: Scene = self.replace(around=(*self.around, thing))

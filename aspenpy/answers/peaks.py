@@ -176,7 +176,9 @@ def _make_peak(machine: Machine, offer: Offer, traits: tuple[str, ...], definiti
     rate, latency = _fit_line(time, amount, definitions)
     limit = _rate_at_large_amounts(time, amount, definitions) if rate is None else rate
     count = value_of(offer.place.count, definitions)
-    return Peak(resource.name, traits, offer.place.path, count, rate, latency, limit, time)
+    return Peak(
+        resource.name, traits, offer.place.path, count=count, rate=rate, latency=latency, limit=limit, formula=time
+    )
 
 
 def _find_tensor_peaks(offer: Offer, definitions: Mapping[Expr, Expr]) -> Iterator[Peak]:
@@ -189,7 +191,16 @@ def _find_tensor_peaks(offer: Offer, definitions: Mapping[Expr, Expr]) -> Iterat
     for traits, rate in tensor_rates(component).items():
         time = graph.div(resource.argument, graph.mul(clock, rate))
         reached, latency = _fit_line(time, resource.argument, definitions)
-        yield Peak(resource.name, traits, offer.place.path, count, reached, latency, reached, time)
+        yield Peak(
+            resource.name,
+            traits,
+            offer.place.path,
+            count=count,
+            rate=reached,
+            latency=latency,
+            limit=reached,
+            formula=time,
+        )
 
 
 def _fit_line(time: Expr, amount: Expr, definitions: Mapping[Expr, Expr]) -> tuple[Real | None, Real | None]:

@@ -65,7 +65,16 @@ def shape_of(level: Level, values: Sequence[Any], page: Any) -> CacheShape:
     sets = max(1, round(lines / ways))
     near = int(page) if level.reach is None else int(reach)
     policy = "lru" if level.policy == "plru" and ways not in hierarchy.WAYS_OF_TREES else level.policy
-    return CacheShape(int(sets), int(ways), int(line), policy, level.adds, level.writes, int(together), near)
+    return CacheShape(
+        int(sets),
+        int(ways),
+        int(line),
+        policy=policy,
+        adds=level.adds,
+        writes=level.writes,
+        together=int(together),
+        reach=near,
+    )
 
 
 def access_exprs(access: Access) -> list[Expr]:
@@ -191,7 +200,15 @@ def part_of(
     if len(rows) > MOST_LOOPS:
         fail("too-deep", f"a simulation follows {MOST_LOOPS} nested loops at most", requirement.span)
     return LaidOutAccess(
-        played, requirement, requirement.target, pattern.nest.place is not None, extent, filled, gap, rim, access.warm
+        played,
+        requirement,
+        requirement.target,
+        is_placed=pattern.nest.place is not None,
+        extent=extent,
+        filled=filled,
+        gap=gap,
+        rim=rim,
+        warm=access.warm,
     )
 
 

@@ -174,7 +174,9 @@ class Profile(Result):
         except LookupError:
             algorithm = None
         share = time / self.runtime if self.runtime else 0.0
-        return ExchangeUse(exchange.name, kernel.name, block.label, ranks, size, time, share, algorithm)
+        return ExchangeUse(
+            exchange.name, kernel.name, block.label, ranks=ranks, size=size, time=time, share=share, algorithm=algorithm
+        )
 
     def _constant_value(self, expr: Expr) -> float | None:
         """The value of an expression that is the same in all calls."""

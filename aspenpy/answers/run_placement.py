@@ -105,10 +105,10 @@ def count_placed(
         int(found["ranks"]),
         int(found["nodes"]),
         int(found["of_node"]),
-        int(found["sockets"]) if on_sockets else None,
-        int(found["of_socket"]) if on_sockets else None,
-        _describe_each(placement),
-        str(placement.distribution),
+        sockets=int(found["sockets"]) if on_sockets else None,
+        of_socket=int(found["of_socket"]) if on_sockets else None,
+        each=_describe_each(placement),
+        distribution=str(placement.distribution),
     )
     if not on_sockets or "cores" not in found or found["sockets_of_node"] > MOST_SOCKETS:
         return run

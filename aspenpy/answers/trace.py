@@ -139,7 +139,14 @@ class Trace(Result):
     ) -> TraceStep:
         """The step that a node is where it stands."""
         return TraceStep(
-            kind, at.depth, name, label, values or {}, demands, at.start, self._duration(at.node, at.scene)
+            kind,
+            at.depth,
+            name,
+            label=label,
+            values=values or {},
+            demands=demands,
+            start=at.start,
+            duration=self._duration(at.node, at.scene),
         )
 
     def _duration(self, node: flow.Flow, scene: Scene) -> float | None:

@@ -190,9 +190,9 @@ class Traffic(Result):
                     level.name,
                     sum(use.accesses for use in loads),
                     sum(use.accesses for use in stores),
-                    sum(use.misses for use in loads),
-                    sum(use.misses for use in stores),
-                    sum(use.bytes for use in here),
+                    read_misses=sum(use.misses for use in loads),
+                    write_misses=sum(use.misses for use in stores),
+                    bytes=sum(use.bytes for use in here),
                 )
             )
         return tuple(level_totals)

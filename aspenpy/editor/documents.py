@@ -111,9 +111,9 @@ def syntax_remarks(path: str, text: str) -> list[Remark]:
             place(error.span, begin),
             error.severity,
             error.code,
-            error.message,
-            error.hint or "",
-            tuple((place(item.span, begin), item.label) for item in error.related),
+            message=error.message,
+            hint=error.hint or "",
+            related=tuple((place(item.span, begin), item.label) for item in error.related),
         )
         for begin, error in syntax_errors(text)
     ]

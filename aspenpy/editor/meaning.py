@@ -150,7 +150,9 @@ def _machine(question: MeaningRequest) -> tuple[Machine | None, str]:
 def _remark(item: Diagnostic, path: str) -> Remark:
     related = tuple((_stretch(other.span, path), other.label) for other in item.related)
     message = "\n".join([item.message, *item.parents])
-    return Remark(_stretch(item.span, path), item.severity, item.code, message, item.hint or "", related)
+    return Remark(
+        _stretch(item.span, path), item.severity, item.code, message=message, hint=item.hint or "", related=related
+    )
 
 
 def _stretch(span: Span | None, path: str) -> FileStretch:

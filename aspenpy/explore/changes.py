@@ -137,7 +137,18 @@ def _changed_times(
                 reasons = [item for item in counts if kernel in ("", item.kernel)]
                 limit = limits.get(quantity, limits[""])
                 yield _timed(
-                    Change(quantity, kernel, name, first, second, _UNITS[quantity], limit, line="", reason=""), reasons
+                    Change(
+                        quantity,
+                        kernel,
+                        name,
+                        before=first,
+                        after=second,
+                        unit=_UNITS[quantity],
+                        limit=limit,
+                        line="",
+                        reason="",
+                    ),
+                    reasons,
                 )
 
 

@@ -110,7 +110,7 @@ class Comparison(Result):
         if first >= last:
             values = "whole values" if whole else "values"
             fail("empty-range", f"`{parameter}` has no two {values} from {float(low):.6g} to {float(high):.6g}")
-        return Crossovers(self.contenders, parameter, first, last, whole, progress)
+        return Crossovers(self.contenders, parameter, first, high=last, whole=whole, progress=progress)
 
     def _transfer(self, prediction: Prediction) -> Expr:
         """The kernel's data over the link."""

@@ -180,7 +180,7 @@ class Crossovers:
         theirs = graph.substitute([self.formulas[second]], {self.symbols[second]: symbol})[0]
         if theirs is mine:
             return []
-        race = Race(mine, theirs, symbol, self._ratio(first, second), self.whole, self.seed)
+        race = Race(mine, theirs, symbol, ratio=self._ratio(first, second), whole=self.whole, seed=self.seed)
         race.until = until
         race.progress = progress
         roots = race.run(self.low, self.high)

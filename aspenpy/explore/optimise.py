@@ -188,12 +188,12 @@ def _make_binding(
         item,
         float(left),
         float(right),
-        multiplier,
-        goal.quantity(free.value),
-        None if looser is None else goal.quantity(looser.value),
-        None if looser is None else space.values_at(numpy.array(looser.row)),
-        bound,
-        None if value is None else goal.quantity(value),
+        multiplier=multiplier,
+        without=goal.quantity(free.value),
+        looser=None if looser is None else goal.quantity(looser.value),
+        point=None if looser is None else space.values_at(numpy.array(looser.row)),
+        next_bound=bound,
+        next_value=None if value is None else goal.quantity(value),
     )
 
 

@@ -150,7 +150,15 @@ def sobol(
     unsorted = (Index(name, unit, *map(float, values)) for name, unit, *values in rows)
     ordered = sorted(unsorted, key=lambda item: -item.total)
     interactions = _interactions(names, indices) if pairs else ()
-    return Sobol(metric_name, len(results), mean, variance, tuple(ordered), interactions, skipped)
+    return Sobol(
+        metric_name,
+        len(results),
+        mean,
+        variance=variance,
+        indices=tuple(ordered),
+        interactions=interactions,
+        skipped=skipped,
+    )
 
 
 def _interactions(names: list[str], indices: Any) -> tuple[Interaction, ...]:

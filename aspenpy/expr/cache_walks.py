@@ -55,7 +55,9 @@ class Walk(NamedTuple):
 
     def move_begin(self, index: int) -> Walk:
         """The walk from another address on."""
-        return Walk(self.run, self.inner, self.stride, self.trips, self.shift, self.outer, index)
+        return Walk(
+            self.run, self.inner, self.stride, trips=self.trips, shift=self.shift, outer=self.outer, place=index
+        )
 
     @property
     def around(self) -> tuple[int, int]:
@@ -146,7 +148,15 @@ def _read_walk(numbers: list[Number], outside: int) -> Walk:
     stride, trips = _read_loop(numbers)
     shift = math.floor(numbers.pop())
     outer = tuple([_read_stride(numbers.pop()) for _ in range(outside)])
-    return Walk(run, tuple(inner), stride, trips, shift, outer, require_whole(numbers.pop(), "an address"))
+    return Walk(
+        run,
+        tuple(inner),
+        stride,
+        trips=trips,
+        shift=shift,
+        outer=outer,
+        place=require_whole(numbers.pop(), "an address"),
+    )
 
 
 def _read_loop(numbers: list[Number]) -> tuple[int, int]:

@@ -300,7 +300,12 @@ class Builder(ExpressionBuilder):
         declarations, body = tuple(members[:count]), tuple(members[count:])
         _refuse_per_rank(declarations, "a kernel")
         return nodes.Kernel(
-            name.value, values_of(formals), declarations, body, self._span_of_all(children), self._span_of(name)
+            name.value,
+            values_of(formals),
+            declarations,
+            body=body,
+            span=self._span_of_all(children),
+            name_span=self._span_of(name),
         )
 
     def formals(self, children: Children) -> RuleValue:
@@ -326,7 +331,14 @@ class Builder(ExpressionBuilder):
         width, counter, size, schedule = parts or (None, None, None, None)
         span = self._span_of_all(children)
         return nodes.Execute(
-            parallelism, value_of(label), tuple(requirements), span, width, value_of(counter), size, value_of(schedule)
+            parallelism,
+            value_of(label),
+            tuple(requirements),
+            span=span,
+            width=width,
+            counter=value_of(counter),
+            size=size,
+            schedule=value_of(schedule),
         )
 
     def parts(self, children: Children) -> Any:
@@ -340,12 +352,12 @@ class Builder(ExpressionBuilder):
             resource.value,
             quantity,
             size,
-            value_of(direction),
-            value_of(target),
-            values_of(traits),
-            self._span_of_all(children),
-            self._span_of(resource),
-            None if target is None else self._span_of(target),
+            direction=value_of(direction),
+            target=value_of(target),
+            traits=values_of(traits),
+            span=self._span_of_all(children),
+            resource_span=self._span_of(resource),
+            target_span=None if target is None else self._span_of(target),
         )
 
     def trait(self, children: Children) -> nodes.Trait:
@@ -375,7 +387,9 @@ class Builder(ExpressionBuilder):
 
     def loop(self, children: Children) -> nodes.Loop:
         mode, counter, _, count, _, label, body = children
-        return nodes.Loop(mode.value, value_of(counter), count, value_of(label), body.value, self._span(mode, body))
+        return nodes.Loop(
+            mode.value, value_of(counter), count, label=value_of(label), body=body.value, span=self._span(mode, body)
+        )
 
     def choice(self, children: Children) -> nodes.If:
         _, _, condition, _, body, *others, otherwise = children

@@ -88,7 +88,7 @@ def fail(
     parents: tuple[str, ...] = (),
 ) -> NoReturn:
     """Raises `AspenError` with one error."""
-    raise AspenError(Diagnostic(code, message, span, related, hint, parents))
+    raise AspenError(Diagnostic(code, message, span, related=related, hint=hint, parents=parents))
 
 
 def warning(

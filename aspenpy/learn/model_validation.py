@@ -218,7 +218,13 @@ def make_point(values: Mapping[str, float], prediction: Prediction, run: Measure
         component = prediction.component_of(found.resource)
         bound = f"{found.resource} on {component.rpartition('/')[2]}" if component else found.resource
     return ValidationPoint(
-        clock, values, run, float(prediction.runtime), process_overhead(prediction), tuple(prediction.kernels), bound
+        clock,
+        values,
+        run,
+        kernels_time=float(prediction.runtime),
+        overhead=process_overhead(prediction),
+        kernels=tuple(prediction.kernels),
+        bound_by=bound,
     )
 
 

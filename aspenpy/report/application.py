@@ -171,7 +171,7 @@ def parameters_of(application: Application) -> list[Declared]:
     highs = _values(application, [item.high for item in parameters])
     units = Units({item.name: item.node.value for item in parameters})
     return [
-        Declared(item.name, value, units.of(item.node.value), low, high, item.node)
+        Declared(item.name, value, units.of(item.node.value), low=low, high=high, node=item.node)
         for item, value, low, high in zip(parameters, values, lows, highs, strict=True)
     ]
 

@@ -235,7 +235,7 @@ def parameters_of(machine: Machine) -> list[Declared]:
             None if end is None else value_of(lower_guarded(lower, end), known) for end in (node.low, node.high)
         )
         value = value_of(graph.symbol(name, OWNER), known)
-        declared.append(Declared(name, value, units.of(node.value), low, high, node))
+        declared.append(Declared(name, value, units.of(node.value), low=low, high=high, node=node))
     return declared
 
 

@@ -35,10 +35,10 @@ def case_of_arguments(arguments: Arguments, kernel: str | None = None) -> Case:
         application,
         machine,
         getattr(arguments, "socket", None),
-        kernel or only_entry(application, arguments.kernel),
-        settings_of(arguments),
-        getattr(arguments, "seed", DEFAULT_SEED),
-        getattr(arguments, "par", "add") == "overlap",
+        kernel=kernel or only_entry(application, arguments.kernel),
+        set=settings_of(arguments),
+        seed=getattr(arguments, "seed", DEFAULT_SEED),
+        overlap=getattr(arguments, "par", "add") == "overlap",
         **placement_arguments(arguments),
     )
 

@@ -79,7 +79,9 @@ def command(
 ) -> Callable[[Callable[[Arguments], int]], Command]:
     """Makes a command of the function below. `aspenpy.shell.registry` reads the first three arguments without importing
     the module, so they are written out."""
-    return lambda run: Command(name, group, summary, options, examples, run, interactive)
+    return lambda run: Command(
+        name, group, summary, options=options, examples=examples, run=run, interactive=interactive
+    )
 
 
 def plain_arguments(options: Sequence[Option | OneOf], line: Sequence[str]) -> Arguments | None:

@@ -93,7 +93,7 @@ class Aeem:
         key = Key(cause, place.component.name)
         if key in self.terms and elapsed:
             rate = graph.add(self.terms[key].rate, rate)
-        self.terms[key] = EnergyTerm(key, place.path, rate, "W", equation, elapsed, span)
+        self.terms[key] = EnergyTerm(key, place.path, rate, unit="W", equation=equation, elapsed=elapsed, span=span)
         return key
 
     def _add_load_term(self, offer: Offer) -> Key | None:

@@ -52,9 +52,9 @@ def lower_clock_to_cap(prediction: Prediction, options: EnergyOptions = DEFAULT)
     lowest = _lowest_clock(prediction, parameter, declared)
     clock = declared if uncapped <= cap else _bisect_clock(powers, cap, lowest, declared, socket)
     if clock == declared:
-        return Capped(prediction, cap, parameter, declared, declared, uncapped, uncapped)
+        return Capped(prediction, cap, parameter, declared=declared, clock=declared, uncapped=uncapped, power=uncapped)
     slower = Prediction(prediction.case.with_set({parameter: clock}))
-    return Capped(slower, cap, parameter, declared, clock, uncapped, powers.at(clock))
+    return Capped(slower, cap, parameter, declared=declared, clock=clock, uncapped=uncapped, power=powers.at(clock))
 
 
 class PowerByClock(Record):

@@ -58,4 +58,11 @@ def _make_peak(prediction: Prediction, where: PowerTree, ceiling: Ceiling, offer
     needed = [where.in_one_socket(offer.place), graph.mul(where.in_one_socket(drawing), graph.add(*watts))]
     number, drawn = (float(value) for value in prediction.scope.values(needed, prediction.seed))
     unit = "flop" if ceiling.resources == (COMPUTE,) else "B"
-    return HardwarePeak(ceiling.resources, ceiling.traits, unit, ceiling.one * number, drawing.component.name, drawn)
+    return HardwarePeak(
+        ceiling.resources,
+        ceiling.traits,
+        unit,
+        rate=ceiling.one * number,
+        component=drawing.component.name,
+        power=drawn,
+    )

@@ -97,7 +97,15 @@ def optimum(
     values = {place: float(at(formula, place)) for place in [low, *turns, high]}
     best = min(values, key=values.__getitem__)
     return MetricOptimum(
-        parameter, float(best), values[best], float(low), values[low], float(high), values[high], proved, metric
+        parameter,
+        float(best),
+        values[best],
+        low=float(low),
+        value_low=values[low],
+        high=float(high),
+        value_high=values[high],
+        proved=proved,
+        metric=metric,
     )
 
 

@@ -174,7 +174,7 @@ class Responding:
         self, cause: Cause, place: Place, rate: Expr, span: Span | None, elapsed: bool = False, unit: Unit = "W"
     ) -> Key:
         key = Key(cause, place.component.name)
-        self.terms[key] = EnergyTerm(key, place.path, rate, unit, EQUATION, elapsed, span)
+        self.terms[key] = EnergyTerm(key, place.path, rate, unit=unit, equation=EQUATION, elapsed=elapsed, span=span)
         return key
 
     def _idle(self) -> None:

@@ -50,7 +50,9 @@ class RooflineLaw:
 
     def _add(self, cause: Cause, place: Place, rate: Expr, unit: Unit, span: Span | None) -> Key:
         key = Key(cause, place.component.name)
-        self.terms[key] = EnergyTerm(key, place.path, rate, unit, EQUATION, cause == "constant", span)
+        self.terms[key] = EnergyTerm(
+            key, place.path, rate, unit=unit, equation=EQUATION, elapsed=cause == "constant", span=span
+        )
         return key
 
     def _double_precision(self) -> Expr | None:

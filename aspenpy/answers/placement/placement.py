@@ -232,7 +232,7 @@ class Placement(Result):
                 for kind in (Volume, Seconds)
             )
             calls, time = (self.values.get(key, 0.0) for key in (Calls(name), Exclusive(name)))
-            places.append(KernelPlace(name, socket, calls, time, volume, seconds))
+            places.append(KernelPlace(name, socket, calls, time=time, volume=volume, transfer=seconds))
         return tuple(places)
 
     @cached_property

@@ -132,7 +132,7 @@ def compute_spots(
         here, drawn = time(count, clock), watts(count, clock)
         energy = None if drawn is None or power is None else drawn / power * here / reference
         delay = None if energy is None else energy * here / reference
-        found.append(Spot(count, clock, here, longest / here, energy, delay))
+        found.append(Spot(count, clock, here, speedup=longest / here, energy=energy, energy_delay=delay))
     return tuple(found)
 
 

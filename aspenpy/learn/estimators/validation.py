@@ -127,12 +127,12 @@ def validate(
         model,
         split,
         summarise_rows(seen),
-        summarise_rows(unseen),
-        groups,
-        (*seen, *unseen),
-        given,
-        confidence,
-        tuple(drop_repeats(diagnostics)),
+        test=summarise_rows(unseen),
+        groups=groups,
+        rows=(*seen, *unseen),
+        given=given,
+        confidence=confidence,
+        diagnostics=tuple(drop_repeats(diagnostics)),
     )
 
 
@@ -303,13 +303,13 @@ def check_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scal
     if design.shape[1] > 1 and len(left) > design.shape[1] + 3:
         p = linearity_p(design, left - fitted)
         text = "residuals do not bend with the counters" if p >= LEVEL else "residuals bend: squares or products matter"
-        found.append(Assumption("linearity", "squares of the counters (F)", p, p, p >= LEVEL, text))
+        found.append(Assumption("linearity", "squares of the counters (F)", p, p=p, holds=p >= LEVEL, meaning=text))
         statistic, p = map(float, het_breuschpagan(left, design)[:2])
         text = "errors are alike everywhere" if p >= LEVEL else GROWING[scale]
-        found.append(Assumption("homoscedasticity", "Breusch-Pagan", statistic, p, p >= LEVEL, text))
+        found.append(Assumption("homoscedasticity", "Breusch-Pagan", statistic, p=p, holds=p >= LEVEL, meaning=text))
     statistic, p = map(float, jarque_bera(left))
     text = "intervals are as wide as they say" if p >= LEVEL else "intervals are only approximate"
-    found.append(Assumption("normality", "Jarque-Bera", statistic, p, p >= LEVEL, text))
+    found.append(Assumption("normality", "Jarque-Bera", statistic, p=p, holds=p >= LEVEL, meaning=text))
     ratio = float(durbin_watson(left))
     alone = UNCORRELATED[0] <= ratio <= UNCORRELATED[1]
     text = "rows are independent" if alone else "neighbouring rows have errors alike: p are too small"

@@ -79,7 +79,9 @@ def make_axis(parameter: Parameter, scope: Scope, given: Sequence[str], whole: b
         if low > high:
             fail("empty-range", f"there is no whole number in the range of `{parameter.name}`", span)
     low, high = float(low), float(high)
-    return FitAxis(low, high, is_wide(low, high), parameter.name, min(max(float(start), low), high), whole)
+    return FitAxis(
+        low, high, is_wide(low, high), name=parameter.name, start=min(max(float(start), low), high), whole=whole
+    )
 
 
 # Hoisting: what an expression computes from fixed symbols alone, taken out of it, to be computed once.

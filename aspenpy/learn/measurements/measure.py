@@ -74,7 +74,9 @@ def measure(
             watch(len(runs), half / mean)
         met = len(runs) >= target.least and half <= target.precision * mean
         if met or len(runs) >= target.most:
-            return Measured(tuple(command), tuple(runs), mean, half, met, target, tuple(missing))
+            return Measured(
+                tuple(command), tuple(runs), mean, half=half, met=met, target=target, missing=tuple(missing)
+            )
 
 
 def confidence_interval(values: Sequence[float], target: StoppingRule) -> tuple[float, float]:

@@ -241,10 +241,10 @@ def _run_split(arguments: Arguments) -> int:
             application,
             computer,
             arguments.socket,
-            kernel,
-            settings,
-            arguments.seed,
-            arguments.par == "overlap",
+            kernel=kernel,
+            set=settings,
+            seed=arguments.seed,
+            overlap=arguments.par == "overlap",
             **ranks,
         )
     )

@@ -85,7 +85,7 @@ OPTIONS = (
 def energy_options_of(arguments: Arguments) -> EnergyOptions:
     cap = None if arguments.cap is None else float(quantity_of(arguments.cap, WATTS, "--cap"))
     law, charged, nic = arguments.law, arguments.charged, arguments.nic
-    return EnergyOptions(law, charged, nic, arguments.active_cores, arguments.uncore, cap)
+    return EnergyOptions(law, charged, nic, active_cores=arguments.active_cores, uncore=arguments.uncore, cap=cap)
 
 
 @command(

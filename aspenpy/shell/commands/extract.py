@@ -101,7 +101,14 @@ def _read_runs(arguments: Arguments) -> ProgramRun | None:
                 raise CommandError(f"--{name.rstrip('s').replace('_', '-')} belongs to --run COMMAND")
         return None
     over, links = list_sizes(arguments), tuple(f"-l{name}" for name in arguments.links)
-    return ProgramRun(arguments.run, over, links, arguments.compiler, arguments.counts, arguments.allow_failure)
+    return ProgramRun(
+        arguments.run,
+        over,
+        links,
+        compiler=arguments.compiler,
+        counts=arguments.counts,
+        allow_failure=arguments.allow_failure,
+    )
 
 
 def list_sizes(arguments: Arguments) -> dict[str, list[float]]:
