@@ -38,7 +38,7 @@ class Allowance:
         return max(0.0, self.operations - self.spent)
 
     def spend(self, operations: float) -> bool:
-        """Takes so many operations off the allowance. False where fewer are left, and ever after."""
+        """Takes operations off the allowance. False where fewer are left, and for every later call."""
         if self.exceeded or operations > self.operations - self.spent:
             self.exceeded = True
             return False

@@ -23,7 +23,7 @@ class ArgumentKind(NamedTuple):
 
 
 def instances(kinds: type | tuple[type, ...], wanted: str) -> ArgumentKind:
-    """Whatever is an instance of one of these types."""
+    """Arguments that are an instance of one of these types."""
     return ArgumentKind(lambda value: isinstance(value, kinds), wanted)
 
 
@@ -40,7 +40,7 @@ def _is_list_of(value: Any, kinds: type | tuple[type, ...]) -> bool:
 
 
 def _is_model(value: Any, *classes: str) -> bool:
-    """By the names of its classes: the models stand behind this on the way."""
+    """Whether a value is a model, by the names of its classes: the models import this module."""
     return any(base.__name__ in classes for base in type(value).__mro__)
 
 

@@ -138,7 +138,8 @@ else:
             return super().__new__(mcs, name, bases, own | namespace)
 
     class NamedTuple(tuple, metaclass=RowType):
-        """As that of `typing`, which compiles code and annotations for each class: 0.5 ms instead of 0.02."""
+        """`NamedTuple` without that of `typing`, which compiles code and annotations for each class: 0.5 ms instead of
+        0.02."""
 
         def __new__(cls, *values: Any, **named: Any) -> Self:
             if len(values) != len(cls._fields) or named:

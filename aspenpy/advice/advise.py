@@ -125,7 +125,7 @@ Watch = Callable[[str], None]  # gets the name of each step as it begins
 
 def on_one_node(case: Case, options: AdviceOptions) -> Case:
     """The case on one node of its machine, or on as many as hold its ranks where these are set; as it is where the
-    number of nodes is set or varied, or its network is for so many nodes only."""
+    number of nodes is set or varied, or its network fixes it."""
     machine = configurable(case.required_machine, case.socket)
     nodes = machine.parameter("nodes")
     names = {text.partition("=")[0] for text in options.wanted}

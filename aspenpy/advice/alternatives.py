@@ -34,9 +34,9 @@ SHAPES: dict[str, dict[str, str]] = {
     "fully_connected": {},
     "star": {},
 }
-"""For so many nodes: of switches with 36 ports, as FDR and EDR have, a fat tree with as many levels as it needs
-(Petrini and Vanneschi 1997) and a balanced dragonfly, p = h = a/2 (Kim et al. 2008); a cube, which the nodes have to
-make; one switch, or a link between any two."""
+"""Arguments of a network with a given number of nodes, by its kind: of switches with 36 ports, as FDR and EDR have, a
+fat tree with as many levels as it needs (Petrini and Vanneschi 1997) and a balanced dragonfly, p = h = a/2 (Kim et al.
+2008); a cube, which the nodes have to make; one switch, or a link between any two."""
 
 KINDS = ("topology", "memory_kind")
 
@@ -161,7 +161,9 @@ def machines_with_alternatives(machine: Machine, socket: str | None, wanted: Seq
         labels = tuple(item.label for item in found[0])
         places = tuple(map(float, range(len(labels))))
         here = labels.index(stated) if stated in labels else 0
-        variable = Variable(axis.name, "choice", 0.0, places[-1], float(here), places, labels, case=True)
+        variable = Variable(
+            axis.name, "choice", 0.0, places[-1], base=float(here), choices=places, labels=labels, case=True
+        )
         source: RangeSource = "user" if names else "vendor"
         origin = f"{'--vary' if names else 'the library'}: {', '.join(labels)}"
         ranges.append(ComponentRange(axis.name, variable, axis.name, factor=1.0, source=source, origin=origin))

@@ -58,7 +58,8 @@ class Configurable(Record):
 MOST_KEPT = 16  # machines that are kept for further questions
 
 _configurables: dict[tuple[int, str | None], tuple[Machine, Configurable]] = {}
-"""By the identity of a machine, which is kept with it: its cost trees are found by the identity of what comes out."""
+"""Configurable machines by the identity of the original, which is kept with them: cost trees are found by the identity
+of a machine."""
 
 
 def configurable(machine: Machine, socket: str | None = None) -> Configurable:

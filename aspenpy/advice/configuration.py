@@ -84,9 +84,9 @@ class Outcome(Record):
 
 
 class NearOptimal(Record):
-    """The best of a grid of so many configurations for an objective: all were tried. `configuration` has the components
-    that were varied. `gap` is by which part of the best value the search along pairs of components ends above it; 0
-    where it finds the same."""
+    """The best configuration for an objective on a grid all of which was tried. `configuration` has the components that
+    were varied. `gap` is by which part of the best value the search along pairs of components ends above it; 0 where it
+    finds the same."""
 
     objective: Objective
     configuration: Configuration
@@ -131,8 +131,8 @@ class Budget(Record):
 
 
 class PricedConfiguration(Record):
-    """A configuration on so many nodes, what a run takes with it, and what its machine costs (None where the machine
-    states no `cost`)."""
+    """A configuration with a number of nodes, what a run takes with it, and what its machine costs (None where the
+    machine states no `cost`)."""
 
     nodes: int
     configuration: Configuration
@@ -160,10 +160,10 @@ class BindingLimit(Record):
 
 
 class Decision(Record):
-    """For one input, the choice with the least `objective` of so many combinations, within a budget. `bindings` are the
-    limits each of which keeps it from being better; `jointly` those that do so only together. `front` are the choices
-    within the budget that none beats in both runtime and energy, the fastest first. `unmet` says in words why there is
-    none within the budget: `choice` is then the nearest."""
+    """The choice for one input: the least `objective` of all `combinations` within a budget. `bindings` are the limits
+    each of which keeps it from being better; `jointly` those that do so only together. `front` are the choices within
+    the budget that none beats in both runtime and energy, the fastest first. `unmet` says in words why there is none
+    within the budget: `choice` is then the nearest."""
 
     label: str
     settings: str
@@ -188,8 +188,8 @@ Steps = Literal["real", "whole", "doubling", "alternative"]
 
 
 class Location(Record):
-    """Where a hardware component stands in a machine model: a property of the parts of a `type` (core, cache, memory),
-    or how many of them there are (`QUANTITY`). Of caches `level` counts from the core, from 1 on."""
+    """The place of a hardware component in a machine model: a property of the parts of a `type` (core, cache, memory),
+    or how many of them there are (`QUANTITY`). `level` numbers caches from the core, beginning with 1."""
 
     type: str
     property: str
@@ -290,4 +290,4 @@ COMPONENTS: dict[str, HardwareComponent] = {
         HardwareComponent("memory_kind", "kind of memory", "", (), (0, 100), "of the library", "alternative"),
     )
 }  # fmt: skip
-"""By name."""
+"""Hardware components by name."""

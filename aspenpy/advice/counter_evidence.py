@@ -73,7 +73,7 @@ class Clusters(Record):
 
 
 def fuzzy_c_means(points: Floats, count: int, fuzziness: float = FUZZINESS, seed: int = 0) -> Clusters:
-    """So many clusters of points (points x coordinates): the best of some starts, the same for the same seed."""
+    """`count` clusters of points (points x coordinates): the best of some starts, the same for the same seed."""
     draws = numpy.random.default_rng(seed)
     found = [_from_start(points, draws.random((count, len(points))), fuzziness) for _ in range(STARTS)]
     memberships, objective = min(found, key=lambda item: item[1])
@@ -283,7 +283,7 @@ def counter_evidence(
 
 
 def _explain_variance(matrix: Floats, target: Floats, seed: int) -> tuple[Floats, Floats]:
-    """Each counter's part of R², by all runs and by each draw of a bootstrap (draws x counters)."""
+    """Shares of R² by counter: of all runs, and of each draw of a bootstrap (draws x counters)."""
     draws = numpy.random.default_rng(seed)
     rows = [numpy.arange(len(target)), *(draws.integers(len(target), size=len(target)) for _ in range(DRAWS))]
     products, cross, totals = [], [], []
@@ -299,7 +299,7 @@ def _explain_variance(matrix: Floats, target: Floats, seed: int) -> tuple[Floats
 
 
 def shapley_values(products: Floats, cross: Floats) -> Floats:
-    """By draw, the mean over all orders in which regressors may enter of what each then takes from the sum of squares
+    """Mean decrease of the sum of squares by each regressor over all orders in which they may enter, for each draw
     (draws x regressors), from products of centred columns and theirs with the target."""
     count = cross.shape[1]
     taken: dict[tuple[int, ...], Floats] = {(): numpy.zeros(len(cross))}
@@ -321,8 +321,8 @@ def shapley_values(products: Floats, cross: Floats) -> Floats:
 
 
 def _profiles(values: Floats, target: Floats) -> Floats:
-    """Each counter over the runs, centred and of length 1, turned to rise with the metric (counters x runs): the
-    squared distance of two is 2 (1 - r), with r their correlation."""
+    """Values of the counters over the runs, centred and of length 1, with their sign chosen to rise with the metric
+    (counters x runs): the squared distance of two is 2 (1 - r), with r their correlation."""
     centred = values - values.mean(axis=0)
     profiles = (centred / numpy.sqrt(numpy.square(centred).sum(axis=0))).T
     rises = profiles @ (target - target.mean())
@@ -351,9 +351,9 @@ def _name_clusters(clusters: Clusters, known: Sequence[tuple[str, ...]], fuzzine
 def _component_memberships(
     clusters: Clusters, names: Sequence[str], known: Sequence[tuple[str, ...]]
 ) -> dict[str, Floats]:
-    """How far each counter belongs to each component: clusters of one name together. A counter that is known belongs to
-    none but the components that it is known for, to the first of them where no cluster has the name of one: bytes of
-    memory that rise with the cycles of the cores do not tell of the core clock."""
+    """Memberships of counters in components; clusters of the same name are added up. A known counter belongs only to
+    the components it is known for, and to the first of them where no cluster bears the name of any: bytes of memory
+    that rise with the cycles of the cores do not tell of the core clock."""
     found: dict[str, Floats] = {}
     for name, row in zip(names, clusters.memberships, strict=True):
         found[name] = found.get(name, numpy.zeros(len(row))) + row

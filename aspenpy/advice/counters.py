@@ -242,7 +242,7 @@ def find_counter(*names: str) -> KnownCounter | None:
 
 @cache
 def _patterns() -> tuple[tuple[KnownCounter, re.Pattern[str]], ...]:
-    """Each counter's name as a pattern. Names in full go before those with a `*`, the longest first."""
+    """Counters with their names as patterns. Names in full go before those with a `*`, the longest first."""
     ordered = sorted(KNOWN_COUNTERS, key=lambda item: ("*" in item.name, -len(item.name)))
     spelt = ((item, _spell_counter(item.name.lower().replace("-", "_"))) for item in ordered)
     return tuple((item, re.compile(text)) for item, text in spelt)

@@ -33,7 +33,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.tables.result import Result
 
 MOST_COMBINATIONS = 20_000
-"""Of a grid of which all are tried: less than a second for the applications of the library."""
+"""Most points of a grid that is tried in full: less than a second for the applications of the library."""
 
 ALIKE = 1e-12  # objectives this close to each other are equal as far as rounding can tell
 MOST_STEPS = 1000  # of a search; each makes the objective less, and there are finitely many combinations
@@ -44,7 +44,7 @@ WORTH: dict[Objective, Callable[[Floats], Floats]] = {
     "edp": lambda values: values[0] * values[1],
     "ed2p": lambda values: values[0] ** 2 * values[1],
 }
-"""Each objective as a function of rows of runtime and energy."""
+"""Objectives as functions of rows of runtime and energy."""
 
 
 class LevelGrid:
@@ -121,11 +121,11 @@ MOST_CONFIGURATIONS = 100_000
 
 
 class DesignSpace(Result):
-    """An application on a machine, over the `wanted` hardware components (see `ranges_of`), of which each takes so many
-    `levels`. Where the application's number of ranks is free, a rank runs in each place that the machine has for one;
-    `size` are the parameters whose product is the size of its problem. A component that the case sets is not varied,
-    unless it is `set_too`: then around what it is set to. `left_out` are components that are not varied, since they are
-    not significant. Raises AspenError."""
+    """An application on a machine, over the `wanted` hardware components (see `ranges_of`), each at `levels` values.
+    Where the application's number of ranks is free, a rank runs in each place that the machine has for one; `size` are
+    the parameters whose product is the size of its problem. A component that the case sets is not varied, unless it is
+    `set_too`: then around what it is set to. `left_out` are components that are not varied, since they are not
+    significant. Raises AspenError."""
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ MOST_TOGETHER = 5_000_000  # combinations of groups that are looked at, for one 
 
 
 class Workload(Record):
-    """An application's case with an input, which is to run so many times."""
+    """An application's case with an input, and the number of its runs."""
 
     case: Case
     input: ApplicationInput
@@ -56,10 +56,10 @@ class Cluster(Record):
 
 
 class Grouped(Result):
-    """The best cluster of one group, and of up to so many, for several workloads: with the least objective of all runs
-    together. Groups work at the same time, on at most so many `nodes` in all, and runs in a group one after the other.
-    A budget holds for all of it: of groups power and money add up, of all runs energies; the time is that of the group
-    that takes longest. Raises AspenError where no cluster keeps to the budget."""
+    """The best cluster of one group, and of up to `groups` groups, for several workloads: with the least objective of
+    all runs together. Groups work at the same time, on at most `nodes` nodes in all, and runs in a group one after the
+    other. A budget holds for all of it: of groups power and money add up, of all runs energies; the time is that of the
+    group that takes longest. Raises AspenError where no cluster keeps to the budget."""
 
     def __init__(
         self,
@@ -93,8 +93,8 @@ class Grouped(Result):
         return tuple(drop_repeats([item for each in self.workloads for item in each.case.application.warnings]))
 
     def _columns_of_group(self, part: tuple[int, ...]) -> Floats:
-        """For a group with some applications, a column for each configuration that all of them can have: the time of
-        its runs, its nodes, and what it takes of what is added up."""
+        """Time, number of nodes and summed metrics of a group's runs, with a column for each configuration that all of
+        its applications can have."""
         chosen = [(self.choices[place], self._rows[place], self.workloads[place].runs) for place in part]
         first, rows, _ = chosen[0]
         time = numpy.sum([runs * choices.runtime[rows] for choices, rows, runs in chosen], axis=0)
@@ -156,7 +156,7 @@ def _nodes(choices: Choices) -> Floats:
 
 
 def _common(choices: Sequence[Choices]) -> list[list[int]]:
-    """For each application the rows of the configurations that all of them can have, in the same order."""
+    """Rows of the configurations that all applications can have, by application and in the same order."""
     names = [[item.component for item in each.space.ranges] for each in choices]
     if any(other != names[0] for other in names):
         fail("other-components", "the applications do not have the same hardware components to vary", hint="name them")
@@ -168,7 +168,7 @@ def _common(choices: Sequence[Choices]) -> list[list[int]]:
 
 
 def _partitions(count: int, groups: int) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """All ways to put so many things into at most so many groups."""
+    """All partitions of `count` things into at most `groups` groups."""
 
     def extend_partition(first: int, parts: tuple[tuple[int, ...], ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
         if first == count:

@@ -29,7 +29,7 @@ PROBLEMS = (("nx", "ny", "nz"), ("rows",))
 class ApplicationProblem(Record):
     """An application's problem, for runs on more cores: the parameter of its number of `ranks` (None where it has none,
     or it is set), the parameters whose product is the `size` of its problem, and whether that is the problem of one
-    rank, so that all of it grows with the ranks. Then the whole problem is that of so many `holders`: the ranks of one
+    rank, so that all of it grows with the ranks. Then the whole problem is that of `holders` ranks: the ranks of one
     node of the machine as its model states it, whatever is set or varied of the hardware. Of the places of a machine as
     many hold a rank as the program accepts (`accepted`; None where it takes any number)."""
 
@@ -40,7 +40,7 @@ class ApplicationProblem(Record):
     accepted: CountRule | None = None
 
     def ranks_on(self, places: Expr) -> Expr:
-        """The number of ranks on so many places."""
+        """The number of ranks on `places` places."""
         return places if self.accepted is None else self.accepted.largest_up_to(places)
 
 
@@ -93,7 +93,7 @@ def _refuse(work: WorkFormulas, growth: Growth, size: tuple[str, ...]) -> NoRetu
 
 
 def one_node(machine: Machine, socket: str | None) -> dict[str, Setting]:
-    """The setting that leaves one node of a configurable machine; none where its network is for so many nodes only, or
+    """The setting that leaves one node of a configurable machine; none where its network fixes the number of nodes, or
     where its number of nodes cannot be changed."""
     nodes = configurable(machine, socket).parameter("nodes")
     if nodes is None:

@@ -147,8 +147,8 @@ def _read_host() -> list[str]:
 
 VOLT = "V"  # a unit that the language does not have
 WIDER = 2.0
-"""Where nobody states a range, it goes from the machine's value over this to the machine's value times this; to the
-machine's value alone of what can only be turned down."""
+"""Factor between the machine's value and either end of a range that nobody states. The range of what can only be turned
+down ends at the machine's value."""
 
 EVERY = ("all",)  # in place of components: all that the machine states, whether somebody can turn them or not
 
@@ -241,7 +241,8 @@ def _place(parameter: ComponentParameter) -> tuple[str, float]:
 
 
 def _variable(component: HardwareComponent, parameter: ComponentParameter, low: float, high: float) -> Variable:
-    """In the unit of the component. What goes by doublings is a choice among those of the machine's value."""
+    """The hardware component as a variable, in the component's unit. What goes by doublings is a choice among those of
+    the machine's value."""
     if component.steps == "doubling":
         steps = numpy.arange(-60.0, 61.0)
         values = parameter.base * 2.0**steps
@@ -254,8 +255,8 @@ def _variable(component: HardwareComponent, parameter: ComponentParameter, low: 
 
 def _choice(component: HardwareComponent, parameter: ComponentParameter, values: tuple[float, ...]) -> Variable:
     labels = tuple(format_quantity(value, component.unit) for value in values)
-    ends = min(values), max(values)
-    return Variable(component.name, "choice", *ends, parameter.base, values, labels, component.unit)
+    low, high, base = min(values), max(values), parameter.base
+    return Variable(component.name, "choice", low, high, base=base, choices=values, labels=labels, unit=component.unit)
 
 
 def _range_from_list(component: HardwareComponent, parameter: ComponentParameter, axis: Axis) -> ComponentRange:

@@ -141,7 +141,7 @@ class Scaled(Result):
         )
 
     def _ranks_on(self, places: int) -> int:
-        """The ranks that run on so many places: as many as the program accepts."""
+        """The largest number of ranks that the program accepts on `places` places."""
         accepted = self.problem.accepted
         return places if accepted is None else accepted.largest_below(places) or places
 
@@ -183,7 +183,7 @@ def node_counts(most: int) -> list[int]:
 
 
 def knee(places: Sequence[int], heights: Sequence[float]) -> int | None:
-    """Where a falling curve is farthest below the line between its ends; None where it is nowhere below."""
+    """The place at which a falling curve is farthest below the line between its ends; None where no point is below."""
     low, high = min(heights), max(heights)
     if len(places) < 3 or not heights[-1] < heights[0]:
         return None

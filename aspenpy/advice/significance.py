@@ -22,7 +22,7 @@ MOST_RUNS = 10_000
 
 
 class MeasuredSamples(Record):
-    """The `runs` of so many `configurations` of which the `metric` was measured. `single` configurations ran once.
+    """Numbers of `runs` and `configurations` of which the `metric` was measured. `single` configurations ran once.
     `widest` is the widest confidence interval of a mean, half of it relative to the mean, None where each ran once;
     `more` are the runs that its configuration still needs for half the interval to be within the target."""
 
@@ -104,7 +104,7 @@ class CounterShare(Record):
 
 
 class ClusterNumber(Record):
-    """So many clusters, with the partition coefficient and Xie and Beni's index; `chosen` is one of them."""
+    """A number of clusters, with the partition coefficient and Xie and Beni's index; `chosen` is one of them."""
 
     count: int
     partition: float

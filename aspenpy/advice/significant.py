@@ -42,7 +42,7 @@ class Significant(Result):
 
     @cached_property
     def by_model(self) -> tuple[Significance, ...]:
-        """Each component's sensitivity in parts of the sum of all, of runtime and of energy."""
+        """Sensitivities of runtime and energy to each component, as shares of the sum over all components."""
         found: list[Significance] = []
         for metric in METRICS:
             singles = self.space.single_effects.get(metric, ())

@@ -32,8 +32,8 @@ CLOCKS = 513  # at which the power is worked out; between them it is interpolate
 
 
 class Restriction(Record):
-    """A component, or the `power` of a socket, with so many of its `parts` left (1 first) and the `values` that these
-    are, in base units: runtimes (s) and energies (J; none where the machine states no power)."""
+    """A component, or the `power` of a socket, the remaining `parts` of it (1 first) and the `values` that these are,
+    in base units: runtimes (s) and energies (J; none where the machine states no power)."""
 
     component: str
     parts: tuple[float, ...]
@@ -48,8 +48,8 @@ class Restriction(Record):
 
 
 class Throttled(Result):
-    """An application whose machine is restricted, one thing after the other, in so many `pieces`, and whose components
-    lose some of what they are by `noise`, a relative standard deviation. Raises AspenError."""
+    """An application whose machine is restricted in `pieces` steps, one component, or the power, at a time; `noise` is
+    the relative standard deviation by which components fall short of their values. Raises AspenError."""
 
     def __init__(
         self, case: Case, options: EnergyOptions = DEFAULT, pieces: int = PIECES, noise: float = NOISE
@@ -86,9 +86,9 @@ class Throttled(Result):
         return Restriction(component, self.parts, _floats(points[:, index] * factor), *_rows(values))
 
     def _power(self) -> Restriction | None:
-        """With caps of a socket's power, in parts of what the kernel that draws most draws there: the clock falls until
-        the cap holds, and below the lowest clock the socket waits. Parts that leave nothing for work are left out. None
-        where the model of power knows no caps."""
+        """Runtimes and energies under caps of a socket's power, relative to the power of the kernel that draws most:
+        the clock falls until the cap holds, and below the lowest clock the socket waits. Parts that leave nothing for
+        work are left out. None where the model of power knows no caps."""
         prediction = self.space.prediction
         if self.powerless is not None:
             return None

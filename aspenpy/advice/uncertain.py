@@ -89,9 +89,9 @@ FITTED_PACKAGE, FITTED_BOARD = "intel_xeon_platinum_8360y", "nvidia_a100_40gb"  
 
 
 class Claim(Record):
-    """How far something may be off: the `name` of a hardware component, of a parameter, or runtime or power; the
-    standard `deviation` of it, a part of its value; and the comparison that states it, None where it is `given` by the
-    user or assumed."""
+    """An error to expect: the `name` of a hardware component or parameter, or runtime or power; its standard
+    `deviation` relative to its value; and the comparison that states it, None where it is `given` by the user or
+    assumed."""
 
     name: str
     deviation: float

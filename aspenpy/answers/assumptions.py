@@ -15,7 +15,7 @@ from aspenpy.models.machine.texts import provenance
 from aspenpy.record import Record
 
 DECIDES = 0.25
-"""From such a sensitivity on, an assumed number decides: 10 % in it are 2.5 % of the runtime."""
+"""Least sensitivity at which an assumed number decides a runtime: 10 % of the number are 2.5 % of the runtime."""
 
 
 class DecidingAssumption(Record):

@@ -87,7 +87,7 @@ def cache_ceilings(machine: Machine, socket: str | None, settings: Mapping[str, 
 
 
 def _peak_of_data_sheet(component: Component, count: float, definitions: Mapping[Expr, Expr]) -> float | None:
-    """The data sheet's rate of so many components that state another one as attained."""
+    """The data sheet's rate of `count` components that state another rate as attained."""
     stated = component.value("bandwidth")
     if stated is None or component.value("attained_bandwidth") is None:
         return None

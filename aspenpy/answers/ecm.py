@@ -35,7 +35,7 @@ class EcmTerm(Record):
 
 
 class EcmBlock(Record):
-    """A block on one core: cycles for a line of work, which is so many `iterations`. `overlapping` is T_OL; `cores` is
+    """A block on one core: cycles for a cache line of work, `iterations` of the loop. `overlapping` is T_OL; `cores` is
     how many of the `available` cores of a memory saturate it, None where the block leaves it alone."""
 
     kernel: str

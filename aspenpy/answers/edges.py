@@ -22,8 +22,9 @@ from aspenpy.record import Record
 from aspenpy.tables.numbers import format_expected
 
 QUANTITIES = ("accesses", "misses", "fetched", "written_back", "victims", "warm")
-"""Of a requirement at a level: words or lines that reach it, those not found; bytes of lines fetched, of dirty lines
-written back, of clean ones given to a level that takes victims, and of those found as earlier blocks left them."""
+"""Counts of a requirement at a level: words or lines that reach it, those not found; bytes of lines fetched, of dirty
+lines written back, of clean ones given to a level that takes victims, and of those found as earlier blocks left
+them."""
 
 IN_DOUBT = ("unsure", "missed_anywhere", "found_anywhere")
 """Misses of touches of which only some are thought to find their line; those more and fewer if lines lay anywhere."""
@@ -99,11 +100,11 @@ LIMITS: Mapping[str, Mapping[int, Limits]] = {
     "tables": {8: Limits(0.25, 2, 0.2), 5: Limits(0.2, 2, 0.2), 2: Limits(0.12, 0.15, 0.35), 1: Limits(0.2, 3, 0.4)},
     "nests": {8: Limits(0.2, 2, 0.2), 5: Limits(0.15, 2, 0.2), 2: Limits(0.12, 3, 0.35), 1: Limits(0.2, 3, 0.6)},
 }
-"""By what a count is an approximation of, the least certain first, and by the fewest ways for which they are, chosen by
-10,000 random programs (docs/caches.md). Walks at offsets and what the run left are estimated by distances; nests that
-meet in a structure, or have corners, by parts of it; tables by one time for which all lines stay, though of few ways
-some have more passing through; other nests set by set, which is exact but for where it drifts. A way is a large part of
-few."""
+"""Limits by the approximation that made a count, the least certain first, and by the fewest ways that they hold for;
+chosen by 10,000 random programs (docs/caches.md). Walks at offsets and what the run left are estimated by distances;
+nests that meet in a structure, or have corners, by parts of it; tables by one time for which all lines stay, though of
+few ways some have more passing through; other nests set by set, which is exact but for where it drifts. A way is a
+large part of few."""
 
 
 def approximation_of(costs: Sequence[RequirementTraffic]) -> str:
@@ -126,7 +127,7 @@ def approximation_of(costs: Sequence[RequirementTraffic]) -> str:
 
 
 def limits_of(approximation: str, ways: float) -> Limits:
-    """The limits in sets of so many ways."""
+    """The limits of an approximation in sets of `ways` ways."""
     by_ways = LIMITS[approximation]
     return next((limits for fewest, limits in by_ways.items() if ways >= fewest), by_ways[1])
 
@@ -135,13 +136,13 @@ BY_PLACE, OF_ALL = 0.85, 0.2
 """The shares of a block's misses, and of all of its level, from which it matters where arrays begin."""
 
 UNSURE_BY = 2
-"""How many times the misses that are unsure may be more, or fewer, and those that two laws differ by."""
+"""Factor by which unsure misses, and those in which two laws differ, may be more or fewer."""
 
 FEW = 1e-3
 """The share of its accesses below which a change at a level is told to nobody."""
 
 FEW_MISSES = 60
-"""Misses of a level that are so few that shares of them are told to nobody: they count as so many."""
+"""Fewest misses of a level of which shares are reported; fewer count as this many."""
 
 VARIATIONS: Mapping[str, Variation] = {
     "smaller": Variation(-MARGIN),
@@ -153,9 +154,9 @@ VARIATIONS: Mapping[str, Variation] = {
 
 class MissSpread(Record):
     """The misses of some accesses at a level, or bytes of what they ask for: as the machine states its caches, and as
-    they might be, also with a way `less` or `more` in all sets. So many of them are `unsure`, of sets nearly full;
-    so many more would be `missed`, or fewer, `found`, if lines lay anywhere. They are `near_edge`, `in_full_sets` or
-    `by_law` where that puts their block in doubt, and `by_place` where it matters where its arrays begin."""
+    they might be, also with a way `less` or `more` in all sets. `unsure` are those of sets nearly full; if lines lay
+    anywhere, `missed` would be added, or `found` taken away. They are `near_edge`, `in_full_sets` or `by_law` where
+    that puts their block in doubt, and `by_place` where it matters where its arrays begin."""
 
     accesses: float
     misses: float
@@ -189,10 +190,7 @@ class MissSpread(Record):
     def like(self, block: MissSpread) -> MissSpread:
         """A part of the spread of a block, with the flags of the block."""
         return self.replace(
-            near_edge=block.near_edge,
-            by_place=block.by_place,
-            in_full_sets=block.in_full_sets,
-            by_law=block.by_law,
+            near_edge=block.near_edge, by_place=block.by_place, in_full_sets=block.in_full_sets, by_law=block.by_law
         )
 
     @property
@@ -238,7 +236,8 @@ def _totals_in(hierarchy: Hierarchy, tree: CostTree) -> Totals:
 
 
 class Edges:
-    """Where the misses of a prediction turn; `stated` is what is moved in the caches that the machine states."""
+    """The cache sizes and places at which the misses of a prediction turn; `stated` is what is moved in the caches that
+    the machine states."""
 
     def __init__(self, prediction: Evaluation, stated: Mapping[Moved, float]) -> None:
         self.prediction = prediction
@@ -287,7 +286,7 @@ class Edges:
         return self._of_requirements(kernel, [need], level).like(self.of_block(kernel, block, level))
 
     def of_memory(self, asked: float) -> MissSpread:
-        """The bytes between the last level and memory, of so many that are asked for."""
+        """Bytes between the last level and memory, where `asked` are asked for."""
         last = [*self._ways][-1]
         spread = self._sum_spread([key for key in self.stated if key.level == last and key.quantity in MOVING], asked)
         costs = [cost for block in self.prediction.tree.blocks for cost in self._traffic_of(block)]

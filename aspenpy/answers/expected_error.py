@@ -22,12 +22,12 @@ COVERAGE = 0.9
 """Part of such cases that lie in an interval."""
 
 UNKNOWN_SHARE = 0.1
-"""From such a share of the runtime in classes that were compared with nothing, no interval is claimed."""
+"""Share of the runtime in classes that were compared with nothing from which on no interval is claimed."""
 
 
 class ErrorClass(Record):
-    """The interval of measured over predicted in which nine of ten cases of a class lie: `count` cases of so many
-    `groups` (kernels or systems), of which nobody saw `unseen` while the models were made."""
+    """The interval of measured over predicted in which nine of ten cases of a class lie: `count` cases in `groups`
+    groups (kernels or systems), of which nobody saw `unseen` while the models were made."""
 
     name: str
     low: float
@@ -92,7 +92,7 @@ def expected_error(found: Evaluation) -> ExpectedError:
 
 
 def combine_classes(seconds: Mapping[str, float]) -> ExpectedError:
-    """The error to expect where each class bounds a run for so many seconds."""
+    """The error to expect, given the seconds for which each class bounds a run."""
     total = sum(seconds.values())
     shares = {name: seconds[name] / total for name in sorted(seconds, key=lambda name: -seconds[name]) if seconds[name]}
     classes = {name: share for name, share in shares.items() if name in ERROR_CLASSES}

@@ -37,7 +37,7 @@ METRICS: dict[str, Metric] = {
     "runtime": Metric(lambda prediction: prediction.tree.runtime, "s"),
     **{name: _energy_metric(name, unit) for name, unit in ENERGY_UNITS.items()},
 }
-"""By name. Any other name is that of a resource, or of a property that components of the machine have."""
+"""Metrics by name. Any other name is that of a resource, or of a property that components of the machine have."""
 
 
 def find_metric(name: str) -> Metric:

@@ -48,7 +48,7 @@ class Message(Record):
 
 
 class Collective(Record):
-    """One collective of so many bytes: seconds, the algorithm that is the fastest, and why that is a lower bound."""
+    """One collective of `size` bytes: seconds, the algorithm that is the fastest, and why that is a lower bound."""
 
     name: str
     size: float
@@ -123,8 +123,8 @@ class Network(Result):
         return float(self.topology.figures()["bisection"]) * self.parts["link"]
 
     def placement(self, ranks: int) -> RunPlacement | None:
-        """Where so many ranks are; None where nobody says what each occupies. Raises AspenError for more than there are
-        places for."""
+        """The placement of `ranks` ranks; None where nobody says what each occupies. Raises AspenError for more ranks
+        than places."""
         placed, count = self._paths.ranks, graph.number(ranks)
         if placed is None:
             return None
@@ -132,8 +132,8 @@ class Network(Result):
         return count_placed(placed, count, [*self.machine.first_places(self._paths.socket)], self._values)
 
     def messages(self, sizes: Iterable[float] = SIZES, ranks: int | None = None) -> list[Message]:
-        """Messages from one node to another that has nothing else to do: to any of the machine, or of those on which so
-        many ranks are."""
+        """Messages from one node to another that has nothing else to do: to any of the machine, or to any of those that
+        hold `ranks` ranks."""
         placed, sizes = self._paths.ranks, tuple(sizes)
         count = graph.ONE if ranks is None and placed is not None and placed.asked_nodes is not None else ranks
         part = network_of_run(self._interconnect, placed, None if count is None else graph.to_expr(count))
@@ -146,7 +146,7 @@ class Network(Result):
         return [Message(size, float(near), float(far)) for size, near, far in zip(sizes, *times, strict=True)]
 
     def collective(self, name: str, ranks: int, size: float) -> Collective:
-        """A collective among so many ranks; sizes are those of docs/networks.md. Raises AspenError, as where several
+        """A collective among `ranks` ranks; sizes are those of docs/networks.md. Raises AspenError, as where several
         kinds of sockets leave open which links inside of a node join the ranks."""
         choose_socket(self.machine, self.socket)  # for its error alone
         require_known(name, COLLECTIVES, "unknown-collective", f"unknown collective `{name}`")

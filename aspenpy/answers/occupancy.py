@@ -71,7 +71,7 @@ class BlockSeconds(Total):
 
 
 class Width(Record):
-    """How many instances a block has on average, how many cores they keep busy, and its seconds over the run."""
+    """Mean number of a block's instances, number of cores that they keep busy, and its seconds over the run."""
 
     instances: float
     busy_cores: float

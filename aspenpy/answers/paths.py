@@ -39,8 +39,8 @@ class EnclosingBranch(Record):
 
 
 class Scene(Record):
-    """Where a flow stands: the call path, what its symbols and data structures are there, what is around it, from the
-    outside in, and the labels of the statements around it, each with the number of kernels above."""
+    """The surroundings of a flow: the call path, the meaning of its symbols and data structures, the flows around it,
+    from the outside in, and the labels of the statements around it, each with the number of kernels above."""
 
     kernel: flow.Kernel
     path: tuple[str, ...]

@@ -32,8 +32,8 @@ from aspenpy.traces.hierarchy import (
 
 class LaidOutAccess(Record):
     """An access in numbers, and the bytes from the first that it touches to the end of the last; of a stencil also
-    those from the begin of the grid to its first point, `rim`. Of the extent so much is `filled` with words, and from
-    one run of them to the next are `gap` bytes. Data that are `warm` were touched before."""
+    those from the begin of the grid to its first point, `rim`. `filled` bytes of the extent hold words, and `gap` bytes
+    lie between one run of them and the next. Data that are `warm` were touched before."""
 
     played: PlayedAccess
     requirement: flow.Requirement
@@ -112,7 +112,7 @@ def _loop_exprs(loop: StridedLoop, depth: int) -> list[Expr]:
 def _rows_of_loops(
     pattern: Affine | Stencil | Offsets, values: Sequence[Any]
 ) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
-    """For each loop its stride and the factors of its bounds, from the values of `access_exprs`."""
+    """Stride and factors of the bounds of each loop, from the values of `access_exprs`."""
     points = len(pattern.offsets) if isinstance(pattern, Offsets) else 0
     rest = list(values[4 : len(values) - points])
     depth = int((math.isqrt(9 + 8 * len(rest)) - 3) // 4)
@@ -159,22 +159,12 @@ def part_of(
     """An access as it is played among such loops. Loads draw apart from each other, and a store draws what the load of
     the same table has drawn."""
     requirement, pattern = access.requirement, access.pattern
-    word, count = round(values[0]), round(values[1])
     if isinstance(pattern, Distances):
         message = "reuse distances have no addresses that could be simulated"
         fail("no-addresses", message, requirement.span, hint="state the loops as a `nest`, or leave --simulate out")
-    common = (access.writes, access.streaming, owner)
     if isinstance(pattern, Scattered):
-        table = max(1, round(values[3]) // word)
-        draw = (requirement.target, pattern, access.writes)
-        drawn[draw] = drawn.get(draw, 0) + 1
-        played = PlayedAccess(
-            DRAWN, *common, 0, word, 1 << 62, (), (), count=count, places=table, seed=SEED + 2 * drawn[draw]
-        )
-        size, name = table * word, requirement.target
-        return LaidOutAccess(
-            played, requirement, name, is_placed=False, extent=size, filled=size, gap=size, warm=access.warm
-        )
+        return _draw_words(access, values, owner, drawn)
+    word, count = round(values[0]), round(values[1])
     assert isinstance(pattern, Affine | Stencil | Offsets)
     rows = _rows_of_loops(pattern, values)
     strides = tuple(row[0] for row in rows)
@@ -196,7 +186,19 @@ def part_of(
     kind, count = (IN_STEP, count) if follows else (PACED, count // len(offsets))
     # In step, 1 means outside of a loop; a loop of one pass that the block has moves nothing either way.
     own = tuple(1 if _is_once(row) else 2 for row in rows) if follows else trips
-    played = PlayedAccess(kind, *common, place + rim, word, moving, strides, own, offsets, count)
+    played = PlayedAccess(
+        kind,
+        access.writes,
+        access.streaming,
+        owner=owner,
+        base=place + rim,
+        word=word,
+        stride=moving,
+        steps=strides,
+        trips=own,
+        offsets=offsets,
+        count=count,
+    )
     if len(rows) > MOST_LOOPS:
         fail("too-deep", f"a simulation follows {MOST_LOOPS} nested loops at most", requirement.span)
     return LaidOutAccess(
@@ -209,6 +211,33 @@ def part_of(
         gap=gap,
         rim=rim,
         warm=access.warm,
+    )
+
+
+def _draw_words(access: Access, values: Sequence[Any], owner: int, drawn: dict[tuple[Any, ...], int]) -> LaidOutAccess:
+    """An access to words of a table that are drawn, each as likely."""
+    requirement = access.requirement
+    word, count = round(values[0]), round(values[1])
+    table = max(1, round(values[3]) // word)
+    draw = (requirement.target, access.pattern, access.writes)
+    drawn[draw] = drawn.get(draw, 0) + 1
+    played = PlayedAccess(
+        DRAWN,
+        access.writes,
+        access.streaming,
+        owner=owner,
+        base=0,
+        word=word,
+        stride=1 << 62,
+        steps=(),
+        trips=(),
+        count=count,
+        places=table,
+        seed=SEED + 2 * drawn[draw],
+    )
+    size, name = table * word, requirement.target
+    return LaidOutAccess(
+        played, requirement, name, is_placed=False, extent=size, filled=size, gap=size, warm=access.warm
     )
 
 

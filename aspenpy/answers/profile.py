@@ -197,7 +197,7 @@ class Profile(Result):
 
 @one_allowance
 def profile(app: Application | Case, machine: Machine | None = None, **options: Unpack[CaseOptions]) -> Profile:
-    """Where the time of a kernel on the machine goes; the arguments are those of `predict`.
+    """The time of a kernel on the machine by callee, call path and block; the arguments are those of `predict`.
 
     :returns: seconds and calls by kernel, call path and block
     :raises AspenError: as `predict`

@@ -113,7 +113,7 @@ class Roofline(Result):
 
     @cached_property
     def points(self) -> tuple[RooflinePoint, ...]:
-        """Each application and behind it its kernels that do flops, the one that takes longest first."""
+        """Points of the applications, each followed by its kernels that do flops, the one that takes longest first."""
         return tuple(point for prediction in self.predictions for point in roofline_points(prediction))
 
 
@@ -130,8 +130,8 @@ def roofline(machine: Machine, apps: Iterable[Application | Case] = (), **option
 
 
 def _evaluate_taking_part(prediction: Prediction, ceiling: Ceiling) -> tuple[float, float]:
-    """How many of a ceiling's components have work, and how many at their full rate would serve as much; all of them
-    where it is not known outside of loops."""
+    """Number of a ceiling's components that have work, and the number that would serve as much at their full rate; all
+    of them where it is not known outside of loops."""
     tree = prediction.tree
     place = next((place for place in tree.machine.places(tree.socket) if place.path == ceiling.path), None)
     known = [] if place is None else count_participants(tree, place, ceiling.resources[0])
@@ -141,9 +141,9 @@ def _evaluate_taking_part(prediction: Prediction, ceiling: Ceiling) -> tuple[flo
 
 
 def count_participants(tree: CostTree, place: Place, resource: str) -> list[tuple[Expr, Expr]]:
-    """How many components of a place each block that the roofline knows has work for, and how many at their full rate
-    would serve as much, where that is known outside of loops. A memory on which few cores draw sends less than its full
-    rate (`cost.sharing`)."""
+    """Number of components of a place that each block of the roofline has work for, and the number that would serve as
+    much at their full rate, where both are known outside of loops. A memory on which few cores draw sends less than its
+    full rate (`cost.sharing`)."""
     blocks = (
         cost for cost in tree.blocks.values() if any(it.requirement.resource in PLACED_BY for it in cost.requirements)
     )

@@ -33,7 +33,8 @@ from aspenpy.record import Record
 PLACED_BY = (COMPUTE, *MEMORY, *FILE_RESOURCES)  # the resources that a roofline knows
 
 Values = Mapping[Any, float]
-"""By `Asked`, `ServedBy`, `Ideal`, `Contended` and `KernelSeconds`; the kernel None stands for all of them together."""
+"""Values by `Asked`, `ServedBy`, `Ideal`, `Contended` and `KernelSeconds`; the kernel None stands for all of them
+together."""
 
 
 class Asked(Total):

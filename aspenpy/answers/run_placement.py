@@ -1,4 +1,4 @@
-"""Where the ranks of a run are: the numbers that its one placement gives for its number of ranks."""
+"""Placement of the ranks of a run: the numbers that its one placement gives for its number of ranks."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MOST_SOCKETS = 16  # of a node whose sockets are drawn one by one
 class RunPlacement(Record):
     """`ranks` of a run on `nodes` and `sockets`, with the most on one of each, bound to a component in words; `sockets`
     and `of_socket` are None on a machine without any, or where each rank has several. `on_sockets` are the ranks on
-    each socket of the fullest node, which has so many `cores` to a socket, in so many NUMA `domains`, and
-    `cores_of_rank` for each rank; parts of their work go to cores by a `schedule`, where that matters."""
+    each socket of the fullest node, which has `cores` cores to a socket, in `domains` NUMA domains, and `cores_of_rank`
+    for each rank; parts of their work go to cores by a `schedule`, where that matters."""
 
     ranks: int
     nodes: int
@@ -40,8 +40,8 @@ class RunPlacement(Record):
     dealt_to_domains: bool = False
 
     def cores_in_domains(self, ranks: int) -> list[float]:
-        """The cores with a rank in each NUMA domain of a socket that has so many ranks: dealt out to domains one by
-        one, or filling one domain after the other."""
+        """The cores with a rank in each NUMA domain of a socket with `ranks` ranks: dealt out to domains one by one, or
+        filling one domain after the other."""
         size = self.cores / self.domains
         if self.dealt_to_domains and self.cores_of_rank <= size:
             return [
@@ -68,7 +68,7 @@ class RunPlacement(Record):
 
 
 def _describe_most(ranks: int, components: int, fullest: int) -> str:
-    """How many ranks are on each component, or at most on the fullest where they do not come out even."""
+    """The number of ranks on each component in words, or on the fullest where they do not come out even."""
     return f"{fullest:,}" if fullest * components == ranks else f"at most {fullest:,}"
 
 
@@ -97,7 +97,7 @@ def run_placement(prediction: Evaluation) -> RunPlacement | None:
 def count_placed(
     placement: RankPlacement, ranks: Expr, places: Sequence[Place], values: Callable[[list[Expr]], list[Any]]
 ) -> RunPlacement:
-    """The placement of so many ranks on these places, in numbers by the `values` of formulas."""
+    """The placement of `ranks` ranks on these places, in numbers by the `values` of formulas."""
     asked = _asked_of(placement, ranks, places)
     found = dict(zip(asked, values([*asked.values()]), strict=True))
     on_sockets = found.get("of_full_socket", 0) >= 1  # else a rank has several sockets, or there are none

@@ -236,7 +236,7 @@ class Scope:
         return tuple(model.enums[node.member_of].members)
 
     def is_count(self, name: str) -> bool:
-        """Whether a parameter has so many of something, which are whole."""
+        """Whether a parameter counts something, and so has whole values."""
         return self.symbol(name) in self._counts
 
     @cached_property

@@ -49,7 +49,7 @@ PAGE = 4096
 """Bytes of a page of the operating system, where data structures begin."""
 
 FIRST_PAGE = 1 << 30
-"""Where the first one does: behind all addresses that a model gives by `at`."""
+"""Address of the first data structure: behind all addresses that a model gives by `at`."""
 
 
 class _Asked(Record):
@@ -73,8 +73,8 @@ class _Plan(Record):
 
 
 class _Owner(Record):
-    """Whose counts are kept apart: those of a requirement in such caches, done by so many instances. Of what it fetches
-    at each level a share is `evaded`."""
+    """A requirement whose counts are kept apart, with its caches and number of instances. `evaded` is the share of what
+    it fetches that each level evades."""
 
     kernel: str
     requirement: flow.Requirement
@@ -110,7 +110,7 @@ class Simulation:
 
     @cached_property
     def moved(self) -> Mapping[Moved, float]:
-        """By requirement and level what was moved, in the words of the model's own answer."""
+        """Moved bytes and counts by requirement and level, named as in the model's own answer."""
         for hierarchy in self._hierarchies.values():
             hierarchy.flush()
         totals: dict[Moved, float] = {}
@@ -144,7 +144,7 @@ class Simulation:
         return int(value)
 
     def _place(self, name: str | flow.Requirement, size: int) -> int:
-        """Where a data structure begins; one that nobody declared, when it is touched first."""
+        """First address of a data structure; one that nobody declared gets it when it is touched first."""
         if size and name not in self._places:
             self._places[name], self._bytes[name] = self._end, size
             self._end += -(-size // PAGE) * PAGE

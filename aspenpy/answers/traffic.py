@@ -142,7 +142,7 @@ class Traffic(Result):
 
     @cached_property
     def edges(self) -> Edges:
-        """Where its misses turn, if a cache is a little larger or smaller, or arrays begin elsewhere."""
+        """Places where its misses turn, if a cache is a little larger or smaller, or arrays begin elsewhere."""
         return Edges(self.prediction, self._by_formulas)
 
     @cached_property

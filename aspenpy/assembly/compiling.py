@@ -29,8 +29,8 @@ CPP = (".cc", ".cpp", ".cxx", ".C", ".hpp")
 
 
 class Recipe(Record):
-    """How a program is compiled: the compiler, its options, and the processor that its code is scheduled on; `native`
-    is this one."""
+    """The compilation of a program: the compiler, its options, and the processor that its code is scheduled on;
+    `native` is this one."""
 
     options: tuple[str, ...] = ("-O2",)
     compiler: str | None = None

@@ -41,7 +41,7 @@ class LoopWalk:
         self.avoided = avoided.union(calling)
 
     def run(self, laps: int) -> list[Instruction]:
-        """The instructions of so many laps."""
+        """The instructions of `laps` laps."""
         found: list[Instruction] = []
         for _ in range(laps):
             self._run_lap(self.loop, found)

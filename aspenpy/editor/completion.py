@@ -34,8 +34,8 @@ from aspenpy.tables.numbers import RESOURCE_UNITS
 
 
 class CompletionContext(NamedTuple):
-    """Where a name would stand: what it would be, the block around it, whether in brackets or behind a `=`, in a kernel
-    and in a model; the resource that is asked for, and what stands before a dot."""
+    """The surroundings of a name to be completed: what it would be, the block around it, whether in brackets or behind
+    a `=`, in a kernel and in a model; the resource that is asked for, and what stands before a dot."""
 
     kind: str
     block: str
@@ -48,7 +48,7 @@ class CompletionContext(NamedTuple):
 
 
 def context_at(text: str, offset: int) -> CompletionContext | None:
-    """Where a name that begins at an offset would stand; None in a comment or a text."""
+    """The surroundings of a name that begins at an offset; None in a comment or a text."""
     parts = pieces(text)
     start, whole = next(((piece.start, piece.text) for piece in reversed(parts) if piece.start <= offset), (0, ""))
     behind = whole[: offset - start]

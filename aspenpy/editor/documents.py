@@ -33,7 +33,7 @@ class DocumentText:
         self._ascii = text.isascii()
 
     def offset(self, line: int, column: int) -> int:
-        """Where a position is, in characters from the beginning."""
+        """The offset of a position, in characters from the beginning."""
         if line < 0 or column < 0:
             return 0 if line < 0 else self._start(line)
         start = self._start(line)
@@ -73,7 +73,7 @@ class DocumentText:
         )
 
     def _characters(self, line: str, column: int) -> int:
-        """How many characters of a line stand before a column."""
+        """Number of characters of a line before a column."""
         reached = 0
         for index, character in enumerate(line):
             reached += self._columns(character)
@@ -83,7 +83,7 @@ class DocumentText:
 
 
 def move_offset(offset: int, start: int, end: int, length: int) -> int | None:
-    """Where an offset is after the characters from `start` to `end` became `length` others; None if it was inside."""
+    """The offset after the characters from `start` to `end` became `length` others; None if it was inside."""
     if offset <= start:
         return offset
     return offset + length - (end - start) if offset >= end else None

@@ -32,7 +32,7 @@ _LAST_WORD = re.compile(r"[A-Za-z_]\w*\Z")  # at the end of a text
 
 
 def _end_of_item(code: list[TextWord], start: int) -> int:
-    """Where the declaration ends whose name begins there: before a block of statements or parts that it opens, or
+    """End of the declaration whose name begins at an offset: before a block of statements or parts that it opens, or
     before the next item; of what is declared in brackets, with the name. `code` are the words without comments."""
     index = next((index for index, word in enumerate(code) if word.start == start), None)
     if index is None:
@@ -62,14 +62,14 @@ def _begins(row: Keyword | None) -> bool:
 
 
 def start_of(text: str, name: Name) -> int:
-    """Where the keyword, or the type of the component, before a name begins."""
+    """Begin of the keyword, or the type of the component, before a name."""
     before = text[max(0, name.start - 100) : name.start].rstrip()
     word = _LAST_WORD.search(before)
     return name.start if word is None else max(0, name.start - 100) + word.start()
 
 
 def end_of(text: str, name: Name) -> int:
-    """Where a declaration ends: before the next one, the block that it opens, or a word of another item."""
+    """End of a declaration: before the next one, the block that it opens, or a word of another item."""
     part = next((part for part in pieces(text) if part.start <= name.start < part.start + len(part.text)), None)
     if part is None:
         return name.end

@@ -33,7 +33,7 @@ from aspenpy.tables.numbers import Amount, format_setting_with_unit, format_shar
 
 
 class FileStretch(NamedTuple):
-    """From where to where in which file."""
+    """A stretch of a file, from `start` to `end`."""
 
     path: str
     start: int

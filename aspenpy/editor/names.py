@@ -84,8 +84,8 @@ def _names_from(text: str, start: int) -> NameIndex:
     """The names of a piece that begins there."""
     names, files = names_in(text)
     placed = [
-        Name(name, kind, at + start, declares, scope and (scope[0] + start, scope[1] + start), within, component)
-        for name, kind, at, declares, scope, within, component in names
+        name._replace(start=name.start + start, scope=name.scope and (name.scope[0] + start, name.scope[1] + start))
+        for name in names
     ]
     return NameIndex(placed, [file._replace(start=file.start + start, end=file.end + start) for file in files])
 
@@ -326,7 +326,8 @@ class NameReader:
         return Name(word.text, kind, word.start, within=within.rstrip("."))
 
     def _in_group(self, index: int, word: TextWord) -> Name:
-        """In brackets: the argument of a resource or of one of its traits, the counter of a `nest`, or a value."""
+        """The name of a word in brackets: the argument of a resource or of one of its traits, the counter of a `nest`,
+        or a value."""
         before, after, frame = self._word_at(index, -1), self._word_at(index, 1), self.frames[-1]
         outer = self.frames[-2]
         alone = before.kind == "LPAR" and after.kind == "RPAR" and frame.kind == "group"

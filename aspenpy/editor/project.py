@@ -123,7 +123,7 @@ class Project:
     # -- declarations ----------------------------------------------------------------------------
 
     def declaration(self, path: str, name: Name, *, far: bool = True) -> NameLocation | None:
-        """Where a name is declared. `far` also looks into the files that include this one, and the chosen machine."""
+        """The declaration of a name. `far` also looks into the files that include this one, and the chosen machine."""
         if name.declares:
             return NameLocation(path, name)
         kinds = KINDS.get(name.kind, ())

@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class Cursor(NamedTuple):
-    """Where a request stands: the file, the offset of its position, and the name there."""
+    """The place that a request is about: the file, the offset of its position, and the name there."""
 
     document: OpenDocument
     project: Project

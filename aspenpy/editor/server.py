@@ -25,7 +25,7 @@ from aspenpy.models.library import library_names
 from aspenpy.version import VERSION
 
 MOST_BYTES = 64 * 2**20
-"""Of a message: a model of 8 MiB of which JSON escapes every character."""
+"""Most bytes of a message: a model of 8 MiB of which JSON escapes every character."""
 
 LINE = 1024  # bytes of a line of a header, at most
 PIECE = 65536  # bytes that are read at once

@@ -66,7 +66,7 @@ class EvaluationOrder:
 
 
 def spend_operations(operations: float) -> None:
-    """Spends operations of the command; raises AspenError where it has not so many."""
+    """Spends operations of the command; raises AspenError where fewer are left."""
     if not allowance().spend(operations):
         hint = "fewer points, or shorter loops; --yes (in Python, yes=True) if you want to wait for it"
         fail("too-much-work", "the points have loops without a closed form that take too long to be added", hint=hint)

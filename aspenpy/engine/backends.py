@@ -114,7 +114,7 @@ def _offer_library(llvm: Any, text: str) -> None:
 
 
 def points_per_instruction() -> int:
-    """How many points an instruction of this machine's processor handles."""
+    """Number of points that an instruction of this machine's processor handles."""
     import llvmlite.binding as llvm
 
     features = llvm.get_host_cpu_features().flatten().split(",")

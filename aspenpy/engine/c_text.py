@@ -162,7 +162,7 @@ class CWriter(ExpressionWriter):
 
     inline = LEAVES | {"array"}
     number, condition, variable = "const double", "const int", "double"
-    """How a declaration begins: of a value, of a condition, of what a loop changes."""
+    """Types in declarations: of a value, of a condition, of what a loop changes."""
     table = "{storage} {name}[] = {{{elements}}};"
     forms = FORMS
 

@@ -38,8 +38,8 @@ HELPERS = Path(__file__).with_name("helpers")
 
 
 def write_source(program: Program, given: tuple[int, ...], lanes: int) -> str:
-    """The program with a column for each operation that is given, for a processor that handles so many points with
-    one instruction."""
+    """The program with a column for each operation that is given, for a processor that handles `lanes` points with one
+    instruction."""
     inputs, results = range(len(given)), range(len(program.roots))
     parameters = [f"ptr noalias readonly %in{n}" for n in inputs] + [f"ptr noalias %out{n}" for n in results]
     writer = _Writer(program)
@@ -97,7 +97,7 @@ def _read_helper(name: str) -> str:
 
 
 def _write_lru_helpers(lanes: int) -> list[str]:
-    """The hits of LRU caches at one point, and at so many."""
+    """The hits of LRU caches at one point, and at `lanes` points."""
     several = [_read_helper("lru_lanes").replace("LANES", str(count)) for count in (1, lanes)]
     return [_read_helper("lru").replace("LANES", str(lanes)), *several]
 

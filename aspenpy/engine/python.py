@@ -125,7 +125,7 @@ def _interpolate(values: Any, sizes: Any, x: float) -> Any:
 
 
 def _take_root(base: float, degree: int) -> float:
-    """As `raised`: the root of a whole power is whole."""
+    """The root of a number; that of a whole power is whole, as in `raised`."""
     root = math.pow(base, 1 / degree)
     near = round(root)
     return near if base < LARGEST_EXACT_POWER and near**degree == base else root

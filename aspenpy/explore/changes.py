@@ -97,14 +97,16 @@ def _changed_counts(before: Snapshot, after: Snapshot, limits: Mapping[str, floa
             line = (second or first or _NOTHING).line
             limit = limits.get(resource, limits[""])
             unit = unit_of_resource(resource)
-            yield Change(resource, kernel, "", *amounts, unit, limit, line, _reason(first, second))
+            yield Change(
+                resource, kernel, "", *amounts, unit=unit, limit=limit, line=line, reason=_reason(first, second)
+            )
 
 
 _NOTHING = Need("", "", "", "", 0.0, 0.0, "")
 
 
 def _reason(first: Need | None, second: Need | None) -> str:
-    """How a count changed: elements became larger, or more of them, or they are new or gone."""
+    """The reason of a changed count in words: elements became larger, or more, or are new or gone."""
     need = second or first or _NOTHING
     what = f"{need.resource} of `{need.data}`" if need.data else need.resource
     if need.traits:

@@ -23,7 +23,8 @@ OPERATORS = ("<=", ">=", "==")
 
 
 class Constraint(Record):
-    """A comparison of two quantities. `slack` widens it: by so much the side that is to be the smaller may exceed."""
+    """A comparison of two quantities. `slack` widens it: the side that is to be the smaller may exceed the other by
+    that much."""
 
     text: str
     node: nodes.Comparison

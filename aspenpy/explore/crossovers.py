@@ -21,7 +21,7 @@ from aspenpy.sweeps.points import warn_of_cap
 LOOKED_AT = 33  # values of a parameter at which power caps are looked at
 
 PROOF_SECONDS, PROOF_CLOCK = 2.5, 3.5
-"""Of processor time, and by the clock, that are spent on proving that all crossovers are found."""
+"""Seconds of processor time, and by the clock, that are spent on proving that all crossovers are found."""
 
 LOOK_SECONDS, LOOK_CLOCK = 2.0, 2.5  # the same of trying values where nothing is proven
 
@@ -45,9 +45,9 @@ class Contender(Record):
 
 
 class Crossover(Record):
-    """Where two contenders change places: from `before`, where `first` is the faster, to `behind`, where `second`
-    is. Both are one value where the times meet; a step in one of them (`ceil`) lies between two neighbours. From
-    `before` to `behind` they may also tie."""
+    """A change of places between two contenders: from `before`, where `first` is the faster, to `behind`, where
+    `second` is. Both are one value where the times meet; a step in one of them (`ceil`) lies between two neighbours.
+    From `before` to `behind` they may also tie."""
 
     first: str
     second: str
@@ -103,7 +103,8 @@ class Crossovers:
 
     @cached_property
     def cap_warnings(self) -> tuple[Diagnostic, ...]:
-        """Where a power cap makes contenders slower than their formulas, of values from one end to the other."""
+        """Warnings of a power cap that makes contenders slower than their formulas, at values from one end to the
+        other."""
         step = (float(self.high) - float(self.low)) / (LOOKED_AT - 1)
         values = [float(self.low) + step * number for number in range(LOOKED_AT)]
         rows = [[float(round(value)) if self.whole else value] for value in values]
@@ -123,8 +124,8 @@ class Crossovers:
 
     @cached_property
     def crossovers(self) -> tuple[Crossover, ...]:
-        """Where two contenders change places, from the lowest value on. Complete but for `unproven`: the search proves
-        for each piece of the interval that the ratio of the times stays on one side of 1, or only rises or falls
+        """Changes of places between two contenders, the lowest value first. Complete but for `unproven`: the search
+        proves for each piece of the interval that the ratio of the times stays on one side of 1, or only rises or falls
         through it."""
         crossings = [crossover for first, second in self._meetings for crossover in self._between(first, second)]
         return tuple(sorted(crossings, key=lambda crossover: crossover.before))
@@ -160,7 +161,8 @@ class Crossovers:
 
     @cached_property
     def _meetings(self) -> dict[tuple[str, str], list[Piece]]:
-        """Where the times of two contenders are equal, or leap over each other between two neighbouring values."""
+        """Values at which the times of two contenders are equal, or leap over each other between two neighbouring
+        values."""
         pairs = [*combinations((item.label for item in self.contenders), 2)]
         proofs = Deadline(PROOF_SECONDS, PROOF_CLOCK)
         self._unproven: list[Unproven] = []

@@ -42,16 +42,16 @@ class Elasticity(Record):
     parameter: str
     unit: str
     here: float | None
-    start: float | None
-    end: float | None
-    why: str | None
-    least: float | None
-    most: float | None
-    mean: float | None
-    overall: float | None
-    undefined: float
-    reason: str | None
-    formula: Expr | None
+    start: float | None = None
+    end: float | None = None
+    why: str | None = None
+    least: float | None = None
+    most: float | None = None
+    mean: float | None = None
+    overall: float | None = None
+    undefined: float = 0.0
+    reason: str | None = None
+    formula: Expr | None = None
 
     @property
     def rank(self) -> float:
@@ -161,7 +161,7 @@ class _Asked:
             message += f"{self._format_value(self.base)}: {error.diagnostics[0].message}"
             fail("no-derivative", message, hint="the method `elasticity` takes differences instead")
         over = self._effects_over_range(lambda places, values: _zeros_like(self._values(ratio, places, missing=True)))
-        return Elasticity(self.name, self.unit, here, None, None, None, *over, ratio)
+        return Elasticity(self.name, self.unit, here, **over._asdict(), formula=ratio)
 
     # -- secants ---------------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ class _Asked:
         over = self._effects_over_range(_secants_of_doublings)
         if here is None and failed and over.reason is None:
             over = over._replace(undefined=len(failed) / (2 * len(intervals)), reason=self._reason(failed[0]))
-        return Elasticity(self.name, self.unit, here, start, end, why, *over, None)
+        return Elasticity(self.name, self.unit, here, start=start, end=end, why=why, **over._asdict())
 
     def _intervals(self) -> list[tuple[float, float]]:
         """Intervals for a secant: from the value here to its double, or to its half; the wider first, within the
@@ -269,7 +269,7 @@ def _secants_of_doublings(places: Floats, values: Floats) -> Floats:
 
 
 def _overall_secant(places: Floats, values: Floats) -> float | None:
-    """Between the first and the last place with a value that has a logarithm."""
+    """Slope of the secant between the first and the last place with a value that has a logarithm."""
     usable = numpy.flatnonzero((places > 0) & (values > 0))
     if len(usable) < 2:
         return None

@@ -81,8 +81,8 @@ class FrontPoint(Record):
 
 class Optimum(Record, Result):
     """The quantity at its best and where that is. `proven` tells that all combinations were `looked_at`; else it is the
-    best of local searches, begun at the best of so many points; `undefined` of them had no value. `bindings` are in the
-    order of the constraints; others have room. `best` are the best points that were asked for, that of `value`
+    best of local searches, begun at the best of `looked_at` points; `undefined` of them had no value. `bindings` are in
+    the order of the constraints; others have room. `best` are the best points that were asked for, that of `value`
     first."""
 
     goal: Goal
@@ -168,7 +168,7 @@ def _find_bindings(problem: Problem, goal: Goal, best: Candidate) -> tuple[Bindi
 
 
 def _change_by_bound(item: Constraint, goal: Goal, weight: float) -> float:
-    """From d(least)/d(excess allowed) = -weight to d(quantity)/d(bound)."""
+    """Converts d(least)/d(excess allowed) = -weight into d(quantity)/d(bound)."""
     sign = 1.0 if item.node.operator == ">=" else -1.0
     return sign * (-weight if goal.greatest else weight)
 
@@ -223,7 +223,7 @@ WORST = 1e300  # what NSGA-II is told of a point without a value
 
 class Front(Record, Result):
     """Choices in the order of the first quantity. `proven` tells that all combinations were `looked_at`; else a genetic
-    algorithm has come near the front, whose last generation had so many points."""
+    algorithm has come near the front, whose last generation had `looked_at` points."""
 
     goals: tuple[Goal, ...]
     choices: tuple[FrontPoint, ...]
@@ -360,8 +360,8 @@ def optimise(
     Pareto front.
 
     A quantity is an expression of metrics (`runtime`, resources, properties summed over the machine) and parameters.
-    `vary` is that of `sensitivity`; so many of the `best` points are listed, where only whole numbers and choices vary;
-    the options are those of `Case`.
+    `vary` is that of `sensitivity`; the `best` best points are listed, where only whole numbers and choices vary; the
+    options are those of `Case`.
 
     :returns: the optimum of one quantity (its value in the unit of the quantity, the parameters, what binds), or
         the Pareto front of several

@@ -47,8 +47,8 @@ class Candidate(Record):
 
 
 class PointValues(Record):
-    """For some points the value to be minimised, the worst violation, and a row for each constraint's own excess;
-    how many points are `undefined`, which violate infinitely."""
+    """The value to be minimised at some points, the worst violation, and a row of excesses for each constraint;
+    `undefined` points violate infinitely."""
 
     value: Floats
     violation: Floats
@@ -172,7 +172,7 @@ class Problem:
         return Problem(Space(variables, self.space.cases), self.goal, self.constraints).best()
 
     def _starts(self) -> list[Floats]:
-        """For each combination worth a search, its best few of the first points, one a row."""
+        """The best few first points of each combination worth a search, one per row."""
         points, found = self.first_points
         few = len(points) // self.combinations
         ranked = [
@@ -230,7 +230,7 @@ class Problem:
         return ranges, edges
 
     def _last_defined(self, start: Floats, index: int, end: float) -> float:
-        """How far a variable may go from a point towards an end until there is no value."""
+        """The farthest value of a variable, from a point towards an end, up to which there is a value."""
         before, behind = float(start[index]), end
         while abs(behind - before) > NARROW * max(abs(before), abs(behind)):
             tried = numpy.linspace(before, behind, BESIDE)

@@ -179,7 +179,7 @@ class Deadline:
         return max(gone / given if given > 0 else math.inf for gone, given in zip(passed, self._given, strict=True))
 
     def part(self, number: int) -> Deadline:
-        """One of so many equal parts of what is left, from now on."""
+        """The deadline of one of `number` equal parts of the time that is left, from now on."""
         left = max(0.0, 1 - self.spent) / number
         return Deadline(*(given * left for given in self._given))
 

@@ -50,20 +50,20 @@ RANKS = ("ranks", "P")  # parameters that say how many ranks there are, where no
 PROBLEMS = (("nx", "ny", "nz"),)  # parameters whose product is the size of a problem, where none are named
 
 SEARCHED_ONE_BY_ONE = 1024
-"""Up to so many ranks, every number is looked at in the search for the fastest; beyond it 64 in each octave."""
+"""Ranks up to which the search for the fastest looks at every number; beyond, at 64 in each octave."""
 
 MOST_AT_ONCE, FEWEST_AT_ONCE = 2048, 16
 SEARCHED_OPERATIONS = 10_000_000
-"""What a search looks at together: so many numbers of ranks, or so many operations of loops without a closed form."""
+"""Most numbers of ranks that a search looks at together, and most operations of loops without a closed form."""
 
 MOST_GROWTH = 1e12
-"""By which a problem is made larger in the search for an efficiency."""
+"""Largest factor by which a problem grows in the search for an efficiency."""
 
 
 class ScalingPoint(Record):
-    """So many ranks: seconds, of which `communication` would vanish if messages took no time; `calls` are those that
-    talk, the longest first, in seconds. `growth` is by how much the problem has to grow for the efficiency asked for;
-    None where it was not asked for, or is never reached. `energy` is in joules, None where it was not asked for.
+    """One number of ranks: seconds, of which `communication` would vanish if messages took no time; `calls` are those
+    that talk, the longest first, in seconds. `growth` is by how much the problem has to grow for the efficiency asked
+    for; None where it was not asked for, or is never reached. `energy` is in joules, None where it was not asked for.
     `bottleneck` is what bounds the run for longest, None where it takes no time. `lost` are the seconds in which ranks
     wait for the slowest of them, None where neither their work varies nor the machine states noise. `expected` is the
     error to expect of the time."""
@@ -172,7 +172,7 @@ class Scaling(Result):
 
     @cached_property
     def _runtime(self) -> Formulas:
-        """For searches, which need nothing else."""
+        """The formula of the runtime alone, for searches."""
         return self._prepare_formulas([self.prediction.tree.runtime])
 
     def _prepare_formulas(self, exprs: Sequence[Expr]) -> Formulas:
@@ -180,7 +180,7 @@ class Scaling(Result):
         return Formulas(scope.formulas(exprs, free), [scope.symbol(name) for name in free], self.prediction.seed)
 
     def _evaluate_at(self, formulas: Formulas, ranks: Sequence[int], growth: Sequence[float] = ()) -> Floats:
-        """The values on so many ranks, all at once: a row for each formula. The problem may be so many times as large
+        """The values on all numbers of ranks at once: one row per formula. `growth` is the factor of the problem's size
         on each. Raises AspenError for the first number of ranks that has none."""
         import numpy
 
@@ -201,7 +201,7 @@ class Scaling(Result):
                 raise
 
     def _describe_failure(self, ranks: int, sizes: Sequence[float], error: EvaluationError) -> AspenError:
-        """The error of so many ranks, where a prediction of them says that it is."""
+        """The error of a prediction on `ranks` ranks, which names that number."""
         prediction, where = self._predict_at(ranks, sizes), f"on {count_of(ranks, 'rank')}"
         try:
             prediction.scope.values([prediction.tree.runtime], prediction.seed)
@@ -211,12 +211,12 @@ class Scaling(Result):
             return AspenError(*(item.with_circumstance(where) for item in found.diagnostics))
 
     def _times(self, ranks: Sequence[int], growth: Sequence[float] = ()) -> Floats:
-        """Seconds on so many ranks."""
+        """Seconds on each number of ranks."""
         times: Floats = self._evaluate_at(self._runtime, ranks, growth)[0]
         return times
 
     def sizes_at(self, ranks: int, growth: float = 1.0) -> list[float]:
-        """The parameters of a problem that is so many times as large, grown with the ranks in weak scaling; of that of
+        """The parameters of a problem that is `growth` times as large, grown with the ranks in weak scaling; of that of
         one rank where the parameters are."""
         if self.mode == "weak":
             growth *= ranks / self.ranks[0]
@@ -237,7 +237,7 @@ class Scaling(Result):
         return [each for each, time in zip(ranks, self._runtime(rows, missing=True)[0], strict=True) if time == time]
 
     def _predict_at(self, ranks: int, sizes: Sequence[float]) -> Prediction:
-        """The run on so many ranks."""
+        """The prediction of a run on `ranks` ranks."""
         problem = dict(zip(self.problem, sizes, strict=True))
         return Prediction(self.prediction.case.with_set({**problem, self.parameter: ranks}))
 
@@ -248,7 +248,7 @@ class Scaling(Result):
         return [self._efficiency(each, float(first), float(here)) for each, first, here in pairs]
 
     def _efficiency(self, ranks: int, first: float, here: float) -> float:
-        """Efficiency, from the seconds on so many ranks and on the fewest."""
+        """Efficiency, from the seconds on `ranks` ranks and on the fewest."""
         work = 1 if self.mode == "weak" else self.ranks[0] / ranks
         return first * work / here if here else 1.0
 
@@ -315,7 +315,7 @@ class Scaling(Result):
         )
 
     def _point(self, ranks: int, first: float, values: Sequence[float], growth: float | None) -> ScalingPoint:
-        """So many ranks, by the values of all parts, and the seconds on the fewest ranks."""
+        """The point of a number of ranks, from the values of all parts and the seconds on the fewest ranks."""
         time, waited, *rest = values
         left = iter(rest)
         named, waits, on_paths = (
@@ -345,7 +345,7 @@ class Scaling(Result):
         )
 
     def _expected_error(self, bounds: Mapping[str, float]) -> ExpectedError:
-        """The error to expect of a time that each resource bounds for so many seconds."""
+        """The error to expect of a time, given the seconds for which each resource bounds it."""
         seconds: dict[str, float] = {}
         for resource, wait in bounds.items():
             name = self._classes[resource]
@@ -372,8 +372,8 @@ class Scaling(Result):
         return Bottleneck(name, component, seconds, seconds / time, longest)
 
     def _growths(self, wanted: float) -> list[float | None]:
-        """How many times as large a problem has the efficiency wanted, from 1 on, for each number of ranks: all by
-        halving at once. A larger problem is taken to be no less efficient."""
+        """Factor of the problem's size, at least 1, at which each number of ranks has the efficiency wanted; all are
+        bisected at once. A larger problem is taken to be no less efficient."""
         found: dict[int, float | None] = {
             ranks: 1.0
             for ranks, here in zip(self.ranks, self._efficiencies(self.ranks, [1.0] * len(self.ranks)), strict=True)

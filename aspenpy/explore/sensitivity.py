@@ -28,7 +28,8 @@ GRID = 33  # values of each parameter of a pair that are tried
 
 
 class Effect(Record):
-    """How far a metric moves while some parameters, one or two, go through their ranges and all else stays.
+    """The effect of one or two parameters on a metric: its change while they go through their ranges and all else
+    stays.
 
     `least` and `most` are the metric's extremes; `sensitivity` is their distance in parts of the metric where nothing
     is varied; `normalised` is that in parts of the largest there is (0 to 1); `per_change`, of one parameter that is a
@@ -69,8 +70,8 @@ class Box(Record):
 def boxes(
     space: Space, evaluate: Callable[[Floats], Floats], *, pairs: bool = True, steps: int = STEPS, grid: int = GRID
 ) -> list[Box]:
-    """Every variable alone, at most so many `steps`, and every pair of them, `grid` values of each, by a function of
-    points (see `Space.evaluator`) that is asked once."""
+    """Effects of every variable alone, at no more than `steps` values, and of every pair, at `grid` values of each, by
+    a function of points (see `Space.evaluator`) that is asked once."""
     singles = range(len(space.variables))
     chosen = [*((place,) for place in singles), *(combinations(singles, 2) if pairs else ())]
     points = [_points_of_box(space, one, steps if len(one) == 1 else grid) for one in chosen]
@@ -109,7 +110,7 @@ def effects_in(
 
 
 def _points_of_box(space: Space, chosen: tuple[int, ...], values: int) -> Floats:
-    """Points in which the chosen variables take all combinations of at most so many values each."""
+    """Points in which the chosen variables take all combinations of at most `values` values each."""
     grids = numpy.meshgrid(*(space.variables[place].grid(values) for place in chosen))
     points = numpy.tile(space.base, (grids[0].size, 1))
     for place, grid in zip(chosen, grids, strict=True):
@@ -126,7 +127,10 @@ def _rank_effects(space: Space, base: float, extremes: dict[tuple[int, ...], tup
         names, here = tuple(space.variables[place].name for place in chosen), spread[chosen]
         per_change = _per_change(space.variables[chosen[0]], here) if len(chosen) == 1 else None
         beyond = here - max(spread[place,] for place in chosen) if len(chosen) == 2 else None
-        ranked.append(Effect(names, *ends, here, here / largest if largest else 0.0, per_change, beyond))
+        normalised = here / largest if largest else 0.0
+        ranked.append(
+            Effect(names, *ends, sensitivity=here, normalised=normalised, per_change=per_change, beyond=beyond)
+        )
     return sorted(ranked, key=lambda effect: -effect.sensitivity)
 
 
@@ -182,7 +186,7 @@ def sensitivity(
 
 
 def _methods_by_name(metric: str, samples: int | None, pairs: bool, seed: int) -> dict[str, Callable[[Space], Found]]:
-    """How each method ranks the variables of a space."""
+    """Rankings of the variables of a space, as functions by the name of the method."""
     return {
         "elasticity": lambda space: elasticities(space.cases[0], space.variables, metric_name=metric),
         "derivative": lambda space: elasticities(space.cases[0], space.variables, metric_name=metric, point=True),

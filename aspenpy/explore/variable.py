@@ -36,10 +36,10 @@ MOST_CHOICES = 10**4
 
 
 class Variable(Record):
-    """From `low` to `high`; a `choice` is one of `choices`, which are called `labels`. `base` is its value where
-    nothing is varied, in the same terms (of a machine or socket: the place among the choices). One that is `countable`
-    has whole values only, even where it is `real` because there are too many to go through. Each choice of a `case` is
-    a prediction of its own, as of machines and sockets."""
+    """A variable from `low` to `high`; a `choice` is one of `choices`, which are called `labels`. `base` is its value
+    where nothing is varied, in the same terms (of a machine or socket: the place among the choices). One that is
+    `countable` has whole values only, even where it is `real` because there are too many to go through. Each choice of
+    a `case` is a prediction of its own, as of machines and sockets."""
 
     name: str
     kind: Kind
@@ -55,13 +55,13 @@ class Variable(Record):
 
     @property
     def sampled(self) -> Variable:
-        """As it is where values are tried and not searched: a parameter that counts something has whole values, however
-        many there are."""
+        """The variable for a trial of values instead of a search: a parameter that counts something has whole values,
+        however many there are."""
         return self.replace(kind="whole") if self.countable else self
 
     @property
     def size(self) -> int | None:
-        """How many values it has; None for a real one."""
+        """Number of its values; None for a real one."""
         if self.kind == "choice":
             return len(self.choices)
         return int(self.high - self.low) + 1 if self.kind == "whole" else None
@@ -88,11 +88,11 @@ class Variable(Record):
         return Extent(self.low, self.high, self.logarithmic)
 
     def place(self, value: float) -> float:
-        """Where in the unit interval a value of a real variable is."""
+        """Position of a real variable's value in the unit interval."""
         return self.extent.place(value)
 
     def grid(self, most: int) -> Floats:
-        """Values from one end to the other, both included, at most so many."""
+        """At most `most` values from one end to the other, both included."""
         if self.size is not None and self.size <= most:
             return self.values
         return numpy.unique(self.at(numpy.linspace(0, 1, most)))
@@ -171,7 +171,8 @@ def _variable_from_list(axis: Axis, prediction: Prediction) -> Variable:
         fail("bad-variable", f"`{name}` lists a value twice", axis.span)
     dimension = parameter_dimension(name, prediction)
     unit = "" if dimension is None else unit_symbol(dimension)
-    return Variable(name, "choice", min(choices), max(choices), base_value(name, prediction), choices, labels, unit)
+    low, high, base = min(choices), max(choices), base_value(name, prediction)
+    return Variable(name, "choice", low, high, base=base, choices=choices, labels=labels, unit=unit)
 
 
 def value_of_end(name: str, span: Span, prediction: Prediction) -> float:
@@ -192,7 +193,8 @@ def variable_from_range(name: str, prediction: Prediction) -> Variable | None:
         return None
     if declaring.members:
         places = tuple(map(float, range(len(declaring.members))))
-        return Variable(name, "choice", 0.0, places[-1], base_value(name, prediction), places, declaring.members)
+        base = base_value(name, prediction)
+        return Variable(name, "choice", 0.0, places[-1], base=base, choices=places, labels=declaring.members)
     if declaring.low is None or declaring.high is None:
         return None
     low, high = (

@@ -107,7 +107,7 @@ def _leaders(rows: Sequence[tuple[str, float, float]]) -> tuple[str, ...]:
 
 SAMPLES = 1024  # a power of two
 FEW_VARIABLES = 14
-"""Variables of which so many samples are 16,384 runs at most."""
+"""Most variables with which that many samples are 16,384 runs at most."""
 
 
 def sobol(
@@ -136,10 +136,11 @@ def sobol(
     places = sampling.sample(problem, samples, calc_second_order=pairs, seed=generator_seed(seed))
     results, _, skipped = _evaluate_places(space, places, metric_name, len(space.variables) * (2 if pairs else 1) + 2)
     mean, variance = float(results.mean()), float(results.var())
+    found = Sobol(metric_name, len(results), mean, variance=variance, indices=(), interactions=(), skipped=skipped)
     if variance <= (1e-12 * mean) ** 2:
         nothing = (0.0, 0.0, 0.0, 0.0)  # there is no variance to share
         flat = tuple(Index(item.name, space.unit(item), *nothing) for item in space.variables)
-        return Sobol(metric_name, len(results), mean, variance=0.0, indices=flat, interactions=(), skipped=skipped)
+        return found.replace(variance=0.0, indices=flat)
     options = {"num_resamples": 100 if samples <= 1 << 14 else 20, "conf_level": CONFIDENCE}
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -149,16 +150,7 @@ def sobol(
     rows = zip(names, units, indices["S1"], indices["S1_conf"], indices["ST"], indices["ST_conf"], strict=True)
     unsorted = (Index(name, unit, *map(float, values)) for name, unit, *values in rows)
     ordered = sorted(unsorted, key=lambda item: -item.total)
-    interactions = _interactions(names, indices) if pairs else ()
-    return Sobol(
-        metric_name,
-        len(results),
-        mean,
-        variance=variance,
-        indices=tuple(ordered),
-        interactions=interactions,
-        skipped=skipped,
-    )
+    return found.replace(indices=tuple(ordered), interactions=_interactions(names, indices) if pairs else ())
 
 
 def _interactions(names: list[str], indices: Any) -> tuple[Interaction, ...]:

@@ -247,7 +247,7 @@ MOST_DIMENSIONS = 6
 
 
 def process_grid(ranks: Number, dimensions: Number, axis: Number) -> Number:
-    """The ranks along one axis, counted from 0, of a grid of so many dimensions: `grid(12, 2, 0)` is 4."""
+    """The ranks along one axis, counted from 0, of a grid of `dimensions` dimensions: `grid(12, 2, 0)` is 4."""
     count = _require_whole(ranks, "the ranks of a grid", 1, MOST_RANKS)
     many = _require_whole(dimensions, "the dimensions of a grid", 1, MOST_DIMENSIONS)
     return factor_evenly(count, many)[_require_whole(axis, "the axis of a grid", 0, many - 1)]
@@ -261,7 +261,7 @@ def _require_whole(value: Number, role: str, least: int, most: int) -> int:
 
 @lru_cache(maxsize=4096)
 def factor_evenly(number: int, many: int) -> tuple[int, ...]:
-    """So many factors, the largest first."""
+    """`many` factors that are as equal as can be, the largest first."""
     found = _find_factors(number, many, number, divisors(number))
     assert found is not None, "the number itself and ones are factors"
     return found

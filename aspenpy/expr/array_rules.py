@@ -125,7 +125,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _find_unordered(precedes: Any, values: tuple[Any, ...]) -> Any:
-    """Where an element does not precede the next one."""
+    """Mask of the elements that do not precede the next one."""
     if isinstance(values, ConstantArray):
         return not precedes(values.rows[:-1], values.rows[1:]).all()
     unordered: Any = False

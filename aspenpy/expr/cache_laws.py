@@ -79,8 +79,8 @@ def random_misses(lines: Number, *reuses: Number) -> Number:
 
 
 def sets_touched(run: Number, line: Number, sets: Number, *loops: Number) -> Number:
-    """How many of a cache's sets some loops touch: runs of `run` bytes, at a stride (bytes) and with a number of trips
-    for each loop, the lowest byte where a line begins. Exact.
+    """Number of a cache's sets that some loops touch: runs of `run` bytes, at a stride (bytes) and with a number of
+    trips for each loop, the lowest byte where a line begins. Exact.
 
     Loops whose stride is no longer than the run below them are joined to one longer run, and a nest shorter than the
     cache touches as many lines of a smaller one; often nothing is left to count.
@@ -209,7 +209,7 @@ def greatest_divisor(first: Number, second: Number) -> Number:
 
 
 def numpy_lru_hits(numpy: Any, distance: Any, ways: Any, lines: Any) -> Any:
-    """As `lru_hits`; NaN where that raises."""
+    """`lru_hits` for arrays; NaN where that raises."""
     distance, ways, lines = numpy.broadcast_arrays(
         *(numpy.asarray(part, dtype=float) for part in (distance, ways, lines))
     )
@@ -234,7 +234,7 @@ def numpy_lru_hits(numpy: Any, distance: Any, ways: Any, lines: Any) -> Any:
 
 
 def numpy_lines_with_room(numpy: Any, ways: Any, own: Any, *loads: Any) -> Any:
-    """As `lines_with_room`; NaN where that raises."""
+    """`lines_with_room` for arrays; NaN where that raises."""
     ways, own, *loads = numpy.broadcast_arrays(*(numpy.asarray(part, dtype=float) for part in (ways, own, *loads)))
     wrong = numpy.isnan(ways) | ~(own >= 0)
     for value in loads:
@@ -267,7 +267,7 @@ def _numpy_chance_of_room(numpy: Any, ways: Any, parts: list[tuple[Any, Any, Any
 
 
 def numpy_greatest_divisor(numpy: Any, first: Any, second: Any) -> Any:
-    """As `greatest_divisor`; NaN where that raises, and beyond 2^62."""
+    """`greatest_divisor` for arrays; NaN where that raises, and beyond 2^62."""
     first, second = numpy.abs(first), numpy.abs(second)
     fine = (first == numpy.floor(first)) & (second == numpy.floor(second)) & (numpy.maximum(first, second) <= 2.0**62)
     whole = (numpy.asarray(numpy.where(fine, part, 0.0)).astype(numpy.int64) for part in (first, second))
@@ -312,9 +312,9 @@ def _value_or_nan(rule: Any, point: list[float]) -> float:
 
 
 def lru_slopes(graph: Any, distance: Any, ways: Any, lines: Any) -> Any:
-    """By distance and ways, which are whole numbers, the difference of one step is used as the derivative. By lines B
-    it is (D - A + 1) (P(D) - P(D + 1)) / (B - A): P is the incomplete beta function I_x(D - A + 1, A) with x = 1 - A/B,
-    and x^a (1 - x)^b / (a Beta(a, b)) = I_x(a, b) - I_x(a + 1, b) (DLMF 8.17.20)."""
+    """Derivatives of `lru_hits`. By distance and ways, which are whole numbers, the difference of one step is used. By
+    lines B it is (D - A + 1) (P(D) - P(D + 1)) / (B - A): P is the incomplete beta function I_x(D - A + 1, A) with x =
+    1 - A/B, and x^a (1 - x)^b / (a Beta(a, b)) = I_x(a, b) - I_x(a + 1, b) (DLMF 8.17.20)."""
 
     def hits(distance: Any, ways: Any) -> Any:
         return graph.apply("lru_hits", distance, ways, lines)
@@ -339,8 +339,9 @@ def random_slopes(graph: Any, lines: Any, *reuses: Any) -> Any:
 
 
 def room_slopes(graph: Any, ways: Any, own: Any, *loads: Any) -> Any:
-    """By a load x, the array's own or another: x lines on average mean one more line in x - floor(x) of the sets, so
-    the share changes by what that line displaces. By a chance: the share with the load minus that without it."""
+    """Derivatives of `lines_with_room`. By a load x, the array's own or another: x lines on average mean one more line
+    in x - floor(x) of the sets, so the share changes by what that line displaces. By a chance: the share with the load
+    minus that without it."""
 
     def lines_at(*arguments: Any) -> Any:
         return graph.apply("lines_with_room", ways, *arguments)

@@ -17,14 +17,14 @@ from aspenpy.expr.cache_walks import Cache, Loops, Runs, Walk
 
 
 class Lattice(NamedTuple):
-    """Steps of so many units round a cache of `units`."""
+    """Steps of equal size round a cache of `units`."""
 
     step: int
     units: int
 
     def count_between(self, low: Any, high: Any, trips: Any) -> Any:
-        """How many of the places that the first trips come to, and of those a whole number of rounds further, are above
-        `low` and at most `high`. All steps of a cycle meet each multiple of the divisor that step and round share."""
+        """Number of the places of the first trips, and of those a whole number of rounds further, that are above `low`
+        and at most `high`. All steps of a cycle meet each multiple of the divisor that step and round share."""
         divisor = math.gcd(self.step, self.units)
         cycles, rest = numpy.divmod(trips, self.units // divisor)
         all_of_cycle = high // divisor - low // divisor
@@ -149,7 +149,7 @@ class Steps:
 
 
 class Single:
-    """As `Steps` of one unit, where all counts are 0 but the first, which is 1."""
+    """`Steps` of one unit where all counts are 0 but the first, which is 1."""
 
     nbytes = 0
 
@@ -165,7 +165,7 @@ class Single:
 
 
 class Begins:
-    """As `Steps` of one unit, by how many begins lie below each unit of the cache."""
+    """`Steps` of one unit, from the number of begins below each unit of the cache."""
 
     def __init__(self, counts: Any) -> None:
         self.units = len(counts)
@@ -186,7 +186,7 @@ class Begins:
 
 
 class Turns:
-    """As `Steps` of the units that one loop comes to, without a table."""
+    """`Steps` of the units that one loop comes to, without a table."""
 
     nbytes = 0
 
@@ -198,7 +198,7 @@ class Turns:
 
 
 class Rows:
-    """As `Steps` of the lines of runs of so many units that nothing repeats, summed along the trips around. Where few
+    """`Steps` of the lines of runs of a number of units that nothing repeats, summed along the trips around. Where few
     of all its runs are in one line, each is looked at: the trips are in the `order` of where they begin."""
 
     def __init__(self, covered: int, step: int, trips: int, cache: Cache) -> None:
@@ -225,7 +225,7 @@ class Rows:
         return self.lattice.count_between(begin - self.covered, begin + self.line - 1, last - first)
 
     def _count_one_by_one(self, low: Any, there: Any, most: int, first: Any, last: Any) -> Any:
-        """How many of the `most` runs from the `low`-th on are `there`, of trips from one up to below another."""
+        """Number of the `most` runs from the `low`-th on that are `there`, of trips from one up to below another."""
         place = low % len(self.order)
         total = numpy.zeros(there.shape, dtype=numpy.int64)
         for number in range(most):
@@ -263,7 +263,7 @@ OF_A_TABLE = 1000
 
 @Kept
 def _count_begins(loops: Loops, cache: Cache) -> Begins | Single | Turns:
-    """How many runs begin at each unit of the cache."""
+    """Number of runs that begin at each unit of the cache."""
     if not loops:
         return Single(cache.units)
     if cache.units <= MOST_IN_ORDER and math.prod(trips for _, trips in loops) <= MOST_PLACES:
@@ -283,8 +283,8 @@ def _count_begins(loops: Loops, cache: Cache) -> Begins | Single | Turns:
 
 
 def _count_lines(loops: Loops, length: Any, units: Any, cache: Cache) -> Any:
-    """How many runs of a length have bytes in a line at some units of the cache: those that begin in it, or so far
-    before it. A long run has several lines in a set."""
+    """Number of runs of a length that have bytes in a line at some units of the cache: those that begin in it, or less
+    than their length before it. A long run has several lines in a set."""
     covered = -(-length // cache.unit)
     return _count_begins(loops, cache).sum_between(units, 1 - cache.line // cache.unit, covered)
 
@@ -393,8 +393,8 @@ def shares_by_use(
     limit: int, trips: Sequence[int], structures: list[list[Walk]], cache: Cache
 ) -> tuple[list[int], list[float]]:
     """Numbers of lines in use in a set, up to a limit, and the share of the first walk's lines that are touched again
-    while no more than so many are. Structures of many lines come first, so that few visits are left for the others;
-    equal ones are counted once."""
+    while no more than that number is in use. Structures of many lines come first, so that few visits are left for the
+    others; equal ones are counted once."""
     if any(walk.reach_in_bytes(trips) > FURTHEST for walks in structures for walk in walks):
         raise DomainError(f"the loops of a window span at most {FURTHEST:,} bytes")
     visits = _sample_visits(structures[0][0], trips, cache, count_samples(len(structures)))

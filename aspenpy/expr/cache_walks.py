@@ -92,7 +92,7 @@ class MeasuredWalk(NamedTuple):
 
 @lru_cache(maxsize=20_000)
 def measure_walk(numbers: tuple[Number, ...], trips: tuple[int, ...], line: int) -> MeasuredWalk:
-    """A walk as `share_kept` takes it, in loops outside of so many trips: the same is there beside many others."""
+    """A walk as `share_kept` takes it, in loops outside of `trips` trips: the same is there beside many others."""
     walk = _read_walk([*reversed(numbers)], len(trips))
     run = join_loops(walk.run, (*walk.inner, walk.around), line)
     most = run.most_lines(line) * (2 if walk.shift else 1)
@@ -103,7 +103,7 @@ def measure_walk(numbers: tuple[Number, ...], trips: tuple[int, ...], line: int)
 
 
 class Cache(NamedTuple):
-    """Sets of lines of so many bytes; whatever lies in it begins at a multiple of `unit` bytes."""
+    """Sets of lines of `line` bytes; whatever lies in it begins at a multiple of `unit` bytes."""
 
     line: int
     sets: int
@@ -121,7 +121,7 @@ class Cache(NamedTuple):
 
 
 def read_window(window: Sequence[Number], line: int) -> tuple[tuple[int, ...], list[list[MeasuredWalk]]]:
-    """The trips of the loops outside, and the walks of each structure, measured in lines of so many bytes."""
+    """The trips of the loops outside, and the walks of each structure, measured in lines of `line` bytes."""
     structures = list[list[MeasuredWalk]]()
     try:
         outside = require_whole(window[0], "a number of loops")

@@ -55,7 +55,7 @@ WINDOWS = 2048
 """Windows that are kept: that of caches of other ways is the same, as is that beside other numbers of drawn lines."""
 
 HEADROOM = 8
-"""Lines are counted for one way more than is asked for, and one more of each so many."""
+"""Ways asked for, for each of which one more is counted, beside one in any case."""
 
 
 class CountedWindow:

@@ -25,7 +25,7 @@ LARGEST_DIVIDED = 10**12
 """All numbers up to the root of what is divided are tried: a million."""
 
 TRUE_TO = graph.number(1e-9)
-"""By how much rounding may make a root or a logarithm less than a whole number."""
+"""Amount by which rounding may make a root or a logarithm less than a whole number."""
 
 
 def whole_root(number: int, degree: int) -> int:
@@ -103,7 +103,7 @@ class CountRule(Record):
         return f"{self.rule}({self.argument})" if self.rule in ARGUMENTS else self.rule
 
     def describe(self) -> str:
-        """In words: "cube numbers", "powers of 2"."""
+        """The rule in words: "cube numbers", "powers of 2"."""
         if self.rule == "grid":
             return f"numbers whose grid is at most {self.argument:,} times as long as wide"
         kind, _, of = self.rule.partition("_")
@@ -163,8 +163,8 @@ class CountRule(Record):
         return graph.apply("max", *fitting) if fitting[1:] else graph.ONE
 
     def _large_grid(self, most: Expr) -> Expr:
-        """With e^3 the largest cube up to a whole number, the number itself if it has a grid, else the larger of e e l
-        and e (e + 1) l, where l is as long as there is room for."""
+        """The largest grid up to a whole number. With e^3 the largest cube: the number itself if it has a grid, else
+        the larger of e e l and e (e + 1) l, where l is as long as there is room for."""
         edge = graph.apply("floor", graph.add(graph.power(most, graph.div(1, 3)), TRUE_TO))
         widest = graph.mul(self.argument, edge)
         faces = [graph.mul(edge, graph.add(edge, more)) for more in (0, 1)[: self.argument]]
@@ -192,7 +192,7 @@ def counts_accepted_by_all(rules: Sequence[CountRule], low: int, high: int) -> S
 
 
 def nearest_of(accepted: Sequence[int], numbers: Iterable[int]) -> list[int]:
-    """For each number the nearest by ratio of some that rise, each once."""
+    """The accepted numbers, which rise, nearest to each number by ratio, without repeats."""
     found = set()
     for number in numbers:
         index = bisect_left(accepted, number)

@@ -145,17 +145,17 @@ def _evaluate_ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x
 
 
 def quantile_centre(offset: Any) -> Any:
-    """For |u - 1/2| <= 0.425, where offset is u - 1/2."""
+    """Normal quantile for |u - 1/2| <= 0.425, where offset is u - 1/2."""
     return offset * _evaluate_ratio(_CENTRE, 0.180625 - offset * offset)
 
 
 def quantile_shoulder(r: Any) -> Any:
-    """For r = sqrt(-log(min(u, 1 - u))) up to 5, without its sign."""
+    """Normal quantile for r = sqrt(-log(min(u, 1 - u))) up to 5, without its sign."""
     return _evaluate_ratio(_SHOULDER, r - 1.6)
 
 
 def quantile_tail(r: Any) -> Any:
-    """For r beyond 5, without its sign."""
+    """Normal quantile for r beyond 5, without its sign."""
     return _evaluate_ratio(_TAIL, r - 5.0)
 
 
@@ -171,7 +171,7 @@ def normal_quantile(u: float) -> float:
 
 
 def normal_quantiles(numpy: Any, u: Any) -> Any:
-    """As `normal_quantile`, for an array."""
+    """`normal_quantile` for an array."""
     offset = u - 0.5
     r = numpy.sqrt(-numpy.log(numpy.minimum(u, 1.0 - u)))
     distance = numpy.where(r <= 5.0, quantile_shoulder(r), quantile_tail(r))

@@ -37,7 +37,7 @@ class IntervalLaw(Record):
         return self.high is None and not self.open
 
     def is_obeyed_by(self, value: Any) -> Any:
-        """For a number, or for each of a NumPy array of them."""
+        """Whether a number, or each one of a NumPy array, obeys the condition."""
         obeyed = True if self.low is None else value > self.low if self.open else value >= self.low
         return obeyed if self.high is None else obeyed & (value <= self.high)
 
@@ -128,7 +128,7 @@ def is_slow(node: Expr) -> bool:
 
 
 def spend_operations(allowance: Allowance, operations: float) -> None:
-    """Spends operations of the command; raises NoOperationsLeft where it has not so many."""
+    """Spends operations of the command; raises NoOperationsLeft where fewer are left."""
     if not allowance.spend(operations):
         raise NoOperationsLeft(
             f"the {allowance.operations:,.0f} operations that one command may spend are used up by loops that have to "
@@ -150,4 +150,4 @@ REASONS = {
     CONSTRAINT: "a constraint of the model is violated",
     UNDEFINED: "the models give no value there",
 }
-"""Each code in words."""
+"""Reasons in words, by their codes."""

@@ -53,7 +53,7 @@ class Function(Record):
         return self.least <= count and (self.most is None or count <= self.most)
 
     def describe_arity(self) -> str:
-        """How many arguments it takes, in words: `1 argument`, `2 or more arguments`."""
+        """The number of its arguments in words: `1 argument`, `2 or more arguments`."""
         if self.most is None:
             return f"{self.least} or more arguments"
         return f"{self.least} argument" + ("" if self.least == 1 else "s")
@@ -63,7 +63,7 @@ class Function(Record):
 
 
 def _lookup_in_numpy(numpy: Any, values: Any, sizes: Any, x: Any) -> Any:
-    """As `interpolate`, for a whole array of x; the points are one-dimensional."""
+    """`interpolate` for a whole array of x; the points are one-dimensional."""
     if len(sizes) == 1:
         return values[0] + 0 * x
     left = numpy.clip(numpy.searchsorted(sizes, x, side="right") - 1, 0, len(sizes) - 2)
@@ -90,8 +90,8 @@ def make_piecewise(sympy: Any, *pieces: tuple[Any, Any]) -> Any:
 
 
 def _lookup_slopes(graph: Any, values: Any, sizes: Any, x: Any) -> Any:
-    """By x: the slope of its segment. By the values `derivative` has a rule of its own; by the sizes there is none
-    (None)."""
+    """Derivatives of `lookup`. By x: the slope of its segment. By the values `derivative` has a rule of its own; by the
+    sizes there is none (None)."""
     slope = graph.ZERO
     points = list(zip(values.args, sizes.args, strict=False))
     for (value, size), (next_value, next_size) in reversed(list(pairwise(points))):

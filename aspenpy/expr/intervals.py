@@ -117,7 +117,7 @@ def _multiply_ranges(*parts: DirectedInterval) -> DirectedInterval:
 
 
 def _multiply_two(a: DirectedInterval, b: DirectedInterval) -> DirectedInterval:
-    """Where neither changes its sign, the product of what is not negative moves with both."""
+    """Product of two intervals. Where neither changes its sign, the product of what is not negative moves with both."""
     if a.high <= 0 and not a.single:
         return negate_range(_multiply_two(negate_range(a), b))
     if b.high <= 0 and not b.single:

@@ -66,7 +66,7 @@ def add_polynomials(parts: Iterable[Polynomial[M, C]]) -> Polynomial[M, C]:
 
 
 def multiply_polynomials(factors: Sequence[Polynomial[M, C]], most: int) -> Polynomial[M, C] | None:
-    """One or more factors multiplied; None where that takes more than so many products of terms at once."""
+    """One or more factors multiplied; None where that takes more than `most` products of terms at once."""
     result = factors[0]
     for factor in factors[1:]:
         if len(result) * len(factor) > most:
@@ -168,7 +168,7 @@ def is_certainly_at_most(first: Expr, second: Expr) -> bool:
 
 
 def is_certainly_shorter(first: Expr, second: Expr) -> bool:
-    """As `is_certainly_at_most`, for two that are not the same."""
+    """`is_certainly_at_most`, for two that are not the same."""
     return as_term(first, all_positive=True) != as_term(second, all_positive=True) and is_certainly_at_most(
         first, second
     )

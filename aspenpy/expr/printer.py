@@ -21,8 +21,8 @@ from aspenpy.record import Record
 MOST_NODES = 1_000_000  # limit of the nodes of the written tree, in which shared nodes count as often as they are used
 
 JUNCTION, COMPARISON, SUM, PRODUCT, SIGN, POWER, ATOM = range(7)
-"""How tightly a text binds, loosest first. A piece that is a node gives the least binding that needs no parentheses
-there."""
+"""Levels of binding of a text, the loosest first. A piece that is a node gives the least binding that needs no
+parentheses there."""
 
 Pieces = list["str | tuple[Expr, int]"]
 
@@ -312,7 +312,7 @@ def to_latex(expr: Expr) -> str:
 
 
 def text_if_short(expr: Expr) -> str | None:
-    """As `to_text`; None where that is too large."""
+    """`to_text`, or None where the text would be too large."""
     try:
         return to_text(expr)
     except TooLarge:

@@ -119,4 +119,4 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("ceil", "floor", "round"), _round_argument),
     **dict.fromkeys(STAIRCASES, lambda node, forms, known: constant_polynomial(known[node])),
 }
-"""By kind, and by name of a function."""
+"""Rules by kind of node, and by name of a function."""

@@ -33,8 +33,8 @@ class HelperExchange(Record):
     requirement: flow.Requirement
 
     def sent(self, instances: Expr) -> tuple[Expr, Expr]:
-        """The messages and the bytes that so many instances send (a collective call counts as one message each). Of a
-        halo, one instance has no neighbours, and there are none along a dimension of one rank."""
+        """The messages and the bytes that `instances` instances send (a collective call counts as one message each). Of
+        a halo, one instance has no neighbours, and there are none along a dimension of one rank."""
         share, messages = graph.ONE, graph.ONE
         if self.kind is IN_PROPORTION:
             return self._amount_sent_by_faces(instances)
@@ -46,8 +46,8 @@ class HelperExchange(Record):
         return graph.mul(instances, messages), graph.mul(instances, self.requirement.amount, share)
 
     def _amount_sent_by_faces(self, instances: Expr) -> tuple[Expr, Expr]:
-        """How much goes through faces: of x ranks along a dimension all send either way where it is a ring, x - 1 where
-        it has ends."""
+        """Messages and bytes through faces: of x ranks along a dimension, x send either way where it is a ring, x - 1
+        where it has ends."""
         dimensions, *rest = self.arguments
         axes = range(int(dimensions.payload))
         ends, faces = rest[MOST_DIMENSIONS], rest[MOST_DIMENSIONS + 1 :]
@@ -75,17 +75,18 @@ KINDS: dict[str, ExchangeKind] = {
     "alltoall": ExchangeKind("aspen_alltoall", None),
     "barrier": ExchangeKind("aspen_barrier", None),
 }
-"""By the trait that asks for it; a requirement without any goes once around the ring, `shift(1)`."""
+"""Exchanges by the trait that asks for them; a requirement without any goes once around the ring, `shift(1)`."""
 
 IN_PROPORTION = ExchangeKind("aspen_faces", "the number of dimensions")
 """A halo with ends, or with faces that are not alike."""
 
 AMONG = {"allreduce": ExchangeKind("aspen_allreduce_among", "the number of ranks of a group")}
-"""Exchanges that may take place in groups of so many ranks, where the trait says how many."""
+"""Exchanges that may take place in groups of ranks, where the trait says how many."""
 
 
 def exchange_of(requirement: flow.Requirement) -> HelperExchange:
-    """How a requirement is sent. Raises AspenError if its traits contradict each other or lack an argument."""
+    """The helper that sends a requirement. Raises AspenError if its traits contradict each other or lack an
+    argument."""
     named = [trait for trait in requirement.traits if trait.name in KINDS]
     if len(named) > 1:
         message = f"`{named[0].name}` and `{named[1].name}` are two ways to send one message"
@@ -116,7 +117,7 @@ def _without_algorithm(trait: flow.Trait) -> flow.Trait:
 
 
 def _grid(trait: flow.Trait, kind: ExchangeKind) -> tuple[Expr, ...]:
-    """How many dimensions a halo has, and the ranks along each, 0 where MPI is to find them. All its messages are
+    """The number of dimensions of a halo, and the ranks along each, 0 where MPI is to find them. All its messages are
     under way at once in any case, so that "all_ports" changes nothing."""
     numbers = numbers_of(trait)
     words = [argument for argument in trait.arguments if isinstance(argument, str)]

@@ -66,7 +66,7 @@ class Skeleton:
 
     @cached_property
     def totals(self) -> tuple[Value, Value]:
-        """How many messages the run sends, and how many bytes, as the model says; neither has to be whole."""
+        """Numbers of messages and bytes that the run sends, as the model says; neither has to be whole."""
         messages, volume = self._run.scope.values(self._totals)
         return messages, volume
 

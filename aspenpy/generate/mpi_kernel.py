@@ -197,7 +197,8 @@ class KernelWriter:
         self._write_branches(list(node.branches), node)
 
     def _write_branches(self, branches: list[tuple[Expr, flow.Flow]], node: flow.Choice) -> None:
-        """Each further branch stands within the `else` of the one before, behind what its condition needs."""
+        """Writes the branches, each further one within the `else` of the one before, behind what its condition
+        needs."""
         if not branches:
             self._write_flow(node.otherwise)
             return

@@ -266,9 +266,16 @@ class Builder(ExpressionBuilder):
         return self._data(children, name, None, shape.value, values_of(factors), memory)
 
     def _data(self, children: Children, name: Any, size: Any, shape: Any, factors: Any, memory: Any) -> nodes.Data:
-        memory_span = None if memory is None else self._span_of(memory)
-        spans = self._span_of_all(children), self._span_of(name), memory_span
-        return nodes.Data(name.value, size, shape, factors, value_of(memory), *spans)
+        return nodes.Data(
+            name.value,
+            size,
+            shape,
+            factors=factors,
+            memory=value_of(memory),
+            span=self._span_of_all(children),
+            name_span=self._span_of(name),
+            memory_span=None if memory is None else self._span_of(memory),
+        )
 
     def imported(self, children: Children) -> nodes.Import:
         _, name, _, path, overrides = children

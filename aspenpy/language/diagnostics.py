@@ -161,7 +161,8 @@ def suggest_instead(name: str, known: Iterable[str], noun: str) -> str:
 
 
 def drop_repeats(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Each once, in order. Spans are left out of equality, so the same words about two places are told apart here."""
+    """The diagnostics in order, without repeats. Spans are left out of equality, so the same words about two places are
+    told apart here."""
     places = ((item, None if item.span is None else item.span.resolve()) for item in diagnostics)
     return list({(item, place and (place.source.name, place.start)): item for item, place in places}.values())
 

@@ -81,7 +81,7 @@ FAMILIES = (
 
 
 class Unit(Record):
-    """Worth of one of a unit: so many base units of a dimension."""
+    """Size of one unit, in base units of its dimension."""
 
     size: Fraction
     dimension: Dimension

@@ -49,7 +49,7 @@ def user_folder(variable: str, usual: str) -> str:
 
 
 def include_folders() -> Iterator[str]:
-    """Where includes are looked up in the library: its machines, and the folders of their parts."""
+    """Folders of the library in which includes are looked up: its machines, and those of their parts."""
     machines = os.path.join(models_folder(), "machines")
     parts = os.path.join(machines, "parts")
     yield from (machines, parts)
@@ -189,8 +189,7 @@ def write_whole(path: Path | str, text: str) -> None:
 
 
 def put_whole(path: Path | str, text: str) -> None:
-    """As `write_whole`, for those with words of their own for what may go wrong. Raises OSError, and ValueError for
-    what can be no path."""
+    """`write_whole`, for callers with messages of their own. Raises OSError, and ValueError for what can be no path."""
     if path == STANDARD_OUTPUT:
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -221,7 +221,8 @@ def _gather_items(file: list[SpacedWord]) -> list[Item]:
 
 
 def _ends_of_items(file: list[SpacedWord]) -> list[bool]:
-    """For each word, whether what follows, comments aside, begins an item or closes a block, or nothing follows."""
+    """Whether each word ends an item: what follows, comments aside, begins another or closes a block, or nothing
+    follows."""
     between: list[bool] = []
     ends = True
     for word in reversed(file):
@@ -278,7 +279,7 @@ class _Writer:
         self.lines: list[str] = []
 
     def write_items(self, items: list[Item], indent: str) -> None:
-        """Each item on its own line, blank lines between them as they were, but one at most."""
+        """Writes each item on its own line, blank lines between them as they were, but one at most."""
         for index, item in enumerate(items):
             first = item.parts[0] if isinstance(item.parts[0], SpacedWord) else item.parts[0].opening
             if index and first.breaks > 1:

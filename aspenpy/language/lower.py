@@ -128,7 +128,7 @@ def _lower_call(lower: Lowering, node: nodes.Apply) -> Expr:
 
 
 def _check_function(name: str, count: int, name_span: Span | None, span: Span | None, *, random: bool) -> None:
-    """The function must be in the table, of the right kind, and take so many arguments."""
+    """Raises AspenError unless the function is in the table, of the right kind, and takes `count` arguments."""
     kind = "distribution" if random else "function"
     known = [other for other, row in FUNCTIONS.items() if row.random or not random]
     require_known(name, known, f"unknown-{kind}", f"unknown {kind} `{name}`", name_span, listed=f"the {kind}s are")
@@ -179,8 +179,8 @@ def lower_guarded(lower: Callable[[Any], Expr], node: Any) -> Expr:
 
 
 def find_place(node: Expr, origins: Mapping[Expr, Span]) -> Span | None:
-    """Where a node was written. One that a mapping made has the place of what it is made of, the last operand first:
-    the divisor of a quotient. Numbers have no place there: equal ones are one node."""
+    """The span of a node in the text. One that a mapping made has the place of what it is made of, the last operand
+    first: the divisor of a quotient. Numbers have no place there: equal ones are one node."""
     left, seen = [node], {node}
     for each in left:
         if each in origins and (each is node or each.kind != "number"):

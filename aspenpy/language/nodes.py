@@ -169,7 +169,7 @@ class Import(Record):
 
 
 class Mixed(Record):
-    """`operations [amount]`: so many operations of a class, in proportion to the others of a mixture."""
+    """`operations [amount]`: the operations of a class, in proportion to the others of a mixture."""
 
     name: str
     amount: Expression
@@ -351,8 +351,8 @@ class Application(Record):
 
 
 class Part(Record):
-    """`type [quantity] name instead of replaced` inside a component: so many of that component belong to each of this
-    one, in the place of a part of the component that this one is like."""
+    """`type [quantity] name instead of replaced` inside a component: `quantity` of that component belong to each of
+    this one, in the place of a part of the component that this one is like."""
 
     type: str
     quantity: Expression | None

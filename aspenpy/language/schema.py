@@ -49,8 +49,8 @@ class Named:
 
 
 def find_mismatch(value: Any, shape: Any, place: str = "") -> str | None:
-    """Where a value of JSON differs from a shape, in a sentence such as "`training.rows` is null, not a whole number";
-    None where it fits."""
+    """The difference of a value of JSON from a shape, in a sentence such as "`training.rows` is null, not a whole
+    number"; None where it fits."""
     if shape is object:
         return None
     if isinstance(shape, Named):

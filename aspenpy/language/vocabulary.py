@@ -110,7 +110,7 @@ KEYWORDS: dict[str, Keyword] = {
     **dict.fromkeys(("IN", "AND", "OR", "INCLUDE"), Keyword()),
     **dict.fromkeys((name.upper() for name in SI_CONSTANTS), Keyword(CONSTANT)),
 }  # fmt: skip
-"""By the terminal of the grammar."""
+"""Keywords by the terminal of the grammar."""
 
 
 def keywords_that_begin(*kinds: str) -> frozenset[str]:

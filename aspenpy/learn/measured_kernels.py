@@ -12,15 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from aspenpy.language.diagnostics import Diagnostic, fail, suggest_instead, suggest_nearest
-from aspenpy.language.dimensions import (
-    BYTES,
-    DIMENSIONLESS,
-    FLOPS,
-    SECONDS,
-    Dimension,
-    describe_dimension,
-    parse_unit,
-)
+from aspenpy.language.dimensions import BYTES, DIMENSIONLESS, FLOPS, SECONDS, Dimension, describe_dimension, parse_unit
 from aspenpy.learn.measurements.columns import plain_unit, recognise_columns
 from aspenpy.learn.measurements.conditions import number_in
 from aspenpy.learn.measurements.read import read_measurements
@@ -89,9 +81,7 @@ BYTE_COUNTS = (
 )
 TIMES = CountedQuantity("time", SECONDS, ({"runtime": 1}, {"self_time": 1}, {"self_elapsed_time": 1}))
 RATES = CountedQuantity(
-    "flops a second",
-    FLOPS / SECONDS,
-    ({"flop_rate": 1}, {"gflops": 1e9, "self_gflops": 1e9}, {"dp": 1, "sp": 1}),
+    "flops a second", FLOPS / SECONDS, ({"flop_rate": 1}, {"gflops": 1e9, "self_gflops": 1e9}, {"dp": 1, "sp": 1})
 )
 BANDWIDTHS = CountedQuantity("bytes a second", BYTES / SECONDS, ({"memory_bandwidth": 1},))
 INTENSITIES = CountedQuantity(

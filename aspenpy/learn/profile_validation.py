@@ -28,7 +28,7 @@ class ProfiledKernel(Record):
 
     @property
     def factor(self) -> float | None:
-        """How many times the prediction is off, either way."""
+        """Factor by which the prediction is off, either way."""
         return max(self.ratio, 1 / self.ratio) if self.ratio is not None else None
 
 

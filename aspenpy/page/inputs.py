@@ -28,7 +28,7 @@ REACH = 100  # how many times less and more than its value a parameter without a
 
 
 class SourceLine(Record):
-    """Where something is written: file with line, and the line itself."""
+    """A place in a source: file with line, and the line itself."""
 
     where: str
     line: str
@@ -220,5 +220,5 @@ class PageExpressions:
             fail("not-compiled", f"the formulas of {self.prediction.where} cannot run in a page: {error}", hint=hint)
 
     def write_formula(self, expr: Expr, length: int) -> str:
-        """The formula in the inputs, cut to so many characters."""
+        """The formula in the inputs, cut to `length` characters."""
         return shorten_text(self.prediction.scope.formulas([expr], self.names)[0], length)

@@ -196,7 +196,7 @@ def _point(numbers: PageExpressions, asked: Totals, kernel: str) -> Facts:
 
 
 def _steps(numbers: PageExpressions) -> dict[str, list[Facts]]:
-    """By kernel: from the line of each requirement to its amount and seconds over the run."""
+    """Steps by kernel, from the line of each requirement to its amount and seconds over the run."""
     tree = numbers.prediction.tree
     totals = Totaller(OfBlocks(partial(by_requirement, tree))).kernel(tree.entry)
     steps: dict[str, list[Facts]] = {}

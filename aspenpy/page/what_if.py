@@ -33,7 +33,7 @@ SCRIPTS = (
     "controls.js",
     "page.js",
 )
-"""In the order in which they use each other, within one function of strict JavaScript."""
+"""Scripts in the order in which they use each other, within one function of strict JavaScript."""
 
 _FOLDER = Path(__file__).with_name("files")
 

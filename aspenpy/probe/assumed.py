@@ -42,7 +42,7 @@ def _assume_pipes(share: float) -> Rule:
 
 
 def _assume_vectors(per_cycle: float, lanes: float, about: str) -> Rule:
-    """So many vectors a cycle, with `lanes` of them in use for each lane of single precision."""
+    """The rule of `per_cycle` vectors per cycle, with `lanes` of them in use for each lane of single precision."""
     return lambda numbers, host: (per_cycle * _count_lanes(numbers, host) * lanes, about)
 
 
@@ -60,7 +60,7 @@ def _assume_lanes(numbers: Numbers, host: HostTopology) -> tuple[float, str]:
 
 
 YEARS = {"avx512_vnni": 2021, "sve2": 2021, "avx512f": 2017, "asimddp": 2017, "avx2": 2013, "avx": 2011}
-"""By what the system calls the instructions, the year whose rules stand in for what no measurement says."""
+"""Years whose rules stand in for what no measurement says, by the system's name of the instructions."""
 
 
 def _assume_year(numbers: Numbers, host: HostTopology) -> tuple[float, str]:
@@ -157,7 +157,7 @@ RULES: tuple[tuple[str, str, str, Rule], ...] = (
     ("memory", "core_bandwidth", "B/s", _assume_core_bandwidth),
     ("memory", "core_store_bandwidth", "B/s", _assume_share("memory", "core_bandwidth", 1, "as loads")),
 )
-"""In an order in which each finds what it uses."""
+"""Rules in an order in which each finds what it uses."""
 
 
 def complete_numbers(numbers: Numbers, host: HostTopology) -> Numbers:

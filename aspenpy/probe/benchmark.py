@@ -29,7 +29,7 @@ Watch = Callable[[int, int], None]
 
 Part = Literal["core", "memory"]
 SECONDS = {"core": 0.0015, "memory": 0.002}
-"""Of each measurement in a pass: some fifty windows."""
+"""Seconds of each measurement in a pass: some fifty windows."""
 
 PASSES: tuple[Part, ...] = 4 * (*(4 * ("core",)), "memory", "core")
 """A disturbance of some tenths of a second meets one of them."""

@@ -279,7 +279,7 @@ FORMS: tuple[tuple[Callable[[str], bool], Callable[[Source], Imported]], ...] = 
     (lambda text: text.lstrip()[:1] == "{", read_lscpu),
     (lambda text: text.lstrip()[:1] == "<", read_hwloc),
 )
-"""How a file of each form looks, and its reader; the first that fits reads it."""
+"""Recognisers of the forms of files with their readers; the first that fits reads a file."""
 
 LINE = 64  # bytes of a cache line where the file does not say
 HINT = "files of `lscpu -J`, `lstopo --of xml`, `likwid-topology -c` and STREAM are read"

@@ -68,8 +68,8 @@ CHAINS = 16
 """Chains side by side by whose time a miss of the translation buffer is told."""
 
 SMALLEST_LOADS, SMALLEST_STORES = 1 / 10, 1 / 5
-"""Of the time of loads from memory, what loads beyond those from the first cache take at least; of that, what stores
-take: differences of times that are nearly equal are noise."""
+"""Least share of the time of loads from memory that loads beyond the first cache take, and least share of that time for
+stores: differences of times that are nearly equal are noise."""
 
 STEP = 8192
 """Bytes to which a measured turn is rounded, whole sets of 8 ways and 64 B."""
@@ -365,8 +365,8 @@ def _derive_set_conflicts(found: Quantities) -> dict[str, Number]:
 
 
 def _derive_capacity(found: Quantities, host: HostTopology, index: int) -> dict[str, Number]:
-    """As the system says where the measured turn agrees, else as the turn says; ways follow. Nothing where neither
-    says anything."""
+    """Capacity and ways of a cache, as the system says where the measured turn agrees, else as the turn says. Empty
+    where neither says anything."""
     stated, turned = host.cache(index + 1), find_cache_turn(found, index)
     line = (stated and stated.line) or 64
     near = [found[f"ring_{ring}_latency"] for ring in select_rings(found) if turned and turned / 2 < ring < turned * 2]

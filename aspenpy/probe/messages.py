@@ -100,7 +100,7 @@ def fit_line(seconds: Mapping[int, float]) -> Line:
 
 
 def _fit_stepped_line(seconds: Mapping[int, float], threshold: int) -> Line:
-    """The line with a step beyond so many bytes, or none at 0. One that goes down is none: far off."""
+    """The line with a step beyond `threshold` bytes, or without one at 0. A step downwards has an infinite error."""
     import numpy as np
 
     rows = [[1.0, size, float(size > threshold)][: 3 if threshold else 2] for size in seconds]

@@ -26,7 +26,7 @@ Quantities = Mapping[str, Quantity]
 
 
 def combine_passes(passes: Sequence[Mapping[str, float]]) -> dict[str, Quantity]:
-    """Each name's least time or highest rate: whatever disturbs a window makes it longer."""
+    """The least time or highest rate by name: whatever disturbs a window makes it longer."""
     names = dict.fromkeys(name for found in passes for name in found)
     return {
         name: _make_quantity([found[name] for found in passes if name in found], "latency" in name) for name in names
@@ -56,7 +56,7 @@ MOST_WAYS = 4096
 
 
 def choose_hashed_ways(lines: int) -> int:
-    """Ways of a cache of so many lines whose sets are hashed: as many as make sets come out even."""
+    """Ways of a cache of `lines` lines whose sets are hashed: as many as make sets come out even."""
     return next(ways for ways in range(min(MOST_WAYS, lines), 0, -1) if lines % ways == 0)
 
 
@@ -95,7 +95,7 @@ class Number(Record):
 
 
 Numbers = dict[str, dict[str, Number]]
-"""By part of the machine (`core`, `l1`, `memory`, ...) and property."""
+"""Numbers by part of the machine (`core`, `l1`, `memory`, ...) and property."""
 
 
 def make_number(value: float, unit: str, about: str, *used: Quantity) -> Number:

@@ -75,7 +75,7 @@ def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) 
 
 
 def _find_processors(root: Path) -> dict[int, tuple[int, tuple[int, int]]]:
-    """By processor that is online its package and its core, which is told by die and number. Where a kernel does not
+    """Package and core of each processor that is online; a core is known by die and number. Where a kernel does not
     number packages (-1, on some ARM), they are one."""
     found = {}
     for folder in (root / CPUS).glob("cpu[0-9]*"):

@@ -151,7 +151,7 @@ def _branch_as_data(tree: ListingTree[Called]) -> dict[str, Any]:
 
 
 def sizes_of(application: Application) -> list[tuple[str, Any, str]]:
-    """Each data structure with its bytes and what it is declared as."""
+    """Data structures with their bytes and declarations."""
     structures = application.data.values()
     values = _values(application, [data.size for data in structures])
     return [(data.name, value, _shape_text(data.span)) for data, value in zip(structures, values, strict=True)]

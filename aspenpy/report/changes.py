@@ -47,7 +47,7 @@ def heading(changes: VersionChanges) -> str:
 
 
 def write_markdown(gates: Sequence[VersionChanges]) -> str:
-    """For each gate a heading, what fails as a list, and all changes as a table."""
+    """Markdown with a heading for each gate, its failures as a list, and all changes as a table."""
     return "\n".join(map(_as_markdown, gates))
 
 

@@ -265,7 +265,7 @@ def draw_comparison(sweep: Crossovers) -> Any:
 
 
 def _name_crossovers(axes: Any, sweep: Crossovers) -> None:
-    """Where each crossover is, below it; of close ones the names stand one below the other."""
+    """Writes the place of each crossover below it; close ones have theirs one below the other."""
     to_axes = axes.transAxes.inverted()
     rows: list[tuple[float, int]] = []
     for item in sweep.crossovers[:MOST_NAMED]:
@@ -378,7 +378,7 @@ def _alternative_as_data(socket: str, found: Any) -> dict[str, Any]:
 
 
 def _describe_search(placement: Placement) -> str:
-    """How the placement was found, and what moving data and overlap contribute."""
+    """The search of the placement in words, and what moving data and overlap contribute."""
     search = placement.search
     text = ""
     if search is not None:

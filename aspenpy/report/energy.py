@@ -67,7 +67,7 @@ KERNEL_FIGURES = (
 
 METRIC_NAMES = {"power": "power", "edp": "EDP", "ed2p": "ED2P"}
 UNIT_NAMES = {"edp": "J s", "ed2p": "J s^2"}
-"""How products of energy and time are written."""
+"""Units of products of energy and time, as they are written."""
 
 
 def report_energy(
@@ -206,7 +206,7 @@ def _parts_at_work(energy: Energy) -> str:
 
 
 def _numbers(energy: Energy, cause: str) -> dict[str, float]:
-    """How many of each component consume the power of a cause at once, on average; of memories their sockets are
+    """Mean number of each component that consume the power of a cause at once; of memories their sockets are
     counted."""
     uses = [use for use in energy.terms if use.key.cause == cause and energy.capped_runtime]
     return {use.key.component: (use.amount or 0.0) / energy.capped_runtime for use in uses}

@@ -54,7 +54,7 @@ def describe_stages(stages: Sequence[Stage]) -> str:
 
 
 def report_stages(traces: Mapping[str, Sequence[Stage]]) -> Report:
-    """Each trace in words with the seconds of its three kinds, and all stages for programs."""
+    """Traces in words with the seconds of their three kinds, and all stages for programs."""
     kinds = tuple(Column(f"{kind} ({sign})", unit="s", key=kind) for kind, sign in SIGNS.items())
     columns = (Column("run"), Column("stages", "count"), *kinds, Column("trace", wrapped=True))
     rows = tuple(

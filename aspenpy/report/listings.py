@@ -40,7 +40,7 @@ def value_text(item: Declared) -> str | None:
 
 
 def range_text(item: Declared) -> str | None:
-    """In the spelling of its author, with what else is said of the values."""
+    """The range as its author spelt it, with what else is said of the values."""
     node = item.node
     if isinstance(node, nodes.Property):
         return None
@@ -92,7 +92,7 @@ class ListingTree(Generic[Item]):
 
 
 def tree_lines(root: ListingTree[Item]) -> Iterator[tuple[str, Item]]:
-    """Each item, the root first, with the lines that lead to it."""
+    """Items, the root first, with the lines of the tree that lead to them."""
     waiting = [("", "", root)]
     while waiting:
         prefix, inner, tree = waiting.pop()

@@ -116,7 +116,7 @@ def add_recorded(report: Report, found: EarlierRuns) -> Report:
 
 
 def report_validated(found: Validation) -> Report:
-    """How near the predictions are, point by point, and what limits the kernels of the last point."""
+    """Predictions beside measurements, point by point, and what limits the kernels of the last point."""
     machine = found.case.required_machine.name
     far = max(found.points, key=lambda point: point.factor)
     said = [

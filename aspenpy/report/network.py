@@ -36,7 +36,7 @@ COLLECTIVES = (
 
 
 def report_network(network: Network, collectives: Sequence[Collective] = (), ranks: int | None = None) -> Report:
-    """The figures, one message by its size and, among so many ranks, collectives."""
+    """The figures, one message by its size and collectives among `ranks` ranks."""
     placed = None if ranks is None else network.placement(ranks)
     data = {
         "machine": network.machine.name,

@@ -23,7 +23,7 @@ LONG = (
     *make_columns("inclusive exclusive", unit="s"),
     *make_columns("share bound_by"),
 )
-"""Of the CSV form: a row for each kernel and, with the call graph, for each call in it."""
+"""Columns of the CSV form: a row for each kernel and, with the call graph, for each call in it."""
 
 SPEEDSCOPE = "https://www.speedscope.app/file-format-schema.json"
 
@@ -218,7 +218,7 @@ Graph = Mapping[str, Sequence[str]]  # the callees of each kernel
 
 
 class KernelBox(NamedTuple):
-    """Where a kernel stands, in inches: its left edge, its middle from the top, its width."""
+    """The box of a kernel in a picture, in inches: its left edge, its middle from the top, its width."""
 
     left: float
     middle: float

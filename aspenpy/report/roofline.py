@@ -41,7 +41,7 @@ LONG = (
     *make_columns("attainable bound_by predicted"),
     Column("time", unit="s"),
 )
-"""Of the CSV form: a row for each ceiling (`rate`), application and kernel (what comes behind it)."""
+"""Columns of the CSV form: a row for each ceiling (`rate`), application and kernel (what comes behind it)."""
 
 
 def report_roofline(roofline: Roofline) -> Report:

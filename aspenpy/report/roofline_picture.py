@@ -46,7 +46,7 @@ BESIDE = 0.35  # inches from the axes to a name
 LONGEST_ROOF = 44  # characters of the name of a roof
 
 LEVEL_MARKS = ("^", "s", "v", "P", "X")
-"""Of the caches, from the core outwards; memory has the mark of the kernel itself."""
+"""Marks of the caches, from the core outwards; memory has the mark of the kernel itself."""
 
 CROWDED = 0.045  # parts of the width and height within which the numbers of two points would hide each other
 
@@ -283,7 +283,7 @@ def _name_bandwidths(axes: Any, names: Mapping[float, str], seen: VisibleRange) 
 
 
 def label_turns(heights: Sequence[float]) -> list[int]:
-    """How many names each stands behind: those of roofs within `CLOSE` inches take different places."""
+    """Number of names that each name stands behind: those of roofs within `CLOSE` inches take different places."""
     numbers: dict[float, int] = {}
     for height in sorted(heights, reverse=True):
         near = {turn for above, turn in numbers.items() if above - height < CLOSE}
@@ -306,13 +306,14 @@ def _height_of_rate(rate: float, seen: VisibleRange) -> float:
 
 
 def _place_of_point(point: RooflinePoint, seen: VisibleRange) -> tuple[float, float]:
-    """Where the prediction stands, as parts of the picture's width and height."""
+    """Place of the prediction, as parts of the picture's width and height."""
     across = log10((point.place or seen.left) / seen.left) / log10(seen.right / seen.left)
     return across, _height_of_rate(point.predicted, seen)
 
 
 def label_depths(places: Sequence[tuple[float, float]]) -> list[int]:
-    """How many lines below its point each number is written, so that those of neighbours do not hide each other."""
+    """Number of lines below its point at which each number is written, so that those of neighbours do not hide each
+    other."""
     rows: dict[int, int] = {}
     for number in sorted(range(len(places)), key=places.__getitem__):
         x, y = places[number]
@@ -360,7 +361,7 @@ def _draw_levels(axes: Any, point: RooflinePoint, colour: str) -> None:
 OF_MEMORY = "linecolor rgb 'black' linewidth 2"
 OF_CACHES = tuple(f"linecolor rgb '#888888' linewidth 2 dashtype {dashes}" for dashes in (2, 4, 5))
 OF_SHEETS = "linecolor rgb 'black' linewidth 1 dashtype 3"
-"""How the roofs of memories, of caches, and of data sheets where memories attain less, are drawn."""
+"""Line styles of roofs: of memories, of caches, and of data sheets where memories attain less."""
 
 HEAD = """\
 # {heading}. Draw it: gnuplot {script}
@@ -466,5 +467,5 @@ def _write_roof(rate: float, bandwidth: float | None) -> str:
 
 
 def quote(text: str) -> str:
-    """Between single quotes, in which gnuplot knows no escape but the quote twice."""
+    """The text in single quotes, in which gnuplot knows no escape but the quote twice."""
     return "'" + text.replace("'", "''") + "'"

@@ -80,8 +80,8 @@ def _list_facts(scaling: Scaling, interval: bool) -> list[tuple[str, str]]:
 
 
 def _describe_problem(scaling: Scaling) -> str:
-    """How the size of the problem depends on the ranks. It ends with the parameters on most ranks, by which a reader
-    sees whether their product is the size that was meant."""
+    """The dependence of the problem's size on the ranks, in words. It ends with the parameters on most ranks, by which
+    a reader sees whether their product is the size that was meant."""
     product = " * ".join(scaling.problem)
     if scaling.per_rank and scaling.mode == "weak":
         return f"{product} of each rank stays"

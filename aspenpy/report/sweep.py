@@ -184,7 +184,7 @@ def _draw_lines(figure: Any, axes: Any, result: SweepResult, name: str, numeric:
 
 
 def _places_along(result: SweepResult, name: str) -> list[float]:
-    """Where the points of an axis are; more than have a number each where it is numbered evenly."""
+    """Places of the points along an axis; more than have a number each where it is numbered evenly."""
     return list(result.coords[name][1]) if name in result.coords else [0.0] * (MOST_UP + 1)
 
 
@@ -232,7 +232,7 @@ def _draw_map(figure: Any, axes: Any, result: SweepResult, name: str, numeric: l
 
 
 def _edges_between(values: Any) -> Any:
-    """Between each two neighbours, and as far beyond the ends."""
+    """Edges between neighbouring values, and as far beyond the ends."""
     if len(values) == 1:
         return numpy.array([values[0] * 0.9, values[0] * 1.1]) if values[0] else numpy.array([-0.5, 0.5])
     scaled = numpy.log(values) if axis_scale(values) == "log" else values

@@ -62,7 +62,7 @@ DECIDE_OPTIONS = (
         "measurements, else 0.3)",
         type=float,
     ),
-    option("--pieces", "N", f"throttle: in so many steps (default: {PIECES})", type=positive, default=PIECES),
+    option("--pieces", "N", f"throttle: in N steps (default: {PIECES})", type=positive, default=PIECES),
     option(
         "--noise",
         "S",
@@ -150,7 +150,7 @@ DOCUMENTS: dict[str, Callable[[Advice, str], str]] = {
     ".md": lambda advice, command: write_markdown(document(advice, command)),
     ".json": _data_as_json,
 }
-"""By the end of the file's name."""
+"""Writers of documents by the end of the file's name."""
 
 
 def require_document(arguments: Arguments) -> None:

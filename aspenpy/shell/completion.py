@@ -138,4 +138,4 @@ COMPLETERS: dict[str, Completer] = {
     "kernel": _complete_from_models(lambda application, machine: application.kernels if application else ()),
     "socket": _complete_from_models(lambda application, machine: machine.sockets if machine else ()),
 }
-"""Of the arguments that name something of a model, by their destinations."""
+"""Completers of the arguments that name something of a model, by their destinations."""

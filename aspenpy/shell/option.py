@@ -53,7 +53,7 @@ class Arguments(SimpleNamespace):
 
 
 Group = Literal["predict", "compare", "count", "programs", "measure", "models", "tools"]
-"""Where the help lists a command."""
+"""Groups in which the help lists commands."""
 
 
 class Command(Record):

@@ -69,11 +69,11 @@ RANKS = (
         "what each rank occupies: core, numa, socket, device, node or a name (default: as the machine says)",
         former="--ranks-on",
     ),
-    option("--nodes", "N", "run on so many nodes (default: as many as the ranks need)", type=positive),
-    option("--ranks-per-node", "N", "so many ranks on a node (default: as many as it has places for)", type=positive),
-    option("--ranks-per-socket", "N", "so many ranks on a socket", type=positive),
-    option("--ranks-per-device", "N", "so many ranks share a device", type=positive),
-    option("--cores-per-rank", "N", "so many cores for each rank", type=positive),
+    option("--nodes", "N", "run on N nodes (default: as many as the ranks need)", type=positive),
+    option("--ranks-per-node", "N", "N ranks on a node (default: as many as it has places for)", type=positive),
+    option("--ranks-per-socket", "N", "N ranks on a socket", type=positive),
+    option("--ranks-per-device", "N", "N ranks share a device", type=positive),
+    option("--cores-per-rank", "N", "N cores for each rank", type=positive),
     option(
         "--distribution",
         "NODES[:SOCKETS]",
@@ -84,8 +84,8 @@ RANKS = (
     choice(
         "--threads", THREADS, "the threads of a rank fill one NUMA domain before the next, or spread (default: spread)"
     ),
-    option("--domains", "N", "divide each socket into so many NUMA domains (sub-NUMA clustering)", type=positive),
-    option("--threads-per-core", "N", "so many hardware threads of each core work (default: 1)", type=positive),
+    option("--domains", "N", "divide each socket into N NUMA domains (sub-NUMA clustering)", type=positive),
+    option("--threads-per-core", "N", "N hardware threads of each core work (default: 1)", type=positive),
     choice(
         "--schedule",
         SCHEDULES,

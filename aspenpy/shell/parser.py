@@ -120,6 +120,6 @@ def list_in_words(names: Sequence[str]) -> str:
 
 
 def _make_plain_formatter(prog: str) -> HelpFormatter:
-    """For the arguments of a command that is not asked for help. Whoever asks for the width of the terminal imports
-    libraries for compression with it."""
+    """A formatter for commands that are not asked for help: asking for the width of the terminal imports libraries for
+    compression."""
     return HelpFormatter(prog, width=100)

@@ -6,7 +6,7 @@ from aspenpy.answers.energy.options import CHOICES
 from aspenpy.shell.option import Option, choice, flag, option, positive, repeatable_option
 
 STEPS = ("classify", "significance", "configure", "scale", "decide", "throttle")
-"""Of `aspenpy advise`."""
+"""Steps of `aspenpy advise`."""
 
 # -- which values, which quantities ----------------------------------------------------------------
 

@@ -61,12 +61,7 @@ class CommandTools(Record):
         return self._run_command([*words, *([_require_name(kernel)] if kernel else [])])
 
     def sweep(
-        self,
-        model: str,
-        machine: str,
-        over: Names,
-        metrics: Names | None = None,
-        settings: Settings | None = None,
+        self, model: str, machine: str, over: Names, metrics: Names | None = None, settings: Settings | None = None
     ) -> Any:
         """Evaluate metrics (runtime, energy, flops, ...) at many points; `over` are axes such as `n=1e3..1e6:log:5`."""
         for axis in over:

@@ -68,7 +68,7 @@ def columns(study: Study, stretch: Stretch) -> dict[str, Any]:
 
 
 def _walk_tables(store: Store) -> Iterator[dict[str, Any]]:
-    """Columns of so many rows at a time, whatever the size of a stretch."""
+    """Columns of a fixed number of rows at a time, whatever the size of a stretch."""
     for stretch in store.stretches():
         for first in range(0, stretch.values.shape[1], ROWS_AT_ONCE):
             here = slice(first, first + ROWS_AT_ONCE)

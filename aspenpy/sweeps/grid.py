@@ -153,8 +153,8 @@ Over = Mapping[str, Axis | Iterable[Any]]  # axes by name, as they were written 
 
 
 class Layout(Record):
-    """How points lie on the axes: all with all, those of a group of `zip` side by side, or `samples` of them scattered
-    by a `method`; with `yes`, however many they are. Axes and results take at most `memory` bytes."""
+    """The layout of points on the axes: all with all, those of a group of `zip` side by side, or `samples` of them
+    scattered by a `method`; `yes` allows any number of them. Axes and results take at most `memory` bytes."""
 
     zip: Sequence[Sequence[str]] = ()
     samples: int | None = None

@@ -31,7 +31,7 @@ from aspenpy.sweeps.study import Study
 from aspenpy.sweeps.work import Stretch, Worker, WorkerTask, likely_ranges, lower_formulas
 
 STRETCH = 1 << 20
-"""Points of a stretch, at least, where there are so many: what is computed, kept and written as a whole."""
+"""Least points of a stretch, which is computed, kept and written as a whole; a smaller sweep is one stretch."""
 
 HELD = 2  # times that the values of a stretch are in memory while it is computed
 WORTH_PROCESSES = 4_000_000  # points from which on it pays to start processes
@@ -136,7 +136,7 @@ def available_cores() -> int:
 def _limit_in_flight(
     pool: Executor, compute: Callable[[int], Stretch], numbers: Iterable[int], most: int
 ) -> Iterator[Stretch]:
-    """Results as they come, with no more than so many asked for or waiting."""
+    """Results as they come, with no more than `most` asked for or waiting."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
     waiting: set[Future[Stretch]] = set()

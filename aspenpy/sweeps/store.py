@@ -42,8 +42,7 @@ Writer = Callable[["Store", Path], None]  # writes the result of a finished stor
 
 
 class Store:
-    """Where the stretches of one sweep are kept, for one process at a time. Raises AspenError where that is not
-    possible."""
+    """The stretches of one sweep in a file, for one process at a time. Raises AspenError where they cannot be kept."""
 
     def __init__(self, path: str | Path, run: StudyRun, write: Writer, *, resume: bool = False) -> None:
         study, plan = run.study, run.plan
@@ -226,7 +225,7 @@ class Store:
             self.close()
 
     def _put(self, result: Path) -> None:
-        """In the place of what was there: a file, or a Zarr store of ours. No other folder is ever removed."""
+        """Puts the result in the place of an earlier file or Zarr store of ours. No other folder is ever removed."""
         if result.is_file():
             require_writable(self.path)  # things may have changed in the meantime
             if self.target.exists():

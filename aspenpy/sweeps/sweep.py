@@ -54,13 +54,13 @@ def sweep(
 
     `over` names what is swept: parameters with their values (an array, or a text such as `"1k..1M:log:200"`), and
     `app`, `machine`, `socket` and `kernel` with lists of them. Axes of one group of `zip` go side by side. With
-    `samples`, so many points are scattered over the axes by a `method`: sobol (if nothing is said), latin or uniform.
-    `yes` allows more points than anybody waits for. The other options are those of `Case`.
+    `samples`, that number of points is scattered over the axes by a `method`: sobol (if nothing is said), latin or
+    uniform. `yes` allows more points than anybody waits for. The other options are those of `Case`.
 
-    An `xarray.Dataset` where xarray is installed, else a `SweepResult`: a variable a metric, one dimension an axis.
-    Where a point has no value it is NaN, and the coordinate `reason` says why by a code; with `fail_fast` it is an
-    error. A `backend` is auto (if nothing is said), numpy, llvm or c, on so many `cores`, and keeps so many bytes of
-    results in `memory`. With a `client`, a `distributed.Client`, the workers of its cluster compute.
+    An `xarray.Dataset` where xarray is installed, else a `SweepResult`: one variable per metric, one dimension per
+    axis. Where a point has no value it is NaN, and the coordinate `reason` says why by a code; with `fail_fast` it is
+    an error. A `backend` is auto (if nothing is said), numpy, llvm or c, on a number of `cores`, and keeps at most
+    `memory` bytes of results. With a `client`, a `distributed.Client`, the workers of its cluster compute.
 
     :returns: an `xarray.Dataset` or a `SweepResult`: an array for each metric with a dimension for each axis, in
         base units (seconds, flop, B)
@@ -87,7 +87,7 @@ def compute(
     seen: Callable[[int], None] = lambda points: None,
 ) -> SweepResult | SweepSummary:
     """All points of a run, kept in a `store` if there is one; `seen` is told of each stretch how many points it has.
-    Points whose results take more than so many bytes of `memory` are only summarised."""
+    Points whose results take more than `memory` bytes are only summarised."""
     found = SweepResult(run.study) if run.study.result_bytes <= memory else SweepSummary(run.study)
     if store is not None:
         stretches = store.fill(run, fail_fast=fail_fast)
@@ -103,7 +103,7 @@ def compute(
 
 
 def compute_in_memory(run: StudyRun, memory: int = MEMORY, *, fail_fast: bool = False) -> SweepResult:
-    """All points of a run. Raises AspenError where the results would take more than so many bytes of `memory`."""
+    """All points of a run. Raises AspenError where the results would take more than `memory` bytes."""
     needed = run.study.result_bytes
     if needed > memory:
         sizes = f"{format_quantity(needed, 'B')} of results, and {format_quantity(memory, 'B')} may be used"

@@ -95,8 +95,8 @@ class PointSheet:
     # -- blocks ----------------------------------------------------------------------------------
 
     def block(self, slices: Slices, results: Sequence[Floats]) -> Reasons | None:
-        """Fills an array for each root, one value a point of a block of the grid, NaN where there is none. Gives the
-        reasons; None where all is fine."""
+        """Fills an array for each root, one value per point of a block of the grid, NaN where there is none. Returns
+        the reasons; None where all is fine."""
         shape = tuple(len(range(*part.indices(size))) for part, size in zip(slices, self.shape, strict=True))
         try:
             self._evaluate_unchecked(slices, shape, results)
@@ -142,7 +142,7 @@ def _cut_to_block(known: ComputedArrays, slices: Slices) -> ComputedArrays:
 
 
 def _spread_along(dimension: int, values: Floats, dimensions: int) -> Floats:
-    """Values along one of so many dimensions."""
+    """Values along one of `dimensions` dimensions."""
     shape = [1] * dimensions
     shape[dimension] = len(values)
     return numpy.ascontiguousarray(values, dtype=numpy.float64).reshape(shape)
@@ -167,7 +167,7 @@ def _fill_column(values: Floats, shape: tuple[int, ...]) -> Floats:
 
 
 class Blocks:
-    """A grid in blocks of at most so many points, in the order of its points (the last dimension is the fastest)."""
+    """A grid in blocks of at most `most` points, in the order of its points (the last dimension is the fastest)."""
 
     def __init__(self, shape: Sequence[int], most: int) -> None:
         self.shape = tuple(shape)
@@ -299,7 +299,7 @@ def _compile_kernel(backend: Backend, program: Program) -> CompiledProgram | Non
 
 
 def likely_ranges(columns: Iterable[tuple[int, Floats]]) -> tuple[tuple[float, float], ...]:
-    """Between which values each column lies, with room around what was looked at of a long one."""
+    """Lowest and highest value of each column, with a margin for a long one, which is only sampled."""
     return tuple(_widen(values, values[:: max(1, len(values) // SAMPLED)]) for _, values in columns)
 
 

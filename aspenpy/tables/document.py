@@ -109,7 +109,7 @@ def document_of(report: Report, pictures: Sequence[Picture]) -> Document:
 
 
 Writers = Mapping[type[Block], Callable[[Any, int], str]]
-"""How a markup writes each type of block, given its number in the document."""
+"""Writers of a markup by type of block; each is given the number of the block in the document."""
 
 
 def _write_blocks(document: Document, writers: Writers) -> list[str]:
@@ -262,7 +262,7 @@ def _write_markdown_words(words: tuple[Span, ...]) -> str:
 
 
 def _write_markdown_text(text: str) -> str:
-    """Between other spans, where spaces at the ends count."""
+    """The text between other spans, where spaces at the ends count."""
     return _SPECIAL.sub(r"\\\1", re.sub(r"\s+", " ", text))
 
 

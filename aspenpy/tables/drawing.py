@@ -33,7 +33,7 @@ STYLES: tuple[dict[str, Any], ...] = (
     {"color": BLACK, "linestyle": (0, (6, 2, 1, 2, 1, 2))},
     {"color": ORANGE, "linestyle": (0, (1, 1))},
 )
-"""Of lines, told apart in print as well."""
+"""Styles of lines that differ in print as well."""
 
 FILLS: tuple[dict[str, Any], ...] = (
     {"facecolor": BLUE},
@@ -45,10 +45,10 @@ FILLS: tuple[dict[str, Any], ...] = (
     {"facecolor": PURPLE, "hatch": "----"},
     {"facecolor": BLACK},
 )
-"""Of areas. Those of a similar grey have different hatches."""
+"""Styles of areas. Those of a similar grey have different hatches."""
 
 MARKED = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-"""Of marks and thin lines: yellow is hard to see on white."""
+"""Colours of marks and thin lines: yellow is hard to see on white."""
 
 MARKS = ("o", "D", "^", "s", "v", "P", "X")
 
@@ -191,7 +191,8 @@ def spread_apart(places: Sequence[float], gap: float, most: float = 1.0) -> list
 def name_ends(
     axes: Any, height: float, ends: Sequence[tuple[str, float, float, str]], longest: int = LONGEST_NAME
 ) -> None:
-    """Names of lines to the right of the axes, which are so many inches high: text, last point, colour of each."""
+    """Writes names of lines to the right of the axes, which are `height` inches high: text, last point, colour of
+    each."""
     to_axes = axes.transAxes.inverted()
     places = {end: float(to_axes.transform(axes.transData.transform(end[1:3]))[1]) for end in ends}
     ordered = sorted(ends, key=places.__getitem__)

@@ -19,7 +19,7 @@ RESOURCE_UNITS = dict.fromkeys(("loads", "stores", "bytes", "messages", "intraco
 
 
 class Amount(NamedTuple):
-    """So many of a base unit, for columns in which every row has its own. An array has none."""
+    """An amount in a base unit, for columns in which every row has a unit of its own. An array has none."""
 
     value: Any
     unit: str

@@ -26,7 +26,7 @@ from aspenpy.tables.table import (
 WIDTH = 100  # characters for what can be broken into lines
 BRAILLE = {chr(0x2800 + dots): "." if dots.bit_count() < 3 else "*" for dots in range(1, 256)}
 WITHOUT_UNICODE = str.maketrans({"─": "-", "├": "|", "┤": "|", "└": "`", "│": "|", "×": "x"} | BRAILLE)
-"""For outputs that cannot take the characters that pages are drawn with."""
+"""Replacements for outputs that cannot take the characters that pages are drawn with."""
 
 
 def render_text(page: Page, columns: int = WIDTH) -> str:
@@ -101,7 +101,7 @@ STYLES = {
     "caret": "color: #b00020; font-weight: bold",
     "hint": "color: #1b6b2f",
 }
-"""Of the lines of a report, by their kind; dark enough for a light page."""
+"""Styles of the lines of a report, by their kind; dark enough for a light page."""
 
 SIDES = {"left": "left", "right": "right", "unit": "right"}
 

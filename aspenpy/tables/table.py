@@ -23,10 +23,10 @@ FORMATS: dict[str, tuple[Callable[[Any], str], Align]] = {
     "ratio": (format_ratio, "right"),
     "amount": (format_amount, "unit"),
 }
-"""How cells are read out, and where they stand; cells of `amount` carry their own unit."""
+"""Formatters and alignments of cells; cells of `amount` carry their own unit."""
 
 ALL, TEXT, DATA, JSON, CSV = ("text", "json", "csv"), ("text",), ("json", "csv"), ("json",), ("csv",)
-"""Where a column appears."""
+"""Media in which a column appears."""
 
 
 class Column(Record):
@@ -236,7 +236,7 @@ MOST_ACROSS = 6  # columns of a grid
 
 
 def arrange_in_columns(entries: Iterable[tuple[str, str]], columns: int) -> list[str]:
-    """Pairs of a name and a value in a grid, filled down each column first, within so many characters."""
+    """Pairs of a name and a value in a grid, filled down each column first, within `columns` characters."""
     pairs = list(entries)
     for across in range(min(MOST_ACROSS, len(pairs)), 0, -1):
         height = -(-len(pairs) // across)

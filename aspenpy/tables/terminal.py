@@ -42,11 +42,11 @@ LINE_STYLES = {
     "caret": "bold red",
     "hint": "green",
 }
-"""Of the lines of a report, by their kind."""
+"""Styles of the lines of a report, by their kind."""
 
 
 def render_terminal(page: Page, columns: int) -> str:
-    """The page with the colours that the terminal of this process has, for a width of so many characters.
+    """The page with the colours that the terminal of this process has, for a width of `columns` characters.
 
     It is made as a text, so that writing it, and what may go wrong with that, is the same for all outputs.
     """
@@ -74,7 +74,7 @@ def color_diagnostics(diagnostics: Iterable[Diagnostic], columns: int) -> str:
 
 
 def console_of(columns: int) -> Console:
-    """A console of so many characters that colours what it is given, for whoever captures it."""
+    """A console `columns` characters wide that colours what it is given, for whoever captures it."""
     return Console(force_terminal=True, width=columns, highlight=False, markup=False, emoji=False)
 
 
@@ -132,7 +132,7 @@ words."""
 
 
 def least_width(part: Table, columns: int) -> int:
-    """The characters that a table needs at least on a terminal of so many."""
+    """The least width of a table on a terminal `columns` characters wide."""
     return total_width(part, _least_widths(part, _cells_by_column(part), columns))
 
 
@@ -141,8 +141,8 @@ def total_width(part: Table, widths: Sequence[int]) -> int:
 
 
 def _least_widths(part: Table, cells: Sequence[Sequence[str]], columns: int) -> list[int]:
-    """How narrow each column may become: as it is where there is room; else headers of numbers are broken between
-    words, and texts anywhere: first those that are meant to, then, if that is not enough, all. Numbers never are."""
+    """Least width of each column: as it is where there is room; else headers of numbers are broken between words, and
+    texts anywhere: first those that are meant to, then, if that is not enough, all. Numbers never are."""
     widths = [max(map(display_width, stack)) for stack in cells]
     if total_width(part, widths) <= columns:
         return widths

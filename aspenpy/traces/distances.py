@@ -51,7 +51,8 @@ class TraceOrigin(Record):
 
 
 class ReuseDistances(Result):
-    """How many references have which distance: the number of other lines touched since the last one to their line.
+    """Numbers of references by reuse distance: the number of other lines touched since the last reference to the same
+    line.
 
     `distances` are ascending, those that occur; `counts` are the references at each, and `cold` those that are the
     first to their line; all of them together are `references`, a reference counting once for each line it touches.
@@ -74,8 +75,8 @@ class ReuseDistances(Result):
         return self.part.name if self.part else None
 
     def miss_ratio(self, lines: Any) -> Any:
-        """The part of the references that miss in a fully associative LRU cache of so many lines, or an array of them
-        for an array: those at a distance of at least so many (Mattson et al. 1970). NaN where there are none."""
+        """The part of the references that miss in a fully associative LRU cache of `lines` lines (a number or an
+        array): those at a distance of at least `lines` (Mattson et al. 1970). NaN where there are none."""
         if not self.references:
             return np.full(np.shape(lines), np.nan)[()]
         hits = self._hits[np.searchsorted(self.distances, lines, side="left")]
@@ -83,8 +84,8 @@ class ReuseDistances(Result):
         return ratio[()] if np.ndim(lines) else float(ratio)
 
     def miss_ratio_error(self, lines: int) -> float:
-        """The standard error of a miss ratio, at the size that the sample takes for so many lines (`distance_error`).
-        0 without sampling."""
+        """The standard error of a miss ratio, at the size that the sample takes for `lines` lines (`distance_error`). 0
+        without sampling."""
         index = int(np.searchsorted(self.distances, lines, side="left"))
         return 0.0 if self.errors is None or not index else float(self.errors[index - 1])
 

@@ -31,7 +31,7 @@ DISTANCE, COUNT, CUMULATIVE = COLUMNS = ("distance", "count", "cumulative")
 LINE_BYTES = "line_bytes"  # the remark that a reader understands; all others are for people
 
 TOLERANCE = 1e-6
-"""By which cumulative shares may miss 1, and what the counts say: files are written with few digits by hand."""
+"""Amount by which cumulative shares may miss 1, and what the counts say: files are written with few digits by hand."""
 
 MEANING = "distance: other lines touched since the last reference to the line; inf: the first reference to it"
 

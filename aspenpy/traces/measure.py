@@ -139,9 +139,9 @@ class _Piece(NamedTuple):
 
     lines: NDArray[np.uint64]
     members: list[NDArray[np.bool_] | None]
-    """For each histogram which of them it counts; None for all."""
+    """Masks of the references that each histogram counts; None for all."""
     groups: NDArray[np.int64] | None
-    """Where each belongs in a sample."""
+    """Group of each reference in a sample."""
 
 
 def reuse_distances(

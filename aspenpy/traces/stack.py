@@ -35,7 +35,7 @@ COLUMNS = 4096  # blocks that are compared at once: what they take, 512 KiB, sta
 
 
 def count_earlier_and_greater(values: NDArray[Any]) -> NDArray[np.int32]:
-    """For each element of a permutation of 0, 1, ..., n - 1 how many before it are greater; n <= `MOST`."""
+    """Number of greater elements before each element of a permutation of 0, 1, ..., n - 1; n <= `MOST`."""
     length = len(values)
     digits = max(1, -(-max(length - 1, 1).bit_length() // DIGIT))
     padded = -(-length >> DIGIT * max(digits - 1, 1)) << DIGIT * max(digits - 1, 1)
@@ -72,7 +72,7 @@ def _count_in_own_block(digit: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _count_in_earlier_blocks(digit: NDArray[np.uint8], group: int) -> NDArray[np.int32]:
-    """How many elements of earlier blocks of the same group, of `group` elements, have a greater digit."""
+    """Number of elements of earlier blocks of the same group, of `group` elements, that have a greater digit."""
     blocks = len(digit) >> DIGIT
     key = (np.arange(len(digit), dtype=np.int32) & -WIDTH) | digit
     having = np.bincount(key, minlength=len(digit)).astype(np.int32).reshape(-1, WIDTH)
@@ -99,7 +99,7 @@ class LruStack:
         self.lines: NDArray[np.uint64] = np.empty(0, np.uint64)
         """All that were touched, ascending."""
         self._rank: NDArray[np.int64] = np.empty(0, np.int64)
-        """Of each line its place in the order of last references, the longest ago first."""
+        """Place of each line in the order of last references, the longest ago first."""
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -110,8 +110,8 @@ class LruStack:
         return min(max(LEAST_CHUNK, len(self)), MOST_CHUNK)
 
     def distances(self, lines: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """For the next references, at most `MOST` of them, the number of other lines since the last one to the same
-        line, or `COLD`."""
+        """Distances of the next references, at most `MOST` of them: the number of other lines since the last one to the
+        same line, or `COLD`."""
         distances = np.zeros(len(lines), np.int64)
         if not len(lines):
             return distances

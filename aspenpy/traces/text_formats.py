@@ -33,15 +33,15 @@ DATA = frozenset({LOAD, STORE})
 
 
 class References(NamedTuple):
-    """In the order of the program: first byte, number of bytes, kind. Where a trace does not tell sizes, a reference
-    has one byte; where it does not tell kinds, there are none."""
+    """References in the order of the program: first byte, number of bytes, kind. Where a trace does not tell sizes, a
+    reference has one byte; where it does not tell kinds, there are none."""
 
     addresses: NDArray[np.uint64]
     sizes: NDArray[np.int64] | None = None
     kinds: NDArray[np.uint8] | None = None
 
     def split(self, shift: int, most: int) -> Iterator[References]:
-        """The references in parts, of about so many lines at most."""
+        """The references in parts of at most about `most` lines."""
         if not len(self.addresses):
             return
         if self.sizes is None:
@@ -85,7 +85,7 @@ def _fill_word(byte: int) -> np.uint64:
 
 _ZEROS = _fill_word(ord("0"))
 _KEPT = np.array([(1 << 8 * digits) - 1 for digits in range(EIGHT + 1)], np.uint64)
-"""Of a word, the bytes of its last 0, 1, ..., 8 characters."""
+"""Masks of the bytes of a word's last 0, 1, ..., 8 characters."""
 
 
 def last_characters(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -110,7 +110,7 @@ def read_hexadecimal(
 
 
 def _read_word(word: NDArray[np.uint64], lengths: NDArray[Any]) -> tuple[NDArray[np.uint64], bool]:
-    """The values of the last so many hexadecimal digits of each word, and whether all are digits."""
+    """The values of the last `lengths` hexadecimal digits of each word, and whether all are digits."""
     kept = _KEPT[lengths]
     word = (word & kept) | (_ZEROS & ~kept)
     # Four bits for each digit: the lowest of its character, and 9 more for a letter (0x41..0x46 and 0x61..0x66).

@@ -1,6 +1,7 @@
 """How the code reads: functions are named for what they do or for what they return, and docstrings stand alone."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -74,6 +75,12 @@ RIDDLES = (
 )
 """Beginnings of docstrings that need the line above them to be understood."""
 
+FRAGMENTS = ("How ", "Where ", "Each ", "By ", "As `", "So many ", "For so ")
+"""Beginnings that name no value: "Number of …", "Position of …", "Metrics by name" do."""
+
+BEING_MENDED = {"cost", "extract", "models"}
+"""Rooms whose docstrings may still begin with a fragment."""
+
 
 APART = ROOT / "aspenpy" / "cost" / "caches"
 
@@ -139,3 +146,16 @@ def test_docstrings_stand_alone() -> None:
         f"{each.path.name}:{each.line} {each.text[:40]}" for each in docstrings() if each.text.startswith(RIDDLES)
     ]
     assert riddles == []
+
+
+def test_docstrings_name_what_is_returned() -> None:
+    rooms = [each for each in docstrings() if each.path.relative_to(ROOT / "aspenpy").parts[0] not in BEING_MENDED]
+    fragments = [f"{each.path}:{each.line} {each.text[:40]}" for each in rooms if each.text.startswith(FRAGMENTS)]
+    assert fragments == []
+
+
+def test_a_number_in_a_docstring_has_a_name() -> None:
+    """`at most so many points` makes a reader look for the parameter that says how many."""
+    rooms = [each for each in docstrings() if each.path.relative_to(ROOT / "aspenpy").parts[0] not in BEING_MENDED]
+    nameless = [f"{each.path}:{each.line}" for each in rooms if re.search(r"\bso (many|much)\b(?! that)", each.text)]
+    assert nameless == []

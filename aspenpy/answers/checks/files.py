@@ -140,7 +140,7 @@ def _place_in_source(source: Source, mistake: Diagnostic) -> Diagnostic:
 
 
 def _line_bounds(text: str, index: int) -> tuple[int, int]:
-    """Where the line with the mistake begins and ends: the one before, if the parser met it at a line's first word."""
+    """Begin and end of the line with the mistake: the line before, if the parser met it at a line's first word."""
     begin = text.rfind("\n", 0, index) + 1
     if not text[begin:index].strip():
         earlier = text[:begin].rstrip()

@@ -32,7 +32,7 @@ from aspenpy.models.model import range_warnings
 INHABITED = ("node", "socket", "core")  # what ranks live on: a memory may have a property `rank` of another meaning
 
 HINTS = {"design_power": "the dynamic power is the design power less the idle power: `dynamic power [95 W - 10 W]`"}
-"""By the law that is broken."""
+"""Hints by the law that is broken."""
 
 
 def check_machine(machine: Machine) -> list[Diagnostic]:

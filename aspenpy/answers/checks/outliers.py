@@ -16,10 +16,10 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.models.machine.texts import Header, header
 
 YEARS = 3
-"""Machines so many years older or younger are compared."""
+"""Largest difference in years between machines that are compared."""
 
 FEWEST = 8
-"""With fewer machines of its kind and years nothing is said."""
+"""Fewest machines of the same kind and years with which a machine is compared."""
 
 FENCE = 3
 """Interquartile ranges beyond a quartile at which a value is far out (Tukey, Exploratory Data Analysis, 1977, section

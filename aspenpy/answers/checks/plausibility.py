@@ -36,12 +36,12 @@ RANGES: Mapping[tuple[str, str], PlausibleRange] = {
     if row.limits
     for kind in row.of.split()
 }
-"""By type of component and property."""
+"""Plausible ranges by type of component and property."""
 
 
 class HierarchyOrder(NamedTuple):
-    """How a property goes from one level of the hierarchy to the next, as seen from a core: it `rises` or falls.
-    Of what is `shared`, each core has its part. `code`, `worse` and `hint` tell of a level where it does not."""
+    """The order of a property along the hierarchy, as seen from a core: it `rises` or falls from level to level. Each
+    core has its part of what is `shared`. `code`, `worse` and `hint` tell of a level where it does not."""
 
     property: str
     rises: bool
@@ -67,7 +67,7 @@ ORDERS = (
         "bandwidth", False, True, "faster-level", "is faster than", "all its data pass through the inner level"
     ),
 )
-"""Of two levels that a core reaches, the inner one first: caches, then the memory."""
+"""Orders of properties from one level that a core reaches to the next: caches, then the memory."""
 
 BOUNDS = {
     "memory": (
@@ -77,7 +77,7 @@ BOUNDS = {
     ),
     "cache": (("attained_bandwidth", "bandwidth"), ("attained_store_bandwidth", "bandwidth")),
 }
-"""By type of component a rate and another that is not below it."""
+"""Pairs of rates by type of component, of which the second is not below the first."""
 
 POWERS_OF_TWO = {("cache", "cacheline"): "B"}
 
@@ -146,7 +146,7 @@ class _Component:
                 )
 
     def _warn_sets(self) -> Iterator[Diagnostic]:
-        """A cache consists of sets of so many lines."""
+        """Warns of caches whose capacity is no whole number of sets."""
         numbers = [self.values.get(name, 0) for name in ("capacity", "cacheline", "associativity")]
         capacity, line, ways = numbers
         if self.component.type == "cache" and min(numbers) > 0 and capacity % (line * ways):
@@ -226,7 +226,7 @@ def _warn_out_of_order(order: HierarchyOrder, levels: list[tuple[_Component, Any
 
 
 def _warn_rates(machine: Machine) -> Iterator[Diagnostic]:
-    """Each component that serves something, wherever it stands, once."""
+    """Warns of implausible rates, once for each component that serves something."""
     served: dict[tuple[str, str], list[Peak]] = {}
     for peak in peaks(machine, everywhere=True):
         path = served.setdefault((peak.path[-1], peak.resource), [])

@@ -167,7 +167,7 @@ class Aeem:
         return instances.count_used(self.where.socket)
 
     def _seconds(self, item: RequirementCost, offer: Offer, key: Key, cost: BlockCost) -> Expr:
-        """For how long the work needs the drawing component at its maximum rate (equation 3.7, times T_i)."""
+        """Seconds for which the work needs the drawing component at its maximum rate (equation 3.7, times T_i)."""
         if key.cause == "messages":
             return adapter_seconds(item, offer, cost.instances.count, self.options.nic)
         instances = item.together

@@ -42,7 +42,7 @@ class Headroom:
         sockets: Expr,
         time: Expr,
     ) -> Expr:
-        """Seconds by which a block of `time` seconds on so many sockets becomes longer. `numbers` say how often each
+        """Seconds by which a block of `time` seconds on `sockets` sockets becomes longer. `numbers` say how often each
         elapsed term is consumed at once, `work` are the amounts of the others."""
         if self.cap is None:
             return graph.ZERO

@@ -39,8 +39,8 @@ SECTIONS = 30
 
 
 class MetricOptimum(Record):
-    """Where the metric is least in the interval, what it is there, and at the ends; `proved` says whether all places
-    where it turns were looked at."""
+    """The least of a metric in an interval: its place, its value, and the values at the ends; `proved` says whether all
+    places where it turns were looked at."""
 
     parameter: str
     at: float
@@ -135,7 +135,7 @@ def _search_least(value: Callable[[float], float], low: Real, high: Real) -> lis
 def _find_turning_points(
     formula: Expr, symbol: Expr, low: Real, high: Real, at: Callable[[Expr, Real], Real]
 ) -> list[Real]:
-    """Where the slope is zero, or has different signs on the two sides."""
+    """Places where the slope is zero, or has different signs on the two sides."""
     slope = differentiate(formula, symbol)
     roots = RootSearch(slope, symbol, lambda x: at(slope, x), target=0, whole=False).run(low, high)
     solutions = [end for solution in roots.solutions for end in (solution.low, solution.high)]

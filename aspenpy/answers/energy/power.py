@@ -115,7 +115,7 @@ class PowerTree:
         return place.path[: len(self.socket.path)] == self.socket.path
 
     def in_one_socket(self, place: Place) -> Expr:
-        """How many of it one socket has; of what stands beside the sockets, one."""
+        """Number of this component in one socket; 1 for what stands beside the sockets."""
         if not self.in_socket(place):
             return graph.ONE
         return place.count if self.socket is None else graph.div(place.count, self.socket.count)
@@ -194,8 +194,8 @@ class PowerTree:
         return place, value
 
     def memory_seconds(self, item: RequirementCost, instances: Instances) -> Expr:
-        """How long a requirement of one instance keeps its memory busy at the memory's own rate, whatever traits say.
-        Where its data go through caches, that is what they fetch and write back."""
+        """Seconds for which a requirement of one instance keeps its memory busy at the memory's own rate, whatever its
+        traits. Behind caches, these are the seconds of what they fetch and write back."""
         if item.traffic is None:
             return item.base
         parts = (("loads", item.traffic.read_bytes), ("stores", item.traffic.written_bytes))
@@ -230,7 +230,7 @@ class PowerTree:
 
 
 def adapter_seconds(cost: RequirementCost, offer: Offer, parallelism: Expr, mode: NicMode) -> Expr:
-    """For how many seconds of one adapter's dynamic power the messages of all instances of a block are charged."""
+    """Seconds of one adapter's dynamic power that are charged for the messages of all instances of a block."""
     if mode == "single_nic":
         return cost.time
     if mode == "all_nics":

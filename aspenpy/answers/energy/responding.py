@@ -243,7 +243,7 @@ class Responding:
         return self._headroom.waiting(self.terms, self._numbers(sockets), self._work(cost), sockets, cost.time)
 
     def _numbers(self, sockets: Expr) -> dict[Key, Expr]:
-        """How many components at work consume each of the energy terms that grow while the cap makes them wait."""
+        """Number of components at work for each of the energy terms that grow while the cap makes them wait."""
         numbers = {Key("idle", self.where.central.component.name): sockets}
         numbers |= {Key("idle", place.component.name): sockets for place in self.occupancy.beside}
         if self._uncore is not None:

@@ -56,7 +56,7 @@ class RooflineLaw:
         return key
 
     def _double_precision(self) -> Expr | None:
-        """How many times the energy of a flop one in double precision takes, if the machine says."""
+        """Energy of a flop in double precision, relative to that of any flop; None where the machine does not say."""
         place = self.where.places[self.terms[self._flops].path]
         if DOUBLE_FLOPS not in place.component.properties:
             return None

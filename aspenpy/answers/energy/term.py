@@ -1,5 +1,5 @@
-"""Term: one summand of an energy, so many joules for each unit of something that adds up over a run; and what a law,
-which says which terms there are, has to tell."""
+"""Term: one summand of an energy, a rate in joules times an amount that adds up over a run; and the interface of a law,
+which says which terms there are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Cause = str
 `conversion`, `idle partners`, `hosts`, `files`, or `flops` of a class such as `dp flops`."""
 
 Unit = Literal["W", "J/flop", "J/B"]
-"""Of a rate."""
+"""Units of rates."""
 
 
 class Key(NamedTuple):
@@ -57,7 +57,7 @@ class EnergyLaw(Protocol):
         ...
 
     def amounts(self, cost: BlockCost) -> Totals:
-        """By the key of a term, in its unit, of one execution of the block by all its instances."""
+        """Amounts by the key of a term, in its unit, for one execution of the block by all its instances."""
         ...
 
     def waiting(self, cost: BlockCost) -> Expr:

@@ -26,7 +26,7 @@ LAWS: dict[str, type[Aeem] | type[Responding] | type[RooflineLaw]] = {
     "aeem": Aeem,
     "roofline": RooflineLaw,
 }
-"""By the name of the option."""
+"""Laws of energy by the name of the option."""
 
 MOST_KEPT = 32  # energies of trees that are kept for further questions
 
@@ -51,7 +51,7 @@ class EnergyTotals:
 
     @cached_property
     def amounts(self) -> dict[Key, Expr]:
-        """How much of each term's unit the run needs."""
+        """Amounts of each term's unit that the run needs."""
         return {key.term: worth for key, worth in of_kind(Needed, self._together).items()}
 
     @cached_property
@@ -119,7 +119,7 @@ def energy_totals(tree: CostTree, options: EnergyOptions = DEFAULT) -> EnergyTot
 
 
 class Needed(Total):
-    """How much of a term's unit a kernel's own blocks need; all kernels together are called ""."""
+    """The amount of a term's unit that a kernel's own blocks need; all kernels together are called ""."""
 
     kernel: str
     term: Key
@@ -146,9 +146,9 @@ class _Amounts(TimedLeaf):
 
 
 def conversion_losses(tree: CostTree, terms: Mapping[Key, EnergyTerm]) -> dict[Key, dict[Key, Expr]]:
-    """For each component that converts, the joules that are lost there for each joule of a term.
+    """Joules lost in each component that converts, for each joule of a term.
 
-    A component may declare `property efficiency [0.94]`: of each joule that comes in, so much comes out, and the rest
+    A component may declare `property efficiency [0.94]`: of each joule that comes in, that part comes out, and the rest
     is consumed on top of what the component and all in it consume. Supplies inside of others multiply.
     """
     efficiency = _efficiencies(tree)
@@ -182,8 +182,8 @@ METRICS: dict[str, Callable[[Expr, Expr], Expr]] = {
     "edp": graph.mul,
     "ed2p": lambda energy, runtime: graph.mul(energy, graph.power(runtime, 2)),
 }
-"""From energy and the runtime under the power cap: joules, watts on average, joule seconds, and joule seconds squared
-(Gonzalez and Horowitz, 1996)."""
+"""Metrics as functions of energy and the runtime under the power cap: joules, watts on average, joule seconds, and
+joule seconds squared (Gonzalez and Horowitz, 1996)."""
 
 
 def energy_metric(tree: CostTree, metric: str, options: EnergyOptions = DEFAULT) -> Expr:

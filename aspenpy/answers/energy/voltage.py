@@ -47,7 +47,7 @@ def voltage_of(prediction: Prediction, clock: float | None = None) -> Voltage | 
 
 
 def require_known_curve(component: Component) -> str:
-    """How the curve of voltages is known. Raises AspenError for a word that is none of `CURVES`."""
+    """The word for how the curve of voltages is known. Raises AspenError for one that is not in `CURVES`."""
     return one_of(component, CURVE, CURVES, default="assumed")
 
 

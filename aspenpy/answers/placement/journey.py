@@ -62,7 +62,7 @@ class DataNames(Record):
 
 
 class DataMoves(Total):
-    """How a kernel's data structure goes from one memory to another."""
+    """The moves of a kernel's data structure from one memory to another."""
 
     kernel: str
     data: str
@@ -189,7 +189,8 @@ class Journey:
         return state[data] if data in state else self._initial_memory(data)
 
     def _initial_memory(self, data: str) -> int:
-        """Where a data structure is at first: as told, else a kernel's own where it runs, others at the host."""
+        """The memory that first holds a data structure: the one that is stated, else where the kernel runs for its own,
+        and the host's for others."""
         if data in self.begin:
             return 1 << self.begin[data]
         owner = data.rpartition(".")[0]

@@ -39,7 +39,7 @@ class Memories:
         return self.targets[self.names[max(source, destination)]].offers.get(LINK)
 
     def transfer(self, source: int, destination: int, volume: Expr, instances: Instances) -> Expr:
-        """Seconds in which so many bytes get from one memory to another, one of which is the host's, for a block with
+        """Seconds in which `volume` bytes get from one memory to another, one of which is the host's, for a block with
         such instances."""
         offer = self.link(source, destination)
         if offer is None:
@@ -101,7 +101,7 @@ def _assume_condition(where: Location, condition: Expr, truth: bool) -> Location
 
 
 def touch_location(where: Location, memory: int, writes: bool) -> tuple[Location, Moves]:
-    """Where data are after a socket touched them, and the moves. Memories on the way keep copies unless it writes."""
+    """Location of data after a socket touched them, and the moves. Memories on the way keep copies unless it writes."""
     if isinstance(where, Fork):
         holds, if_so = touch_location(where.holds, memory, writes)
         fails, if_not = touch_location(where.fails, memory, writes)

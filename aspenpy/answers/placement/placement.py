@@ -304,7 +304,8 @@ SHOWN = frozenset({Calls, Exclusive, Times, Volume, Seconds})
 
 
 class PlacementSearch(Record):
-    """How a placement was found: by what method, whether none can be better, and how many runs were priced."""
+    """The search behind a placement: its method, whether no placement can be better, and the number of runs that were
+    priced."""
 
     method: str
     proven: bool

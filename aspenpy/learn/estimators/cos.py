@@ -270,8 +270,8 @@ EQUATION_11 = {
 
 
 class CosThrottling(LearntModel):
-    """The runtime with so many idle cycles between memory accesses, from that without any on the same threads: T = t0
-    up to an inflection a = alpha L2M/INST + c1, and above it a line of slope b = beta L2M + c2 (equations 10 and 11).
+    """The runtime with idle cycles between memory accesses, from that without any on the same threads: T = t0 up to an
+    inflection a = alpha L2M/INST + c1, and above it a line of slope b = beta L2M + c2 (equations 10 and 11).
 
     `form`
         `continuous`, t0 + b (fm - a), or `literal`, t0 + b fm, which jumps by b a at the inflection (D22).

@@ -45,7 +45,7 @@ class Constant(NamedTuple):
 
 class LearntModel(Result):
     """Options are given to the initialiser and kept under their names; `fit(X, y)` learns and returns the model,
-    `predict(X)` gives an array in base units, one value a row of X; `get_params` and `set_params` are scikit-learn's.
+    `predict(X)` gives an array in base units, one value per row of X; `get_params` and `set_params` are scikit-learn's.
 
     X is whatever measurements are in: a path, rows, a DataFrame, a Sheet. The target is a column of X, or y.
     """

@@ -116,8 +116,8 @@ def find_leaving_counter(moments: Moments, chosen: Sequence[int], criterion: str
 
 
 def information_criterion(moments: Moments, left: float, without: float, counters: int, criterion: str) -> float:
-    """AIC or BIC of a model with so many counters and an intercept, which leaves a sum of squares; or the p of the
-    last counter, `without` which there was more left."""
+    """AIC or BIC of a model with `counters` counters and an intercept that leaves the sum of squares `left`; or the p
+    of its last counter, `without` which that sum was larger."""
     from scipy.special import fdtrc
 
     rows = moments.rows
@@ -240,7 +240,7 @@ def estimate_unseen_spread(
 
 
 def count_between_code_coefficients(matrix: NDArray[np.float64], codes: Sequence[Sequence[int]]) -> float:
-    """How many coefficients of a regression, its intercept among them, are determined by differences between codes: the
+    """Number of coefficients of a regression, its intercept among them, that differences between codes determine: the
     trace of (X'X)^-1 M'M, where M has in each row the mean of the row's code."""
     import numpy as np
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 class ParallelWork(Record):
-    """Workload that so many processors can share (the degree of parallelism): seconds on one processor that go with the
-    core clock (ON-chip), at the clock of the model, and seconds that do not (OFF-chip)."""
+    """Workload of one degree of parallelism, the number of processors that can share it: seconds on one processor that
+    go with the core clock (ON-chip), at the clock of the model, and seconds that do not (OFF-chip)."""
 
     degree: float
     on: float
@@ -105,7 +105,7 @@ class Spot(Record):
 
 
 Watts = Callable[[int, float], float | None]
-"""The power of so many processors at a clock, in any unit; None where it is not known."""
+"""The power of a number of processors at a clock, in any unit; None where it is not known."""
 
 
 def speedup_surface(
@@ -272,8 +272,8 @@ class PowerAwareSpeedup(LearntModel):
         return tuple(found)
 
     def surfaces(self) -> tuple[tuple[str, tuple[Spot, ...]], ...]:
-        """For each code all processors at all clocks that were measured: speedup over one processor at the lowest clock
-        (equation 10), and energies where its power was measured."""
+        """Speedup surfaces by code, over all processors and clocks that were measured: speedup over one processor at
+        the lowest clock (equation 10), and energies where its power was measured."""
         return tuple((" ".join(key) or "the application", measured_surface(held)) for key, held in self.state["codes"])
 
 

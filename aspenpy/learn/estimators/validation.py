@@ -220,7 +220,7 @@ def split_rows(sheet: MeasurementSheet, split: Split) -> tuple[list[int], list[i
 def leave_out_groups(
     model: LearntModel, sheet: MeasurementSheet, places: Sequence[int], column: str, watch: Watch | None
 ) -> tuple[tuple[tuple[str, ErrorSummary], ...], list[Predicted]]:
-    """For each value of a column, predictions of its rows by a model that learnt from the others."""
+    """Predictions for each value of a column by a model that learnt from the rows with other values."""
     try:
         name = sheet.heading(column).name
     except KeyError:

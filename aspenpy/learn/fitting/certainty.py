@@ -44,7 +44,7 @@ class Spread(Record):
 
 
 class Certainty(Record):
-    """How well a solution is determined; parameters are numbered as in the errors' axes.
+    """The certainty of a solution; parameters are numbered as in the errors' axes.
 
     `spreads` has the parameters with an interval, `given` why others were taken at their value, and `undetermined` why
     neither the measurements nor an end of a range determine the rest. Those in `arbitrary` are undetermined even
@@ -160,7 +160,7 @@ POINTS = 4
 
 
 def find_undetermined(errors: Errors) -> dict[int, str]:
-    """By the number of each parameter that the measurements cannot determine beside those before it, why. Raises
+    """Reasons why measurements cannot determine parameters beside those before them, by their numbers. Raises
     AspenError where the model has no value anywhere."""
     import numpy
 

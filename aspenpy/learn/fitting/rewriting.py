@@ -87,7 +87,7 @@ def splice(text: str, changes: Iterable[Change]) -> str:
 
 
 def plan_change(application: Application, source: Source, name: str, value: float) -> Change:
-    """Where a text changes for a parameter to have a value, and to what: its declaration or the `with` of an import."""
+    """The change of a text that gives a parameter a value: in its declaration or in the `with` of an import."""
     model, _, inner = name.rpartition(".")
     node = application.parameters[name].node
     if not model:

@@ -246,8 +246,8 @@ WHAT_RAN = ("application", "region", "input", "device")
 def find_base_rows(
     sheet: MeasurementSheet, clock: str, alike: Sequence[str], end: Literal["lowest", "highest"]
 ) -> NDArray[np.int64]:
-    """For each row the place of its base sample: the row with the lowest or highest `clock` among those with a known
-    runtime that have the same in the columns `alike`. Raises AspenError where there is none."""
+    """Index of the base sample of each row: the row with the lowest or highest `clock` among those with a known runtime
+    that have the same in the columns `alike`. Raises AspenError where there is none."""
     import numpy as np
 
     clocks = read_numbers(sheet, clock) * (1 if end == "lowest" else -1)

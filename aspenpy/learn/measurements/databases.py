@@ -19,7 +19,7 @@ from aspenpy.record import Record
 
 MOST_REGIONS = 10_000
 MOST_STEPS, STRIDE = 20_000, 100_000
-"""Calls back from SQLite, each after so many of its steps: some two minutes, and then a query is given up."""
+"""Most calls back from SQLite, and the number of its steps between two: after some two minutes a query is given up."""
 
 
 class ProfileQuery(Record):

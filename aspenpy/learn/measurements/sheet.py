@@ -20,7 +20,7 @@ from aspenpy.language.source import Source, Span
 EXPECTED = "the first line names the columns, such as `n,machine,runtime [ms]`"
 
 MOST_ROWS = 10_000
-"""Of measurements: a model with a handful of parameters is known as well from a few hundred."""
+"""Most rows of measurements: a model with a handful of parameters is known as well from a few hundred."""
 
 OTHER_SIGNS = ";\t|"
 """Separators of columns in other dialects."""

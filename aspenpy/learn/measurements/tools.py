@@ -80,7 +80,8 @@ def count_leading_cells(cells: list[Cell]) -> int:
 
 
 def read_perf_json(source: Source) -> MeasurementSheet:
-    """As `read_perf`, of a JSON object a line; a line with no counter has a metric alone, made of the others."""
+    """Counts of perf as `read_perf` has them, from one JSON object per line; a line with no counter has a metric alone,
+    made of the others."""
     row: Row = {}
     start = 0
     for line, text in enumerate(source.text.split("\n"), 1):
@@ -124,7 +125,8 @@ def add_event(row: Row, event: str, unit: str, cell: Cell) -> None:
 TITLE = re.compile(r"Group \d+ (?P<kind>Raw|Metric)(?P<statistics> Stat| STAT)?$")
 LONGEST, MEAN, SUM = "longest", "mean", "sum"
 HEADS = ("Event", "Metric", "Region Info")
-"""How the names of columns begin; of a region marked in the program its time and its calls come before the events."""
+"""Beginnings of the names of columns; of a region marked in the program its time and its calls come before the
+events."""
 
 TABLE_FORM = "a table begins with a line `TABLE,Group 1 Raw,MEM,...` and the names of its columns"
 
@@ -201,7 +203,7 @@ RAW = re.compile(r'^"ID",.*"Kernel Name",.*"\w+__', re.MULTILINE)
 """The header of `ncu --csv --page raw`: a column for each metric."""
 
 WITH_UNIT = re.compile(r"^(?P<number>[\d.]+(e[+-]?\d+)?)(?P<unit>[A-Za-z]+(/[a-z]+)?)$")
-"""How nvprof writes a rate: `12.5GB/s`."""
+"""A rate as nvprof writes it: `12.5GB/s`."""
 
 PROFILER = re.compile(r"^==\d+==|^==PROF==", re.MULTILINE)
 

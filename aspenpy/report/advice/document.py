@@ -176,7 +176,7 @@ def cap_note(space: DesignSpace) -> list[str]:
 
 
 def problem_data(case: Case, problem: ApplicationProblem) -> dict[str, Any]:
-    """The same for programs: sizes as the user's settings have them, for each of so many `holders` if `per_rank`."""
+    """The same for programs: sizes as the user's settings have them, for each of the `holders` ranks if `per_rank`."""
     accepted = None if problem.accepted is None else str(problem.accepted)
     sizes = {"size": _sizes(case, problem), "per_rank": problem.per_rank, "holders": problem.holders}
     return {**sizes, "accepted": accepted}

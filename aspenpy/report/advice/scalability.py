@@ -154,7 +154,7 @@ LONGEST_LABEL = 64  # characters of a configuration
 
 
 def nodes_blocks(advice: Advice) -> list[Block]:
-    """How many nodes are worth it, for each input and configuration."""
+    """Section on the number of nodes that is worth it, for each input and configuration."""
     if advice.scaled is None:
         return []
     rows: list[list[Any]] = [

@@ -1,4 +1,4 @@
-"""How sure a runtime and an energy are: a report, and a section of the document of advice."""
+"""Uncertainty of runtime and energy: a report, and a section of the document of advice."""
 
 from __future__ import annotations
 

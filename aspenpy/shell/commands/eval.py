@@ -59,7 +59,7 @@ def _predict_with_warnings(case: Case) -> Prediction:
 
 
 def _gather_warnings(predictions: list[Prediction]) -> list[Diagnostic]:
-    """Each once, however many kernels it concerns."""
+    """Warnings of all predictions, each once however many kernels it concerns."""
     return list({str(item): item for prediction in predictions for item in prediction.diagnostics}.values())
 
 

@@ -17,14 +17,7 @@ from aspenpy.report.profile import draw_profile, write_speedscope
 from aspenpy.report.roofline_picture import draw_roofline, script
 from aspenpy.shell.failure import CommandError, refuse_unwritable
 from aspenpy.shell.operands import case_of_arguments, machine_named, only_entry, placement_arguments
-from aspenpy.shell.option import (
-    Arguments,
-    command,
-    flag,
-    option,
-    positive,
-    split_pairs,
-)
+from aspenpy.shell.option import Arguments, command, flag, option, positive, split_pairs
 from aspenpy.shell.options import (
     MAP,
     MEASURED,
@@ -183,7 +176,7 @@ def run_roofline(arguments: Arguments) -> int:
         MODEL,
         machine(required=False, why=", for the times"),
         *SETTINGS,
-        option("--most", "N", f"at most so many steps (default: {MOST})", type=positive, default=MOST),
+        option("--most", "N", f"at most N steps (default: {MOST})", type=positive, default=MOST),
         option("--passes", "N", f"of each loop (default: {PASSES})", type=positive, default=PASSES),
         *RESULTS,
         SEED,

@@ -142,7 +142,7 @@ def _find_usual_recipe(source: str, run: str | None) -> Recipe | None:
 
 
 def _read_recipe(arguments: Arguments) -> Recipe | None:
-    """How the program is compiled: as the user says it; else as compile_commands.json or the program of --run does, or
+    """The compilation of the program: as the user says; else as compile_commands.json or the program of --run does, or
     with -O2, where a compiler and llvm-mca are installed and no level is named."""
     if arguments.compile is None and arguments.processor is None:
         return _find_usual_recipe(arguments.sources[0], arguments.run) if arguments.level is None else None

@@ -40,8 +40,8 @@ SORTS = ("name", "year", *(name for name, _ in FIGURES))
         option("--vendor", "NAME", "only machines by this vendor"),
         option("--year", "MIN..MAX", "only machines first delivered in these years"),
         option("--since", "YEAR", "only machines first delivered in this year or later"),
-        option("--cores", "MIN..MAX", "only machines with so many cores in all"),
-        option("--memory", "MIN..MAX", "only machines with so much memory in all, such as 1TB.."),
+        option("--cores", "MIN..MAX", "only machines whose number of cores in all is in this range"),
+        option("--memory", "MIN..MAX", "only machines whose memory in all is in this range, such as 1TB.."),
         choice(
             "--sort", SORTS, "shows figures of the machines and sorts by one, the largest first; by name: the names"
         ),
@@ -85,7 +85,7 @@ def run_list(arguments: Arguments) -> int:
 
 
 class Interval(NamedTuple):
-    """From `low` to `high`, both included; None is an open end."""
+    """An interval from `low` to `high`, both included; None is an open end."""
 
     low: Any
     high: Any
@@ -115,7 +115,7 @@ def _read_filters(arguments: Arguments) -> Wanted:
 
 
 def _read_vendor(text: str) -> str:
-    """In lower case; one that nobody is by is probably misspelt."""
+    """The vendor in lower case; one without any machine is refused, since it is probably misspelt."""
     vendors = {header_of(find_source("machines", name).text).vendor for name in library_names("machines")}
     named = sorted(vendor for vendor in vendors if vendor)
     if text.lower() not in map(str.lower, named):

@@ -114,10 +114,7 @@ def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -
             "a rank on each core, dealt out to the nodes in turn",
             "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 1..64 --bind core --distribution cyclic",
         ),
-        (
-            "a program that takes cubes of ranks",
-            "aspenpy scale lulesh --machine frontera --ranks 1..8192",
-        ),
+        ("a program that takes cubes of ranks", "aspenpy scale lulesh --machine frontera --ranks 1..8192"),
         (
             "on whole nodes of 56 cores",
             "aspenpy scale comd_scaling --machine frontera --ranks 56..8192 --rank-counts 'multiple_of(56)'",

@@ -74,11 +74,7 @@ OPTIONS = (
     PRECISION,
     *runs(5, 20, ("--least", "--most")),
     flag("--cpu-time", "compares processor time, for programs of one thread on a host that others use"),
-    option(
-        "--fail-over",
-        "PERCENT",
-        "ends with status 1 where a prediction is off by so many percent, either way",
-    ),
+    option("--fail-over", "PERCENT", "ends with status 1 where a prediction is off by so many percent, either way"),
     REPORT.adapt(", a .md, .html or .xml (JUnit) file; may be repeated"),
     PICTURE.adapt(": predicted and measured times over the first axis"),
     *RESULTS,
@@ -98,7 +94,7 @@ NOT_COUNTED = frozenset({"no-compiler", "not-compiled", "no-counts", "command-fa
 """Errors of a run behind which the model is made of the source alone."""
 
 NO_OPTIONS = CompileOptions((), "--as source")
-"""Of a program that is taken as its source says it."""
+"""Options of a program that is taken as its source says."""
 
 
 @command("validate", "measure", "Predict a program from its source, run it, and compare the times", OPTIONS, EXAMPLES)
