@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from aspenpy.advice.advise import Advice, AdviceOptions, advise
     from aspenpy.answers.case import Case
     from aspenpy.answers.checks.files import check
-    from aspenpy.answers.counting import Counts
+    from aspenpy.answers.counting import Counts, count
     from aspenpy.answers.energy.account import Energy
     from aspenpy.answers.energy.account import predict_energy as energy
     from aspenpy.answers.energy.options import EnergyOptions
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from aspenpy.answers.peaks import Peak, peaks
     from aspenpy.answers.placement.best import place
     from aspenpy.answers.placement.placement import Placement
-    from aspenpy.answers.prediction import Prediction, Prepared, count, predict, prepare
+    from aspenpy.answers.prediction import Prediction, predict, prepare
+    from aspenpy.answers.prepared import Prepared
     from aspenpy.answers.profile import Profile, profile
     from aspenpy.answers.roofline import Roofline, roofline
     from aspenpy.answers.trace import Trace, trace
@@ -145,7 +146,7 @@ _HOME = {
     "Peak": "aspenpy.answers.peaks",
     "Placement": "aspenpy.answers.placement.placement",
     "Prediction": "aspenpy.answers.prediction",
-    "Prepared": "aspenpy.answers.prediction",
+    "Prepared": "aspenpy.answers.prepared",
     "Profile": "aspenpy.answers.profile",
     "ReuseDistances": "aspenpy.traces.distances",
     "Roofline": "aspenpy.answers.roofline",
@@ -160,7 +161,7 @@ _HOME = {
     "advise": "aspenpy.advice.advise",
     "check": "aspenpy.answers.checks.files",
     "compare": "aspenpy.explore.comparison",
-    "count": "aspenpy.answers.prediction",
+    "count": "aspenpy.answers.counting",
     "energy": "aspenpy.answers.energy.account",
     "extract_application": "aspenpy.extract.extraction",
     "fit": "aspenpy.learn.fitting.fit",

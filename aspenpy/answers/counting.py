@@ -1,18 +1,19 @@
 """Counting: how much of each resource a kernel asks for, by kernel and in all, and at which value of a parameter it
-asks for so much. No machine is needed."""
+asks for a given amount. No machine is needed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Unpack
 
+from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.data_warnings import warn_of_negative_sizes
 from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.inverse import Leap, RootSearch, Solution
-from aspenpy.answers.scope import Value, as_float, scope_of
+from aspenpy.answers.scope import Scope, Value, as_float, scope_of
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
@@ -53,7 +54,7 @@ class KernelCount(Record):
 
 
 class Inverse(Record):
-    """The values of a parameter, between `low` and `high`, at which a kernel asks for so much of a resource.
+    """The values of a parameter, between `low` and `high`, at which a kernel asks for `target` of a resource.
 
     `leaps` are the places where the amount steps over the target without meeting it; `declared` says whether the
     range is the one that the parameter declares.
@@ -177,8 +178,7 @@ class Counts(Result):
         place = self._place(symbol)
         if symbol not in graph.free_symbols(expr):
             fail("no-effect", f"the {resource} of `{self.entry.name}` do not depend on `{parameter}`", place)
-        ends = range_of_symbol(symbol, self.application.parameters.values())
-        declared = self.scope.values(ends, self.seed) if ends else None
+        declared = self._declared_range(symbol)
         low, high = within or declared or WIDEST
         if whole:
             low, high = math.ceil(low), math.floor(high)
@@ -193,7 +193,6 @@ class Counts(Result):
         roots = RootSearch(expr, symbol, value, target, whole).run(low, high)
         if not roots.solutions and not roots.leaps:
             self._refuse_target(parameter, target, resource, (low, value(low)), (high, value(high)))
-        own_range = within is None and declared is not None
         return Inverse(
             parameter,
             resource,
@@ -201,10 +200,18 @@ class Counts(Result):
             low=low,
             high=high,
             whole=whole,
-            declared=own_range,
+            declared=within is None and declared is not None,
             solutions=roots.solutions,
             leaps=roots.leaps,
         )
+
+    def _declared_range(self, symbol: Expr) -> tuple[Value, Value] | None:
+        """The ends of the range that a parameter declares; None where it declares none."""
+        ends = range_of_symbol(symbol, self.application.parameters.values())
+        if not ends:
+            return None
+        low, high = self.scope.values(ends, self.seed)
+        return low, high
 
     def _place(self, symbol: Expr) -> Any:
         found = (item for item in self.application.parameters.values() if item.symbol is symbol)
@@ -265,3 +272,30 @@ def intensity(amounts: Mapping[str, Value]) -> Value | None:
     """Operational intensity: flops per byte of memory traffic (Williams et al., CACM 2009); None without either."""
     flops, volume = amounts.get("flops", 0), amounts.get("bytes", 0)
     return float(flops / volume) if flops and volume else None
+
+
+@one_allowance
+def count(
+    app: Application | Case, resource: str, *, traits: Sequence[str] = (), **options: Unpack[CaseOptions]
+) -> Value:
+    """The total amount of a resource that a kernel asks for, in the resource's unit; no machine is needed.
+
+    `traits` counts only requirements that have all of them (`sp` also means: not `dp`). The options are those of
+    `Case`; `resource` names a resource, such as `flops`.
+
+    :returns: the amount in the unit of the resource (flop, B, messages in B); a whole number or a fraction where
+        the model is exact
+    :raises AspenError: for a resource that the kernel does not need, and for names without a value
+    """
+    case = case_of(app, None, options)
+    scope, amounts = amounts_by_resource(case, tuple(traits))
+    value: Value = scope.values([amount_of(amounts, resource)], case.seed)[0]
+    return value
+
+
+def amounts_by_resource(case: Case, traits: tuple[str, ...] = ()) -> tuple[Scope, dict[str, Expr]]:
+    """The amount of each resource a kernel asks for, as expressions, with the scope that gives them values."""
+    app, entry = case.application, case.application.flow(case.kernel)
+    amounts = dict.fromkeys(app.resources, graph.ZERO)
+    amounts |= {key.resource: worth for key, worth in run_totals(Amounts(traits), entry).items()}
+    return scope_of(app, None, entry, case.set, list(amounts.values())), amounts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
@@ -16,18 +15,17 @@ from aspenpy.answers.data_warnings import (
     warn_of_reuse_without_pattern,
     warn_of_timeless_blocks,
 )
-from aspenpy.answers.evaluation import Evaluation, amount_of
+from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.occupancy import Width, instances_of_blocks, warn_of_idle_cores, warn_of_unplaced_blocks
-from aspenpy.answers.scope import Scope, Value, scope_of
+from aspenpy.answers.prepared import Prepared
+from aspenpy.answers.samples import RuntimeSamples, sample
 from aspenpy.cost.prices import FASTEST, RequirementCost
 from aspenpy.expr import graph
-from aspenpy.expr.evaluate import EvaluationError, evaluate_many
-from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import TooLarge
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, refuse_float_overflow, suggest_nearest, warning
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import Amounts, OfBlocks, Totals, run_totals
+from aspenpy.models.application.total import OfBlocks, Totals, run_totals
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.numbers import seconds
@@ -178,7 +176,7 @@ class Prediction(Evaluation):
 
     @cached_property
     def warm(self) -> dict[tuple[str, str], float]:
-        """By cache and data structure, bytes that are found there as earlier blocks of the run left them."""
+        """Bytes, by cache and data structure, that are found in the cache as earlier blocks of the run left them."""
 
         def found(block: flow.Block, kernel: flow.Kernel) -> Totals:
             totals: Totals = {}
@@ -275,121 +273,3 @@ def prepare(
     :raises AspenError: for a metric or a parameter that is unknown
     """
     return Prediction(case_of(app, machine, options)).prepare(free, metric)
-
-
-@one_allowance
-def count(
-    app: Application | Case, resource: str, *, traits: Sequence[str] = (), **options: Unpack[CaseOptions]
-) -> Value:
-    """How much of a resource a kernel asks for in all, in the resource's unit; no machine is needed.
-
-    `traits` counts only requirements that have all of them (`sp` also means: not `dp`). The options are those of
-    `Case`; `resource` names a resource, such as `flops`.
-
-    :returns: the amount in the unit of the resource (flop, B, messages in B); a whole number or a fraction where
-        the model is exact
-    :raises AspenError: for a resource that the kernel does not need, and for names without a value
-    """
-    case = case_of(app, None, options)
-    scope, amounts = amounts_by_resource(case, tuple(traits))
-    value: Value = scope.values([amount_of(amounts, resource)], case.seed)[0]
-    return value
-
-
-def amounts_by_resource(case: Case, traits: tuple[str, ...] = ()) -> tuple[Scope, dict[str, Expr]]:
-    """The amount of each resource a kernel asks for, as expressions, with the scope that gives them values."""
-    app, entry = case.application, case.application.flow(case.kernel)
-    amounts = dict.fromkeys(app.resources, graph.ZERO)
-    amounts |= {key.resource: worth for key, worth in run_totals(Amounts(traits), entry).items()}
-    return scope_of(app, None, entry, case.set, list(amounts.values())), amounts
-
-
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
-MOST_SAMPLES = 100_000
-"""Each is an exact evaluation, of 20 us and more; sqrt(p(1-p)/n), the error of a quantile, is below 0.2 % then."""
-
-
-class RuntimeSamples(Record):
-    """The runtime in seconds over `count` seeds from `first_seed` on. `deviation` is the sample standard
-    deviation (0 for one sample); `quantiles` are by linear interpolation."""
-
-    count: int
-    first_seed: int
-    mean: float
-    deviation: float
-    minimum: float
-    maximum: float
-    quantiles: dict[float, float]
-
-
-@refuse_float_overflow
-def sample(prediction: Evaluation, count: int) -> RuntimeSamples:
-    """Evaluates a prediction's runtime under `count` seeds."""
-    if count < 1:
-        fail("bad-count", f"at least one sample is needed, not {count}")
-    if count > MOST_SAMPLES:
-        message = f"{count:,} samples are more than the {MOST_SAMPLES:,} that are drawn one by one"
-        fail("too-many-samples", message, hint="with so many, the quantiles are known within 0.2 % of the samples")
-    formula = prediction.scope.formulas([prediction.tree.runtime])[0]
-    with prediction.scope.locate_failures():
-        drawn = sorted(float(evaluate_many([formula], {}, seed=prediction.seed + number)[0]) for number in range(count))
-    from statistics import stdev
-
-    return RuntimeSamples(
-        count,
-        first_seed=prediction.seed,
-        mean=math.fsum(drawn) / count,
-        deviation=stdev(drawn) if count > 1 else 0.0,
-        minimum=drawn[0],
-        maximum=drawn[-1],
-        quantiles={quantile: _interpolate_quantile(drawn, quantile) for quantile in QUANTILES},
-    )
-
-
-def _interpolate_quantile(ordered: list[float], share: float) -> float:
-    """Linear interpolation between the order statistics (type 7 of Hyndman and Fan)."""
-    position = share * (len(ordered) - 1)
-    low = math.floor(position)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (position - low) * (ordered[high] - ordered[low])
-
-
-class Prepared:
-    """A metric of a prediction as a function of the parameters in `free`, positionally or by name.
-
-    Arithmetic is in floating point, as in a sweep; the value agrees with `predict` to 1e-12 away from the steps of
-    `ceil` and `floor`. Raises AspenError where the metric has no value.
-    """
-
-    def __init__(self, prediction: Evaluation, free: tuple[str, ...], metric: str = "runtime") -> None:
-        from aspenpy.engine.python import PreparedExpressions as Compiled
-
-        self.prediction = prediction
-        self.free = free
-        self.metric = metric
-        symbols = [prediction.scope.symbol(name) for name in free]
-        self._compiled = Compiled([prediction.formula(metric, free)], symbols, prediction.seed)
-
-    def __call__(self, *values: float, **named: float) -> float:
-        try:
-            value: float = self._compiled(*(self._order_arguments(values, named) if named else values))[0]
-            return value
-        except EvaluationError:
-            with self.prediction.scope.locate_failures():
-                raise
-        except (TypeError, ValueError):
-            self._refuse_wrong_arguments(values, named)
-            raise
-
-    def _order_arguments(self, values: tuple[float, ...], named: dict[str, float]) -> tuple[float, ...]:
-        self._refuse_wrong_arguments(values, named)
-        return (*values, *(named[name] for name in self.free[len(values) :]))
-
-    def _refuse_wrong_arguments(self, values: tuple[float, ...], named: dict[str, float]) -> None:
-        for name in named:
-            if name not in self.free:
-                fail("unknown-parameter", f"`{name}` was not left free", hint=suggest_nearest(name, self.free))
-        missing = [name for name in self.free[len(values) :] if name not in named]
-        if missing or len(values) + len(named) > len(self.free):
-            fail("wrong-arguments", f"values are needed for {', '.join(self.free)}")

@@ -5,7 +5,8 @@ from importlib import import_module
 REPORTS = {
     "aspenpy.report.advice.advice": "Advice",
     "aspenpy.report.advice.classification": "Classified",
-    "aspenpy.report.advice.decision": "Decided Grouped",
+    "aspenpy.report.advice.cluster": "Grouped",
+    "aspenpy.report.advice.decision": "Decided",
     "aspenpy.report.advice.design_space": "DesignSpace",
     "aspenpy.report.advice.scalability": "Scaled",
     "aspenpy.report.advice.significance": "Significant",

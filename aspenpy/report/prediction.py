@@ -39,7 +39,7 @@ from aspenpy.tables.table import (
 )
 
 if TYPE_CHECKING:
-    from aspenpy.answers.prediction import RuntimeSamples
+    from aspenpy.answers.samples import RuntimeSamples
 
 
 BOUND_BY = "bound by"
@@ -54,23 +54,17 @@ RESOURCES = (
 METRICS = (Column("metric"), Column("value", "amount"))
 UNITS = {"resources": {"time": "s"}, "bottleneck": {"time": "s"}}
 CSV_COLUMNS = make_columns("application machine socket kernel metric value unit")
-"""Columns of the CSV form: one value a row, in its base unit."""
+"""Columns of the CSV form: one value per row, in its base unit."""
 
 
 def report_prediction(
-    prediction: Prediction,
-    metrics: Sequence[str] = (),
-    samples: RuntimeSamples | None = None,
-    interval: bool = True,
+    prediction: Prediction, metrics: Sequence[str] = (), samples: RuntimeSamples | None = None, interval: bool = True
 ) -> Report:
     """The runtime, the `interval` to expect, what bounds it, kernels, resources and parameters; or only the metrics
     asked for."""
     values = metric_values(prediction, metrics) if metrics else {}
     spread = {} if samples is None else _describe_spread(samples, prediction.random)
-    shown: tuple[Part, ...] = (
-        Table(METRICS, tuple(values.items()), media=TEXT),
-        make_facts([*spread.items()]),
-    )
+    shown: tuple[Part, ...] = (Table(METRICS, tuple(values.items()), media=TEXT), make_facts([*spread.items()]))
     if not metrics:
         slowest = prediction.bottleneck.resource if prediction.bottleneck else None
         uses = prediction.resources.values()
@@ -144,7 +138,7 @@ def lost_rows(prediction: Evaluation) -> list[tuple[str, str]]:
 
 
 def placement_rows(prediction: Evaluation) -> list[tuple[str, str]]:
-    """Where the ranks of a run are, or over how many nodes its instances are spread."""
+    """Rows on the placement of the ranks of a run, or the number of nodes over which its instances are spread."""
     ranks = run_placement(prediction)
     if ranks is not None:
         return [("ranks", str(ranks))]
@@ -323,7 +317,7 @@ def subject(prediction: Evaluation) -> dict[str, Any]:
 
 
 def describe_ranks(prediction: Evaluation) -> dict[str, Any]:
-    """Where its ranks live: nothing where neither the machine nor the user says so."""
+    """Placement of its ranks; empty where neither the machine nor the user says so."""
     placement, asked = prediction.tree.residence.where.ranks, prediction.case.placement
     if placement is None:
         return {}

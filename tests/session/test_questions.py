@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aspenpy import AspenError, Session
 from aspenpy.language.source import Source, Span
-from aspenpy.shell.session.solving import values_at
+from aspenpy.shell.session.ranges import values_at
 from aspenpy.tables.table import Table
 from tests.session.test_session import new, runtime
 from tests.thorough import examples

@@ -9,13 +9,12 @@ from typing import Any
 from aspenpy.advice.advise import Advice
 from aspenpy.advice.configuration import UNITS, BindingLimit, Budget, Decision, PricedConfiguration
 from aspenpy.advice.decide import Decided, amount_in
-from aspenpy.advice.grouped import Cluster, Grouped
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.advice.design_space import configured
 from aspenpy.report.advice.document import cap_note, link_joules, link_text, picture_of, problem_data, problem_note
 from aspenpy.tables.document import Block, Link, Section, Sentence, make_sheet
 from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, label_axis, name_ends, set_title, use_shared_style
-from aspenpy.tables.numbers import count_of, format_count, seconds
+from aspenpy.tables.numbers import format_count, seconds
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Paragraph, Part, Report, make_columns, make_table
 
@@ -37,7 +36,7 @@ def report_decision(decided: Decided) -> Report:
         "budget": dict(decided.budget.limits),
     }
     where = f"{case.application.name} on {case.required_machine.name}"
-    headline = f"{where}: the least {decided.objective}{_within(decided.budget)}"
+    headline = f"{where}: the least {decided.objective}{describe_budget(decided.budget)}"
     return Report("decision/1", headline, data, parts(decided), decided.diagnostics)
 
 
@@ -49,7 +48,8 @@ def describe_limits(budget: Budget) -> str:
     return ", ".join(f"{name} {amount_in(name, value)}" for name, value in budget.limits.items())
 
 
-def _within(budget: Budget) -> str:
+def describe_budget(budget: Budget) -> str:
+    """The budget as the end of a sentence; empty without limits."""
     return f" within {describe_limits(budget)}" if budget.limits else ""
 
 
@@ -222,99 +222,6 @@ def draw(decided: Decided) -> Any:
     label_axis(axes.yaxis, "J")
     name_ends(axes, UP - 0.9, ends)
     return figure
-
-
-# -- a cluster for several applications ------------------------------------------------------------
-
-
-def report_groups(grouped: Grouped) -> Report:
-    """The best cluster of one kind of nodes, and of several."""
-    machine = grouped.workloads[0].case.required_machine.name
-    names = " and ".join(item.name for item in grouped.workloads)
-    data = {
-        "machine": machine,
-        "objective": grouped.objective,
-        "nodes": grouped.nodes,
-        "budget": dict(grouped.budget.limits),
-        "clusters": {
-            kind: None if found is None else _outcome_fields(found) for kind, found in _kinds_of_cluster(grouped)
-        },
-        "runs": {item.name: item.runs for item in grouped.workloads},
-    }
-    rows = [
-        row
-        for kind, cluster in _kinds_of_cluster(grouped)
-        if cluster is not None
-        for row in _rows_of_cluster(kind, cluster)
-    ]
-    heads = (
-        Column("cluster", get="cluster"),
-        Column("group", "count"),
-        Column("nodes", "count", get="choice.nodes"),
-        Column("configuration", get=lambda it: configured(it.choice.configuration), wrapped=True, media=TEXT),
-        Column("values", get=lambda it: dict(it.choice.configuration.named), media=JSON),
-        Column("application"),
-        Column("runtime", unit="s", get="choice.outcome.runtime"),
-        Column("energy", unit="J", get="choice.outcome.energy"),
-        Column("power", unit="W", get="choice.outcome.power"),
-        Column("cost", lambda value: f"{value:,.6g}", "right", get="choice.cost"),
-    )
-    groups = count_of(len(grouped.best.groups), "group")
-    headline = f"{names} on {machine}: {groups} of nodes, the least {grouped.objective}{_within(grouped.budget)}"
-    found = make_table(heads, rows, "groups", media=(*TEXT, *JSON), sparse=True)
-    return Report(
-        "grouped_decision/1", headline, data, (found, *map(Paragraph, _group_notes(grouped))), grouped.diagnostics
-    )
-
-
-register_report(Grouped, report_groups)
-
-
-class _Row:
-    """An application in its group."""
-
-    def __init__(self, cluster: str, group: int, application: str, choice: PricedConfiguration) -> None:
-        self.cluster, self.group, self.application, self.choice = cluster, group, application, choice
-
-
-def _rows_of_cluster(kind: str, cluster: Cluster) -> list[_Row]:
-    return [
-        _Row(kind, number, name, choice)
-        for number, group in enumerate(cluster.groups, 1)
-        for name, choice in group.choices.items()
-    ]
-
-
-def _kinds_of_cluster(grouped: Grouped) -> tuple[tuple[str, Cluster | None], ...]:
-    return (("one kind of nodes", grouped.common), ("specialised", grouped.best))
-
-
-def _outcome_fields(cluster: Cluster) -> dict[str, float | None]:
-    return {name: getattr(cluster.outcome, name) for name in ("runtime", "energy")}
-
-
-def _group_notes(grouped: Grouped) -> list[str]:
-    runs = ", ".join(f"{item.runs:g} of {item.name}" for item in grouped.workloads)
-    objective = grouped.objective
-
-    def format_outcome(cluster: Cluster) -> str:
-        return format_quantity(cluster.outcome.value_of(objective), UNIT_OF[objective], 4)
-
-    first = "no one kind of nodes serves all within the budget"
-    if grouped.common is not None:
-        first = f"{format_outcome(grouped.common)} with one kind of nodes"
-    spaces = {item.name: each.space for item, each in zip(grouped.workloads, grouped.choices, strict=True)}
-    problems = [
-        f"{name}: {problem_note([space.stated], space.problem)}"
-        for name, space in spaces.items()
-        if space.problem.ranks is not None
-    ]
-    return [
-        f"The {objective} of all runs ({runs}) on at most {format_count(grouped.nodes)} nodes: {first}, "
-        f"{format_outcome(grouped.best)} with groups. Groups work at the same time; "
-        "runs in a group one after the other.",
-        *problems,
-    ]
 
 
 # -- as a section of the document ------------------------------------------------------------------

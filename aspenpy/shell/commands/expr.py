@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from aspenpy.answers.case import Case
+from aspenpy.answers.counting import amounts_by_resource
 from aspenpy.answers.evaluation import amount_of
-from aspenpy.answers.prediction import Prediction, amounts_by_resource
+from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Scope
 from aspenpy.expr.evaluate import needed_nodes
 from aspenpy.expr.graph import Expr

@@ -30,7 +30,8 @@ from aspenpy.shell.session.question import (
     refuse_line,
     split_around,
 )
-from aspenpy.shell.session.solving import Values, answer_equation, find_parameter, read_interval, values_at
+from aspenpy.shell.session.ranges import Values, find_parameter, read_interval, values_at
+from aspenpy.shell.session.solving import answer_equation
 from aspenpy.shell.session.state import SessionState
 from aspenpy.sweeps.declarations import is_countable
 from aspenpy.sweeps.run import StudyRun
@@ -77,8 +78,8 @@ def slope_page(question: Question, name: str, span: Span, state: SessionState) -
 
 
 def _format_slope(question: Question, slope: Any, here: Any, below: str) -> str:
-    """A derivative in the unit of the expression, per the unit that the parameter's value is read in: a clock of 2 GHz
-    changes it by so much per GHz, not per Hz."""
+    """A derivative in the unit of the expression, per the unit that the parameter's value is read in: for a clock of 2
+    GHz per GHz, not per Hz."""
     size, unit = prefixed_unit(here, below)
     return format_cell(Amount(slope * size, question.unit)) + (f" per {unit}" if unit else "")
 
