@@ -112,13 +112,8 @@ class Project:
         base = os.path.basename(path)
         candidates = dict.fromkeys([*self.unsaved, *self.workspace_files(path)])
         return (
-            other
-            for other in candidates
-            if other != path and base in self.text(other) and self._is_visible(other, path)
+            other for other in candidates if other != path and base in self.text(other) and path in self.closure(other)
         )
-
-    def _is_visible(self, other: str, path: str) -> bool:
-        return path in self.closure(other)
 
     # -- declarations ----------------------------------------------------------------------------
 

@@ -32,10 +32,6 @@ LATENCIES = {
 """Cycles, near those of all processors since 2015 (InstLatx64)."""
 
 
-def _count_lanes(numbers: Numbers, host: HostTopology) -> int:
-    return int(numbers["core"]["simd_width"].value)
-
-
 def _assume_pipes(share: float) -> Rule:
     """Two pipes, each with so large a share of an operation a cycle."""
     return lambda numbers, host: (2 * share, "two pipes")
@@ -43,7 +39,7 @@ def _assume_pipes(share: float) -> Rule:
 
 def _assume_vectors(per_cycle: float, lanes: float, about: str) -> Rule:
     """The rule of `per_cycle` vectors per cycle, with `lanes` of them in use for each lane of single precision."""
-    return lambda numbers, host: (per_cycle * _count_lanes(numbers, host) * lanes, about)
+    return lambda numbers, host: (per_cycle * int(numbers["core"]["simd_width"].value) * lanes, about)
 
 
 def _assume_constant(value: float, about: str) -> Rule:

@@ -60,7 +60,7 @@ def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) 
     chosen = {core: processor for processor, core in sorted(inside.items(), reverse=True) if processor in usable}
     info = _read_cpuinfo(root / "proc/cpuinfo")
     return HostTopology(
-        processor=_name_processor(info),
+        processor=info.get("model name") or info.get("cpu model") or info.get("cpu") or "unknown processor",
         said_by="the operating system",
         sockets=len(packages),
         cores=len(cores),
@@ -132,10 +132,6 @@ def _read_cpuinfo(file: Path) -> dict[str, str]:
     """Fields of `/proc/cpuinfo` for the first processor."""
     lines = _read_text(file).partition("\n\n")[0].splitlines()
     return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-
-
-def _name_processor(info: dict[str, str]) -> str:
-    return info.get("model name") or info.get("cpu model") or info.get("cpu") or "unknown processor"
 
 
 def _read_clock(root: Path, info: dict[str, str]) -> float | None:

@@ -300,15 +300,10 @@ def slopes(roofs: Roofs, roofline: Roofline) -> dict[float, str]:
     return texts
 
 
-def _height_of_rate(rate: float, seen: VisibleRange) -> float:
-    """The height of a rate, as a part of the picture's height."""
-    return log10(rate / seen.bottom) / log10(seen.top / seen.bottom)
-
-
 def _place_of_point(point: RooflinePoint, seen: VisibleRange) -> tuple[float, float]:
     """Place of the prediction, as parts of the picture's width and height."""
     across = log10((point.place or seen.left) / seen.left) / log10(seen.right / seen.left)
-    return across, _height_of_rate(point.predicted, seen)
+    return across, log10(point.predicted / seen.bottom) / log10(seen.top / seen.bottom)
 
 
 def label_depths(places: Sequence[tuple[float, float]]) -> list[int]:

@@ -81,7 +81,7 @@ ACCESSES = (
 def report_traffic(traffic: Traffic) -> Report:
     """Report of traffic by level, then by kernel, requirement and level."""
     run = traffic.prediction
-    memory, patterned = _bytes_to_memory(traffic), traffic.memory
+    memory, patterned = _bytes_without_pattern(traffic) + traffic.totals[-1].bytes, traffic.memory
     low, high = (memory - patterned.misses + side for side in (patterned.low, patterned.high))
     data = {**subject(run), "memory": {"bytes": memory, "low": low, "high": high, "unit": "B"}}
     headline = f"{run.where}: {run.kernel} moves {make_formatter('B')(memory)} to and from memory"
@@ -100,11 +100,6 @@ def report_traffic(traffic: Traffic) -> Report:
 
 
 register_report(Traffic, report_traffic)
-
-
-def _bytes_to_memory(traffic: Traffic) -> float:
-    """Bytes between the last cache and memory, those of requirements without a pattern included."""
-    return _bytes_without_pattern(traffic) + traffic.totals[-1].bytes
 
 
 def _bytes_without_pattern(traffic: Traffic) -> float:

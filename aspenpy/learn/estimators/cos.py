@@ -64,11 +64,11 @@ class Cos(LearntModel):
     intercept: bool
 
     def learn(self, sheet: MeasurementSheet) -> dict[str, Any]:
-        alike = self._code_columns()
+        alike = (*WHAT_RAN, "threads") if self.form == "clocks" else WHAT_RAN
         keys = row_keys(sheet, alike)
         terms, rest = self._regression_terms(sheet)
         runtimes = self.measured_target(sheet)
-        taught = self._rows_to_learn(sheet)
+        taught = {*range(len(sheet.rows))}.difference(self.given_rows(sheet))
         fitted = []
         for key, places in rows_by_key(keys).items():
             used = [place for place in places if place in taught]
@@ -152,16 +152,8 @@ class Cos(LearntModel):
                 )
         return np.array([learnt[key] for key in keys])
 
-    def _code_columns(self) -> tuple[str, ...]:
-        """Columns whose values select a set of coefficients."""
-        return (*WHAT_RAN, "threads") if self.form == "clocks" else WHAT_RAN
-
     def _find_base_runs(self, sheet: MeasurementSheet) -> NDArray[np.int64]:
         return find_base_rows(sheet, "core_frequency", (*WHAT_RAN, "threads", "memory_frequency"), "lowest")
-
-    def _rows_to_learn(self, sheet: MeasurementSheet) -> set[int]:
-        """Rows that are not base samples: these constrain no coefficient."""
-        return {*range(len(sheet.rows))}.difference(self.given_rows(sheet))
 
     def _regression_terms(self, sheet: MeasurementSheet) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
         """Columns of the regression by term, and the part of the runtime without a coefficient (s)."""

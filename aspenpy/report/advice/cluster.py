@@ -23,7 +23,8 @@ def report_groups(grouped: Grouped) -> Report:
         "nodes": grouped.nodes,
         "budget": dict(grouped.budget.limits),
         "clusters": {
-            kind: None if found is None else _outcome_fields(found) for kind, found in _kinds_of_cluster(grouped)
+            kind: None if found is None else {name: getattr(found.outcome, name) for name in ("runtime", "energy")}
+            for kind, found in _kinds_of_cluster(grouped)
         },
         "runs": {item.name: item.runs for item in grouped.workloads},
     }
@@ -75,10 +76,6 @@ def _rows_of_cluster(kind: str, cluster: Cluster) -> list[_Row]:
 
 def _kinds_of_cluster(grouped: Grouped) -> tuple[tuple[str, Cluster | None], ...]:
     return (("one kind of nodes", grouped.common), ("specialised", grouped.best))
-
-
-def _outcome_fields(cluster: Cluster) -> dict[str, float | None]:
-    return {name: getattr(cluster.outcome, name) for name in ("runtime", "energy")}
 
 
 def _group_notes(grouped: Grouped) -> list[str]:

@@ -83,7 +83,7 @@ def run_rdd(arguments: Arguments) -> int:
     )
     written = [
         _write_part(part, files[name], arguments.bins)
-        for name, part in _parts_by_name(distances).items()
+        for name, part in {part.name: part for part in (distances, *distances.ranges.values())}.items()
         if name in files
     ]
     deliver(report_reuse(distances), arguments)
@@ -92,11 +92,6 @@ def run_rdd(arguments: Arguments) -> int:
     if arguments.picture:
         save(arguments.picture, lambda: draw_reuse(distances))
     return 0
-
-
-def _parts_by_name(found: ReuseDistances) -> dict[str | None, ReuseDistances]:
-    """The whole trace, under None, and its ranges by name."""
-    return {part.name: part for part in (found, *found.ranges.values())}
 
 
 def _write_part(part: ReuseDistances, path: Path | str, bins: str) -> Path | str | None:
