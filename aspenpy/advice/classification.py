@@ -249,7 +249,7 @@ class Classified(Result):
         point: RooflinePoint | None,
     ) -> Classification:
         energy = None if joules is None else sum(joules.values())
-        found = Classification(
+        classification = Classification(
             kernel,
             _largest(shares),
             None,
@@ -262,7 +262,11 @@ class Classified(Result):
             time_balance=None if point is None else point.balance,
             energy_balance=None if point is None or joules is None else self._energy_balance(joules, point),
         )
-        return found if not joules or not energy else _with_energy(found, self._energy_shares(shares, joules))
+        return (
+            classification
+            if not joules or not energy
+            else _with_energy(classification, self._energy_shares(shares, joules))
+        )
 
     def _energy_shares(self, shares: Shares, joules: Mapping[Key, float]) -> Shares:
         """Joules by class and component."""
@@ -319,10 +323,10 @@ def _largest(shares: Shares) -> ApplicationClass:
     return max(by_class, key=by_class.__getitem__)
 
 
-def _with_energy(found: Classification, joules: Shares) -> Classification:
+def _with_energy(classification: Classification, joules: Shares) -> Classification:
     """The classification with shares of energy."""
     total = sum(joules.values())
-    times = {(share.bound, share.component): share.time for share in found.shares}
+    times = {(share.bound, share.component): share.time for share in classification.shares}
     places = sorted({*times, *joules}, key=lambda place: (-times.get(place, 0.0), -joules.get(place, 0.0)))
     shares = tuple(BoundShare(*place, times.get(place, 0.0), joules.get(place, 0.0) / total) for place in places)
-    return found.replace(energy_bound=_largest(joules), shares=shares)
+    return classification.replace(energy_bound=_largest(joules), shares=shares)

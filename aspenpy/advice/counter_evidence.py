@@ -133,10 +133,12 @@ def clusterings(points: Floats, most: int, fuzziness: float = FUZZINESS) -> tupl
     return tuple(fuzzy_c_means(spanned, count, fuzziness) for count in range(2, last + 1))
 
 
-def best_clustering(found: Sequence[Clusters]) -> Clusters:
+def best_clustering(candidates: Sequence[Clusters]) -> Clusters:
     """Clusters with the least sum of ranks by the partition coefficient (greatest first) and Xie and Beni's index
     (least first); of equals that with the greater coefficient."""
-    several = [item for item in found if float(item.memberships.sum(axis=1).min()) >= POINTS_TO_EACH] or found[:1]
+    several = [
+        item for item in candidates if float(item.memberships.sum(axis=1).min()) >= POINTS_TO_EACH
+    ] or candidates[:1]
     places = range(len(several))
     by_partition = sorted(places, key=lambda place: -several[place].corrected)
     by_index = sorted(places, key=lambda place: several[place].xie_beni)
@@ -242,8 +244,8 @@ def _amounts(sheet: MeasurementSheet, name: str) -> Floats:
 
 
 def _components(sheet: MeasurementSheet, name: str) -> tuple[str, ...]:
-    found = find_counter(name, sheet.heading(name).written)
-    return () if found is None else found.components
+    known_counter = find_counter(name, sheet.heading(name).written)
+    return () if known_counter is None else known_counter.components
 
 
 # -- the regression --------------------------------------------------------------------------------

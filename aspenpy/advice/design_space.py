@@ -303,10 +303,10 @@ def outcome_in_column(values: Floats) -> Outcome:
     return Outcome(float(values[0]), float(values[1]) if len(values) > 1 else None)
 
 
-def _require_apart(parts: Sequence[ComponentRange], found: Sequence[ComponentRange]) -> None:
+def _require_apart(parts: Sequence[ComponentRange], component_ranges: Sequence[ComponentRange]) -> None:
     """Another memory has its own clock, bandwidth, latency and capacity."""
     kinds = {item.component for item in parts}
-    others = [item.component for item in found if item.component.startswith("memory_")]
+    others = [item.component for item in component_ranges if item.component.startswith("memory_")]
     if "memory_kind" in kinds and others:
         message = f"`memory_kind` and `{others[0]}` cannot be varied together"
         fail("bad-variable", message, hint="a kind of memory has its own clock, bandwidth, latency and capacity")

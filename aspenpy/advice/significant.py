@@ -102,15 +102,15 @@ class Significant(Result):
         return [item for item in self.evidences if not item.samples.enough]
 
 
-def _shares_by_evidence(found: list[Significance], kind: str) -> dict[str, float]:
+def _shares_by_evidence(significances: list[Significance], kind: str) -> dict[str, float]:
     """Shares by one kind of evidence, in parts of their sum; nothing where that is 0."""
-    total = sum(item.share for item in found if item.evidence == kind)
-    return {item.component: item.share / total for item in found if item.evidence == kind} if total else {}
+    total = sum(item.share for item in significances if item.evidence == kind)
+    return {item.component: item.share / total for item in significances if item.evidence == kind} if total else {}
 
 
-def _warn_of_few_runs(found: CounterEvidence) -> Diagnostic:
+def _warn_of_few_runs(evidence: CounterEvidence) -> Diagnostic:
     """A warning that says how many more runs make the confidence interval narrow enough."""
-    samples = found.samples
+    samples = evidence.samples
     if samples.widest is None:
         each = "each configuration ran once" if samples.configurations > 1 else "there is one run"
         text = f"{each}: the precision of the mean {samples.metric} is unknown"

@@ -93,38 +93,38 @@ class Throttled(Result):
         if self.powerless is not None:
             return None
         try:
-            found = power_by_clock(prediction, self.space.options)
+            clock = power_by_clock(prediction, self.space.options)
             with prediction.scope.locate_failures():
-                clocks, watts = _powers(found, prediction.seed)
-            waiting = self._formulas(self.space.options.replace(cap=CAP), found, CAP)
+                clocks, watts = _powers(clock, prediction.seed)
+            waiting = self._formulas(self.space.options.replace(cap=CAP), clock, CAP)
         except AspenError as error:
             self.powerless = error.diagnostics[0]
             return None
         caps = numpy.array(self.parts) * watts[-1]
         below = caps < watts[0]
         with prediction.scope.locate_failures():
-            values = self._formulas(self.space.options, found)(numpy.interp(caps, watts, clocks)[:, None])
+            values = self._formulas(self.space.options, clock)(numpy.interp(caps, watts, clocks)[:, None])
             if below.any():
-                points = numpy.stack([numpy.full(below.sum(), found.lowest), caps[below]], axis=1)
+                points = numpy.stack([numpy.full(below.sum(), clock.lowest), caps[below]], axis=1)
                 values[:, below] = waiting(points, missing=True)
         some = ~numpy.isnan(values[0])
         return Restriction(
             "power", tuple(numpy.array(self.parts)[some].tolist()), _floats(caps[some]), *_rows(values[:, some])
         )
 
-    def _formulas(self, options: EnergyOptions, found: PowerByClock, *symbols: Expr) -> Formulas:
+    def _formulas(self, options: EnergyOptions, clock: PowerByClock, *symbols: Expr) -> Formulas:
         """Runtime and energy by the clock, and by the cap where it is a symbol."""
         prediction = self.space.prediction
         totals = energy_totals(prediction.tree, options)
-        exprs = prediction.scope.formulas([totals.capped_runtime, totals.energy], [found.parameter])
-        return Formulas(exprs, [found.symbol, *symbols], prediction.seed)
+        exprs = prediction.scope.formulas([totals.capped_runtime, totals.energy], [clock.parameter])
+        return Formulas(exprs, [clock.symbol, *symbols], prediction.seed)
 
 
-def _powers(found: PowerByClock, seed: int) -> tuple[Floats, Floats]:
+def _powers(clock: PowerByClock, seed: int) -> tuple[Floats, Floats]:
     """Clocks from the lowest on, and the watts of the kernel that draws most at each."""
-    clocks = numpy.linspace(found.lowest, found.declared, CLOCKS)
-    exprs = [expr for pair in found.kernels for expr in pair]
-    values = Formulas(exprs, [found.symbol], seed)(clocks[:, None])
+    clocks = numpy.linspace(clock.lowest, clock.declared, CLOCKS)
+    exprs = [expr for pair in clock.kernels for expr in pair]
+    values = Formulas(exprs, [clock.symbol], seed)(clocks[:, None])
     energies, times = values[::2], values[1::2]
     with numpy.errstate(all="ignore"):
         watts = numpy.where(times > 0, energies / times, 0.0)

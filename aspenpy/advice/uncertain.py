@@ -145,10 +145,10 @@ class Uncertain:
     def _samples(self) -> tuple[Floats, Floats | None]:
         """Runtime and energy where all is as stated, then of each sample."""
         variables = [_variable(self.space, claim.name) for claim in self.inputs]
-        wanted = uncertain_quantities(self.space)
+        quantities = uncertain_quantities(self.space)
         if not variables:
             point = self.space.base
-            values = numpy.array([[point.runtime], [point.energy or 0.0]][: len(wanted)])
+            values = numpy.array([[point.runtime], [point.energy or 0.0]][: len(quantities)])
             values = numpy.repeat(values, COUNT + 1, axis=1)
         else:
             space = Space(variables, [self.space.prediction])
@@ -159,7 +159,7 @@ class Uncertain:
                 points[1:, index] *= numpy.maximum(1 + drawn, LOWEST)
                 if variables[index].kind == "whole":
                     points[:, index] = numpy.maximum(numpy.rint(points[:, index]), 1)
-            values = space.evaluator(wanted, missing=True)(points)
+            values = space.evaluator(quantities, missing=True)(points)
         return values[0], values[1] if len(values) > 1 else None
 
     def _errors(self) -> tuple[Floats, Floats]:

@@ -27,30 +27,32 @@ class DecidingAssumption(Record):
     sensitivity: float
 
 
-def deciding_assumptions(found: Evaluation) -> tuple[DecidingAssumption, ...]:
+def deciding_assumptions(evaluation: Evaluation) -> tuple[DecidingAssumption, ...]:
     """The assumed numbers of what bounds a run that decide its runtime, the one it depends on most first. A number that
     the user sets is none. Other components are not looked at: at first order they change nothing while it bounds."""
-    bottleneck = found.bottleneck
+    bottleneck = evaluation.bottleneck
     if bottleneck is None:
         return ()
-    paths = {found.component_of(resource) or "" for resource in bottleneck.group}
+    paths = {evaluation.component_of(resource) or "" for resource in bottleneck.group}
     names = tuple(path.rpartition("/")[2] + "." for path in paths)
-    set_by_user = found.scope.overridden
-    bounding = [symbol for symbol in found.used if symbol.owner == OWNER and symbol.name.startswith(names)]
+    set_by_user = evaluation.scope.overridden
+    bounding = [symbol for symbol in evaluation.used if symbol.owner == OWNER and symbol.name.startswith(names)]
     behind = {
-        symbol: [each for each in found.scope.needed([symbol], set_by_user) if not _is_full_share(found, each)]
+        symbol: [
+            each for each in evaluation.scope.needed([symbol], set_by_user) if not _is_full_share(evaluation, each)
+        ]
         for symbol in bounding
         if symbol not in set_by_user
     }
     asked = {each.name for chain in behind.values() for each in chain}
-    comments = {item.name: item.comment for item in provenance(found.machine, asked) if item.known == "assumed"}
+    comments = {item.name: item.comment for item in provenance(evaluation.machine, asked) if item.known == "assumed"}
     sensitivities: dict[str, float] = {}
     for symbol, chain in behind.items():
         assumed = [each for each in reversed(chain) if each.name in comments]
-        direct = _sensitivity(found, found.tree.runtime, symbol, found.runtime) if assumed else 0.0
+        direct = _sensitivity(evaluation, evaluation.tree.runtime, symbol, evaluation.runtime) if assumed else 0.0
         for each in assumed if direct else ():
             name = each.name
-            inner = 1.0 if each is symbol else _sensitivity_behind(found, symbol, each)
+            inner = 1.0 if each is symbol else _sensitivity_behind(evaluation, symbol, each)
             sensitivities[name] = sensitivities.get(name, 0.0) + direct * inner
     order = sorted(sensitivities, key=lambda name: -round(abs(sensitivities[name]), 9))  # else the nearer first
     return tuple(
@@ -60,26 +62,28 @@ def deciding_assumptions(found: Evaluation) -> tuple[DecidingAssumption, ...]:
     )
 
 
-def _is_full_share(found: Evaluation, symbol: Expr) -> bool:
+def _is_full_share(evaluation: Evaluation, symbol: Expr) -> bool:
     """Whether it is a part that a law reduces at other clocks, as `min(1, ...)`, and is the whole as things are."""
-    return found.scope.definitions[symbol].kind != "number" and found.scope.values_if_known([symbol], found.seed) == [1]
+    return evaluation.scope.definitions[symbol].kind != "number" and evaluation.scope.values_if_known(
+        [symbol], evaluation.seed
+    ) == [1]
 
 
-def _sensitivity(found: Evaluation, expr: Expr, symbol: Expr, value: float) -> float:
+def _sensitivity(evaluation: Evaluation, expr: Expr, symbol: Expr, value: float) -> float:
     """The logarithmic derivative of an expression of that value; 0 where it has none, as a table or a word."""
     try:
-        slope, at = found.scope.values_if_known([differentiate(expr, symbol), symbol], found.seed) or (0, 0)
+        slope, at = evaluation.scope.values_if_known([differentiate(expr, symbol), symbol], evaluation.seed) or (0, 0)
     except ValueError:
         return 0.0
     return _as_finite(slope, at, value)
 
 
-def _sensitivity_behind(found: Evaluation, symbol: Expr, inner: Expr) -> float:
+def _sensitivity_behind(evaluation: Evaluation, symbol: Expr, inner: Expr) -> float:
     """The sensitivity of a property to a number that its definition depends on, directly or through others."""
-    (formula,) = found.scope.formulas([symbol], [found.scope.display_name(inner)])
-    at, value = found.scope.values_if_known([inner, symbol], found.seed) or (0, 0)
+    (formula,) = evaluation.scope.formulas([symbol], [evaluation.scope.display_name(inner)])
+    at, value = evaluation.scope.values_if_known([inner, symbol], evaluation.seed) or (0, 0)
     try:
-        slope = evaluate(differentiate(formula, inner), {inner: at}, found.seed)
+        slope = evaluate(differentiate(formula, inner), {inner: at}, evaluation.seed)
     except (EvaluationError, ValueError):
         return 0.0
     return _as_finite(slope, at, value)

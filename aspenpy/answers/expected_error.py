@@ -80,13 +80,13 @@ class ExpectedError(Record):
         return None if self.low is None or self.high is None else (self.low * value, self.high * value)
 
 
-def expected_error(found: Evaluation) -> ExpectedError:
+def expected_error(evaluation: Evaluation) -> ExpectedError:
     """The error to expect of a runtime: factors of its classes, weighted with the seconds that each bounds, as if all
     classes were off to the same side at once, which makes the interval wider than that of independent errors."""
     seconds: dict[str, float] = {}
-    for kernel, waits in found.waits.items():
+    for kernel, waits in evaluation.waits.items():
         for resource, time in ((resource, time) for resource, time in waits.items() if time):
-            name = class_of(found, resource, kernel)
+            name = class_of(evaluation, resource, kernel)
             seconds[name] = seconds.get(name, 0.0) + time
     return combine_classes(seconds)
 
@@ -118,15 +118,15 @@ def with_watts(time: ExpectedError) -> ExpectedError:
     return ExpectedError(low, high, time.classes, time.unknown)
 
 
-def class_of(found: Evaluation, resource: str, kernel: str | None = None) -> str:
+def class_of(evaluation: Evaluation, resource: str, kernel: str | None = None) -> str:
     """The class of a resource that bounds a kernel, or the run; a name that is no class where it was compared with
     nothing. Bandwidths were compared where a memory states what it attains."""
     if resource == MESSAGES:
-        return _class_of_messages(found, kernel)
-    if _is_on_accelerator(found):
+        return _class_of_messages(evaluation, kernel)
+    if _is_on_accelerator(evaluation):
         return "kernels of accelerators"
-    place = (found.component_of(resource, kernel) or "").rpartition("/")[2]
-    component = found.machine.components.get(place)
+    place = (evaluation.component_of(resource, kernel) or "").rpartition("/")[2]
+    component = evaluation.machine.components.get(place)
     name = resource.rpartition(".")[2]
     if component is not None and component.type == "cache":
         return "caches"
@@ -135,22 +135,22 @@ def class_of(found: Evaluation, resource: str, kernel: str | None = None) -> str
     return RESOURCE_CLASSES.get(name, name)
 
 
-def _class_of_messages(found: Evaluation, kernel: str | None) -> str:
+def _class_of_messages(evaluation: Evaluation, kernel: str | None) -> str:
     """Collectives where all exchanges of a kernel are of those that were compared, else messages."""
     names = {
         trait.name
-        for _, _, cost in found.tree.list_costs(kernel)
+        for _, _, cost in evaluation.tree.list_costs(kernel)
         if cost.requirement.resource == MESSAGES
         for trait in cost.traits or ()
     }
     return "collectives" if names and names <= COMPARED_COLLECTIVES else MESSAGES
 
 
-def _is_on_accelerator(found: Evaluation) -> bool:
+def _is_on_accelerator(evaluation: Evaluation) -> bool:
     """Whether a run is on an accelerator, by the launch of its kernels or by the lanes of its cores."""
-    components = [place.component for place in found.machine.first_places(found.socket)]
+    components = [place.component for place in evaluation.machine.first_places(evaluation.socket)]
     if any(item.type == "socket" and "launch_latency" in item.properties for item in components):
         return True
     lanes = next((item.value("simd_width") for item in components if item.type == "core"), None)
-    width = None if lanes is None else value_of(lanes, found.machine.definitions)
+    width = None if lanes is None else value_of(lanes, evaluation.machine.definitions)
     return width is not None and float(width) >= MANY_LANES

@@ -79,14 +79,14 @@ class RootSearch:
             if self._is_spent():
                 self._leave([(low, high), *pieces])
                 break
-            found = self._bounds_between(low, high)
-            if found == ANYWHERE and not self.whole and self._is_small(low, high):
+            interval = self._bounds_between(low, high)
+            if interval == ANYWHERE and not self.whole and self._is_small(low, high):
                 self._leave([(low, high)])
                 continue
-            if not self._may_reach(found):
+            if not self._may_reach(interval):
                 continue
-            if found.direction is not None:
-                self._solve_monotone(low, high, found.direction == FALLING)
+            if interval.direction is not None:
+                self._solve_monotone(low, high, interval.direction == FALLING)
             elif self._is_small(low, high):
                 self._try_each(low, high)
             else:
@@ -127,10 +127,10 @@ class RootSearch:
                 return bounded._replace(direction=1 if slope.low >= 0 else -1)
         return bounded
 
-    def _may_reach(self, found: DirectedInterval) -> bool:
+    def _may_reach(self, interval: DirectedInterval) -> bool:
         """Whether the value may reach the target between two bounds; what rounding leaves open counts as yes."""
-        slack = CLOSE * magnitude_of_end(self.target) if float in (type(found.low), type(found.high)) else 0
-        return found.low - slack <= self.target <= found.high + slack
+        slack = CLOSE * magnitude_of_end(self.target) if float in (type(interval.low), type(interval.high)) else 0
+        return interval.low - slack <= self.target <= interval.high + slack
 
     def _is_small(self, low: Real, high: Real) -> bool:
         return (

@@ -190,8 +190,8 @@ def _paths_of_socket(machine: Machine, network: Place, socket: str | None, place
     ranks = place_ranks(machine, socket, placement)
     if ranks is None and placement.nodes is not None:
         fail_unbound(machine)
-    found = paths_of(machine, socket, ranks)
-    return found if found.end_in(network) else Paths(machine)
+    paths = paths_of(machine, socket, ranks)
+    return paths if paths.end_in(network) else Paths(machine)
 
 
 def has_network(machine: Machine) -> bool:

@@ -180,9 +180,9 @@ def _known_values(model: Application | Machine) -> dict[str, KnownFact]:
     }
 
 
-def _describe_members(found: Iterable[Declared], members: Mapping[str, tuple[str, ...]]) -> dict[str, KnownFact]:
+def _describe_members(declarations: Iterable[Declared], members: Mapping[str, tuple[str, ...]]) -> dict[str, KnownFact]:
     known = {}
-    for item in found:
+    for item in declarations:
         value = item.node.value
         text = value_text(item) or ""
         enum = members.get(item.node.member_of or "", ()) if isinstance(item.node, nodes.Parameter) else ()

@@ -337,10 +337,14 @@ def search_goals(
     space: Space, goals: Sequence[Goal], subject_to: Texts, seed: int = DEFAULT_SEED, best: int = 1
 ) -> Optimum | Front:
     """The optimum of one goal, or its `best` points; the Pareto front of several."""
-    held = read_constraints([subject_to] if isinstance(subject_to, str) else subject_to)
+    constraints = read_constraints([subject_to] if isinstance(subject_to, str) else subject_to)
     if len(goals) > 1 and best > 1:
         fail("no-best-points", "the best points are those of one quantity; several have a Pareto front")
-    return find_optimum(space, goals[0], held, best) if len(goals) == 1 else pareto(space, goals, held, seed=seed)
+    return (
+        find_optimum(space, goals[0], constraints, best)
+        if len(goals) == 1
+        else pareto(space, goals, constraints, seed=seed)
+    )
 
 
 @one_allowance

@@ -210,10 +210,10 @@ class Problem:
                 point[self.real] = values
                 points.append(point)
         rows = numpy.array(points)
-        found = self.evaluate_points(rows)
+        point_values = self.evaluate_points(rows)
         return [
             Candidate(tuple(row.tolist()), float(value), float(violation))
-            for row, value, violation in zip(rows, found.value, found.violation, strict=True)
+            for row, value, violation in zip(rows, point_values.value, point_values.violation, strict=True)
         ]
 
     def _limit_to_defined(self, start: Floats) -> tuple[list[Variable], list[Floats]]:

@@ -494,11 +494,11 @@ def scale(
 
 def require_counts(text: str) -> CountRule:
     """A rule as the language has it. Raises AspenError for another."""
-    found = read_counts(text)
-    if found is None:
+    count_rule = read_counts(text)
+    if count_rule is None:
         known = ", ".join(f"{name}(n)" if name in ARGUMENTS else name for name in RULES)
         fail("unknown-counts", f"unknown rule for numbers of ranks: `{text}`", hint=f"there are {known}")
-    return found
+    return count_rule
 
 
 def doublings(first: int, last: int) -> list[int]:

@@ -233,19 +233,19 @@ def declared_variables(prediction: Prediction, exprs: list[Expr]) -> list[Variab
     return [_limit_ranks(item, prediction) for item in variables if item is not None]
 
 
-def _limit_ranks(found: Variable, prediction: Prediction) -> Variable:
+def _limit_ranks(variable: Variable, prediction: Prediction) -> Variable:
     """A number of ranks over those that the machine takes and the program accepts: over the whole of a declared range,
     up to a million, next to no run would have a value."""
     where, scope = prediction.tree.residence.where, prediction.scope
     places = where.ranks.places if where.ranks is not None else where.core.count if where.core is not None else None
     counted = set().union(*map(free_symbols, where.rank_counts))
-    if places is None or scope.symbol(found.name) not in counted or found.kind == "choice":
-        return found
+    if places is None or scope.symbol(variable.name) not in counted or variable.kind == "choice":
+        return variable
     taken = float(scope.values([places], prediction.seed)[0])
-    high = max(min(found.high, taken), found.base)
-    rule = rank_counts(prediction, found.name)
-    accepted = [] if rule is None else counts_accepted_by_all([rule], int(found.low), int(high))
+    high = max(min(variable.high, taken), variable.base)
+    rule = rank_counts(prediction, variable.name)
+    accepted = [] if rule is None else counts_accepted_by_all([rule], int(variable.low), int(high))
     if 1 < len(accepted) <= MOST_CHOICES:
         choices, labels = tuple(map(float, accepted)), tuple(f"{each:,}" for each in accepted)
-        return found.replace(kind="choice", low=choices[0], high=choices[-1], choices=choices, labels=labels)
-    return found.replace(high=high) if found.low < high else found
+        return variable.replace(kind="choice", low=choices[0], high=choices[-1], choices=choices, labels=labels)
+    return variable.replace(high=high) if variable.low < high else variable

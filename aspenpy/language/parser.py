@@ -44,10 +44,10 @@ def _load_or_parse(source: Source, reader: Reader | None, warnings: list[Diagnos
         return _parse(source, "file", reader, warnings)
     tree = load_tree(file, source, reader)
     if tree is None:
-        found: list[Diagnostic] = []
-        tree = _parse(source, "file", reader, found)
-        warnings += found
-        if not found:
+        diagnostics: list[Diagnostic] = []
+        tree = _parse(source, "file", reader, diagnostics)
+        warnings += diagnostics
+        if not diagnostics:
             save_tree(file, source, tree)
     return tree
 

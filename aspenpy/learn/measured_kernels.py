@@ -124,8 +124,8 @@ def read_kernels(files: Iterable[Data]) -> MeasuredKernels:
         notes += _note_halves(sheet)
         by_region: dict[str, list[MeasuredKernel]] = {}
         for row in sheet.rows:
-            found = _read_row(sheet, row)
-            by_region.setdefault(found.name, []).append(found)
+            measured_kernel = _read_row(sheet, row)
+            by_region.setdefault(measured_kernel.name, []).append(measured_kernel)
         combine = _add_launches if sheet.parts else _choose_shortest
         kernels += [combine(rows) for rows in by_region.values()]
         if not any(part is not None for item in kernels for part in (item.time, item.flops, item.volume)):

@@ -92,7 +92,7 @@ def _place_on_roofs(item: MeasuredKernel, point: RooflinePoint | None, roofline:
         volume = flops * point.volume / point.flops
         of_model.append("bytes")
     roof, bound_by = _find_roof(flops, volume, point, roofline)
-    made = MeasuredPoint(
+    measured_point = MeasuredPoint(
         name=item.name or (point.name if point else "the run"),
         kernel=None if point is None else point.name,
         time=item.time,
@@ -103,7 +103,7 @@ def _place_on_roofs(item: MeasuredKernel, point: RooflinePoint | None, roofline:
         roof=roof,
         bound_by=bound_by,
     )
-    return made.replace(advice=_advise(made, item, point, roofline))
+    return measured_point.replace(advice=_advise(measured_point, item, point, roofline))
 
 
 def _find_roof(
@@ -127,11 +127,17 @@ def _highest(roofline: Roofline, ceilings: Iterable[Ceiling]) -> float:
 # -- what to do first ------------------------------------------------------------------------------
 
 
-def _advise(made: MeasuredPoint, item: MeasuredKernel, point: RooflinePoint | None, roofline: Roofline) -> str:
+def _advise(
+    measured_point: MeasuredPoint, item: MeasuredKernel, point: RooflinePoint | None, roofline: Roofline
+) -> str:
     """One sentence: the first of these findings that holds."""
-    share = made.share
+    share = measured_point.share
     if share is None:
-        missing = "measure its time" if made.time is None else "count flops and bytes, or name its kernel with --map"
+        missing = (
+            "measure its time"
+            if measured_point.time is None
+            else "count flops and bytes, or name its kernel with --map"
+        )
         return f"no point yet: {missing}"
     if share > SURE:
         return "above its roof: check the counts, what runs (--set, ranks), and the machine's bandwidth and clock"
@@ -141,20 +147,29 @@ def _advise(made: MeasuredPoint, item: MeasuredKernel, point: RooflinePoint | No
         )
     if point is not None and item.flops and item.flops > APART * point.flops:
         return f"does {item.flops / point.flops:.2g} times the model's flops: look for work that is done twice"
-    in_flops = made.bound_by == COMPUTE
+    in_flops = measured_point.bound_by == COMPUTE
     if share >= AT_THE_ROOF:
-        return _raise_roof(made, roofline) if in_flops else "at the memory's roof: move fewer bytes (fuse loops, block)"
-    if point is not None and made.time and point.time * APART > made.time and point.bottleneck not in (None, COMPUTE):
+        return (
+            _raise_roof(measured_point, roofline)
+            if in_flops
+            else "at the memory's roof: move fewer bytes (fuse loops, block)"
+        )
+    if (
+        point is not None
+        and measured_point.time
+        and point.time * APART > measured_point.time
+        and point.bottleneck not in (None, COMPUTE)
+    ):
         return f"slow as predicted, by {point.bottleneck}: see `aspenpy explain`"
     if in_flops:
         return "below the roof of flops: check that it is vectorised, and for chains of dependent operations"
     return "below the memory's roof: check the threads and their placement, prefetching, strides and load balance"
 
 
-def _raise_roof(made: MeasuredPoint, roofline: Roofline) -> str:
+def _raise_roof(measured_point: MeasuredPoint, roofline: Roofline) -> str:
     """Advice for a kernel that has reached its roof of flops."""
     best = max(roofline.compute, key=lambda ceiling: roofline.at_work(ceiling).rate)
-    times = roofline.at_work(best).rate / (made.roof or 1.0)
+    times = roofline.at_work(best).rate / (measured_point.roof or 1.0)
     if times < APART:
         return "at the machine's roof: do fewer flops, or in a lower precision"
     return f"at its roof of flops: as {', '.join(best.traits) or 'plain'} that is {times:.2g} times as high"

@@ -186,7 +186,7 @@ def _values(application: Application, exprs: list[Expr | None]) -> list[Any]:
 # -- extractions -----------------------------------------------------------------------------------
 
 
-def report_extraction(found: Extraction) -> Report:
+def report_extraction(extraction: Extraction) -> Report:
     """The kernels of the model, and the parameters that the source does not say."""
     heads = (
         Column("parameter", get=lambda hole: hole.name),
@@ -195,14 +195,29 @@ def report_extraction(found: Extraction) -> Report:
         Column("set by", get=_describe_origin),
         Column("line", get=_line, align="right"),
     )
-    data = {"name": found.name, "level": found.level, "kernels": list(found.kernels), "aspen": found.text}
-    rows = [("kernels", ", ".join(found.kernels)), ("level", found.level), ("open parameters", found.summary())]
-    if found.reconciliation is not None:
-        rows.append(("run", found.reconciliation.summary()))
-    parts = [make_facts(rows), make_table(heads, found.holes, "parameters", title="what the source does not say")]
-    if found.reconciliation is not None:
-        parts.append(make_table(LINES, found.reconciliation.lines, "lines", title="how often lines run"))
-    return Report("extraction/1", f"{found.name}: {len(found.kernels)} kernels", data, tuple(parts), found.diagnostics)
+    data = {
+        "name": extraction.name,
+        "level": extraction.level,
+        "kernels": list(extraction.kernels),
+        "aspen": extraction.text,
+    }
+    rows = [
+        ("kernels", ", ".join(extraction.kernels)),
+        ("level", extraction.level),
+        ("open parameters", extraction.summary()),
+    ]
+    if extraction.reconciliation is not None:
+        rows.append(("run", extraction.reconciliation.summary()))
+    parts = [make_facts(rows), make_table(heads, extraction.holes, "parameters", title="what the source does not say")]
+    if extraction.reconciliation is not None:
+        parts.append(make_table(LINES, extraction.reconciliation.lines, "lines", title="how often lines run"))
+    return Report(
+        "extraction/1",
+        f"{extraction.name}: {len(extraction.kernels)} kernels",
+        data,
+        tuple(parts),
+        extraction.diagnostics,
+    )
 
 
 LINES = (

@@ -287,31 +287,33 @@ def _points_between(low: float, high: float, whole: bool) -> list[Any]:
 # -- kinds of sockets by energy --------------------------------------------------------------------
 
 
-def report_efficiency(found: Efficiency) -> Report:
+def report_efficiency(efficiency: Efficiency) -> Report:
     """The sockets side by side, and the most efficient."""
-    best, moved = found.best, ALL if found.transfer else DATA
+    best, moved = efficiency.best, ALL if efficiency.transfer else DATA
     heads = (
         Column("socket"),
         Column("runtime", unit="s", get="energy.capped_runtime", quantity=True),
         Column("transfer", unit="s", key="transfer_time", quantity=True, media=moved),
         Column("energy", unit="J", get="energy.value", media=TEXT),
-        Column("with transfer", unit="J", get="value", media=TEXT if found.transfer else ()),
+        Column("with transfer", unit="J", get="value", media=TEXT if efficiency.transfer else ()),
         Column("energy", unit="J", get="value", quantity=True, media=DATA),
         Column("transfer energy", unit="J", quantity=True, media=DATA),
         Column("power", unit="W", get="energy.power", quantity=True),
         Column("edp", unit="J*s", get=lambda device: device.value * device.time, quantity=True, media=DATA),
-        Column("the best saves", "share", get=lambda it: None if it is best else found.benefit(it), media=TEXT),
-        Column("best saves", get=found.benefit, media=DATA),
+        Column("the best saves", "share", get=lambda it: None if it is best else efficiency.benefit(it), media=TEXT),
+        Column("best saves", get=efficiency.benefit, media=DATA),
     )
     data = {
-        "application": {"name": found.comparison.case.application.name},
-        "machine": found.machine.name,
-        "kernel": found.comparison.case.kernel,
-        "options": {name: getattr(found.options, name) for name in type(found.options)._fields},
+        "application": {"name": efficiency.comparison.case.application.name},
+        "machine": efficiency.machine.name,
+        "kernel": efficiency.comparison.case.kernel,
+        "options": {name: getattr(efficiency.options, name) for name in type(efficiency.options)._fields},
         "most_efficient": best.socket,
     }
-    devices = make_table(heads, found.devices, "devices", marked=frozenset([found.devices.index(best)]), sparse=True)
-    where = f"{found.comparison.case.application.name} on {found.machine.name}"
+    devices = make_table(
+        heads, efficiency.devices, "devices", marked=frozenset([efficiency.devices.index(best)]), sparse=True
+    )
+    where = f"{efficiency.comparison.case.application.name} on {efficiency.machine.name}"
     headline = f"{where}: {best.socket} consumes least, {make_formatter('J')(best.value)}"
     return Report("socket_energy/1", headline, data, (devices, Paragraph(f"model: {charges_in_words(best.energy)}")))
 

@@ -135,23 +135,22 @@ def _kernels_that_ran(counts: Counts) -> list[KernelCount]:
 # -- the inverse -----------------------------------------------------------------------------------
 
 
-def report_inverse(counts: Counts, found: Inverse) -> Report:
+def report_inverse(counts: Counts, inverse: Inverse) -> Report:
     """The values that meet the target, or those next to where it would be. Values between two leaps do not meet it."""
-    unit = unit_of_resource(found.resource)
+    unit = unit_of_resource(inverse.resource)
     data = {
         **_headline_values(counts),
-        "parameter": found.parameter,
-        "resource": found.resource,
-        "target": Amount(found.target, unit),
-        "range": {"low": found.low, "high": found.high, "declared": found.declared},
-        "whole": found.whole,
+        "parameter": inverse.parameter,
+        "resource": inverse.resource,
+        "target": Amount(inverse.target, unit),
+        "range": {"low": inverse.low, "high": inverse.high, "declared": inverse.declared},
+        "whole": inverse.whole,
     }
-    target = f"{write_exactly(found.target)} {unit}".rstrip()
-    asks = (
-        f"{counts.application.name}: {counts.entry.name} asks for {target} ({found.resource}{_traits_in_words(counts)})"
-    )
+    target = f"{write_exactly(inverse.target)} {unit}".rstrip()
+    resource = f"{inverse.resource}{_traits_in_words(counts)}"
+    asks = f"{counts.application.name}: {counts.entry.name} asks for {target} ({resource})"
     roots = tuple(
-        (found.parameter, item.low, item.high, found.resource, found.target, unit) for item in found.solutions
+        (inverse.parameter, item.low, item.high, inverse.resource, inverse.target, unit) for item in inverse.solutions
     )
     solutions = Table(
         (ROOTS[0].replace(media=CSV), *(column.replace(media=DATA) for column in ROOTS[1:3]), *ROOTS[3:]),
@@ -161,41 +160,41 @@ def report_inverse(counts: Counts, found: Inverse) -> Report:
     )
     return Report(
         "inverse/1",
-        f"{asks} {_describe_interval(found)}",
+        f"{asks} {_describe_interval(inverse)}",
         data,
-        (solutions, *_roots_and_leaps(found, unit)),
+        (solutions, *_roots_and_leaps(inverse, unit)),
         counts.diagnostics,
     )
 
 
-def _roots_and_leaps(found: Inverse, unit: str) -> list[Part]:
-    name = found.parameter
+def _roots_and_leaps(inverse: Inverse, unit: str) -> list[Part]:
+    name = inverse.parameter
     parts: list[Part] = []
-    if len(found.solutions) > 1:
-        rows = tuple((exactly_between(item.low, item.high),) for item in found.solutions)
+    if len(inverse.solutions) > 1:
+        rows = tuple((exactly_between(item.low, item.high),) for item in inverse.solutions)
         parts.append(Table((Column(name, align="right"),), rows, media=TEXT))
-    header = f"{found.resource} [{unit}]" if unit else found.resource
+    header = f"{inverse.resource} [{unit}]" if unit else inverse.resource
     heads = (
         Column(name, write_exactly, "right", key="before"),
         Column(header, "count", key="amount_before"),
         Column(f"next {name}", write_exactly, "right", key="behind"),
         Column(header, "count", key="amount_behind"),
     )
-    title = "leaps over it" if found.solutions else "comes closest"
-    whose = "the range it declares" if found.declared else "not a range that it declares"
-    numbers = "whole numbers only" if found.whole else "all real numbers"
-    tried = f"{name} from {write_exactly(found.low)} to {write_exactly(found.high)}, {whose}"
-    return [*parts, make_table(heads, found.leaps, "leaps", title=title), Paragraph(f"Tried: {tried}; {numbers}.")]
+    title = "leaps over it" if inverse.solutions else "comes closest"
+    whose = "the range it declares" if inverse.declared else "not a range that it declares"
+    numbers = "whole numbers only" if inverse.whole else "all real numbers"
+    tried = f"{name} from {write_exactly(inverse.low)} to {write_exactly(inverse.high)}, {whose}"
+    return [*parts, make_table(heads, inverse.leaps, "leaps", title=title), Paragraph(f"Tried: {tried}; {numbers}.")]
 
 
-def _describe_interval(found: Inverse) -> str:
-    if not found.solutions:
-        return f"at no {'whole ' if found.whole else ''}{found.parameter}"
-    if len(found.solutions) > 1:
-        return f"at {len(found.solutions)} values of {found.parameter}, or ranges of them"
-    (only,) = found.solutions
+def _describe_interval(inverse: Inverse) -> str:
+    if not inverse.solutions:
+        return f"at no {'whole ' if inverse.whole else ''}{inverse.parameter}"
+    if len(inverse.solutions) > 1:
+        return f"at {len(inverse.solutions)} values of {inverse.parameter}, or ranges of them"
+    (only,) = inverse.solutions
     joint = "=" if only.low == only.high else "from"
-    return f"at {found.parameter} {joint} {exactly_between(only.low, only.high).replace(' .. ', ' to ')}"
+    return f"at {inverse.parameter} {joint} {exactly_between(only.low, only.high).replace(' .. ', ' to ')}"
 
 
 def exactly_between(low: Any, high: Any) -> str:
@@ -259,11 +258,11 @@ def report_footprint(footprint: Footprint) -> Report:
 register_report(Footprint, report_footprint)
 
 
-def _memory_as_data(found: Capacity, footprint: Footprint) -> dict[str, Any]:
+def _memory_as_data(capacity: Capacity, footprint: Footprint) -> dict[str, Any]:
     return {
-        "component": found.memory,
-        "count": found.count,
-        "capacity": found.size,
+        "component": capacity.memory,
+        "count": capacity.count,
+        "capacity": capacity.size,
         "unit": "B",
         "fits": footprint.fits,
     }

@@ -406,42 +406,46 @@ def _whole_cores(cores: float | None) -> str:
 # -- loops in a core -------------------------------------------------------------------------------
 
 
-def report_incore(found: InCore) -> Report:
+def report_incore(in_core: InCore) -> Report:
     """Cycles of an iteration, by port and by dependence, and the application that says the same."""
     rows = [
-        ("ports", f"{found.ports:g} cycles of the busiest"),
-        ("loop-carried dependence", f"{found.loop_carried:g} cycles from one iteration to the next"),
-        ("critical path", f"{found.critical_path:g} cycles from begin to end"),
-        ("an iteration takes", f"{found.cycles:g} cycles, bound by {_loop_bound(found)}"),
+        ("ports", f"{in_core.ports:g} cycles of the busiest"),
+        ("loop-carried dependence", f"{in_core.loop_carried:g} cycles from one iteration to the next"),
+        ("critical path", f"{in_core.critical_path:g} cycles from begin to end"),
+        ("an iteration takes", f"{in_core.cycles:g} cycles, bound by {_loop_bound(in_core)}"),
     ]
-    busy = [port for port in found.pressure if port[1]]
+    busy = [port for port in in_core.pressure if port[1]]
     heads = (
         Column("port", get=lambda port: port[0]),
         Column("cycles", "ratio", get=lambda port: port[1], align="right"),
     )
     operations = (*make_columns("name precision simd amount"),)
     data = {
-        "architecture": found.architecture,
-        "osaca": found.version,
-        "ports": found.ports,
-        "loop_carried": found.loop_carried,
-        "critical_path": found.critical_path,
-        "cycles": found.cycles,
-        "pressure": dict(found.pressure),
-        "aspen": found.to_aspen(),
+        "architecture": in_core.architecture,
+        "osaca": in_core.version,
+        "ports": in_core.ports,
+        "loop_carried": in_core.loop_carried,
+        "critical_path": in_core.critical_path,
+        "cycles": in_core.cycles,
+        "pressure": dict(in_core.pressure),
+        "aspen": in_core.to_aspen(),
     }
     parts = (
         make_facts(rows),
         make_table(heads, busy, title="cycles of an iteration", media=(*TEXT, *CSV)),
-        make_table(operations, found.operations, "operations", media=JSON),
+        make_table(operations, in_core.operations, "operations", media=JSON),
     )
     return Report(
-        "incore/1", f"{found.name} on {found.architecture}, by OSACA {found.version}", data, parts, found.diagnostics
+        "incore/1",
+        f"{in_core.name} on {in_core.architecture}, by OSACA {in_core.version}",
+        data,
+        parts,
+        in_core.diagnostics,
     )
 
 
 register_report(InCore, report_incore)
 
 
-def _loop_bound(found: InCore) -> str:
-    return "its ports" if found.ports >= found.loop_carried else "the dependence"
+def _loop_bound(in_core: InCore) -> str:
+    return "its ports" if in_core.ports >= in_core.loop_carried else "the dependence"

@@ -227,9 +227,9 @@ def _fields(model: LearntModel) -> dict[str, Any]:
     }
 
 
-def share_inside(found: PredictionErrors) -> float | None:
+def share_inside(errors: PredictionErrors) -> float | None:
     """The share of what was held out that lies in its prediction interval."""
-    asked = [row for row in found.rows if row.is_measured and not row.trained and row.interval is not None]
+    asked = [row for row in errors.rows if row.is_measured and not row.trained and row.interval is not None]
     if not asked:
         return None
     return sum(low <= row.measured <= high for row in asked if row.interval for low, high in [row.interval]) / len(
@@ -248,14 +248,14 @@ def _list_settings(model: LearntModel) -> list[tuple[str, str]]:
     return [("options", options)] if options else []
 
 
-def list_notes(found: PredictionErrors) -> list[Paragraph | Table]:
-    notes = _list_settings(found.model)
-    if found.given:
+def list_notes(errors: PredictionErrors) -> list[Paragraph | Table]:
+    notes = _list_settings(errors.model)
+    if errors.given:
         notes.append(
-            ("given", f"{format_count(found.given)} of the rows are what predictions start from, and are not tested")
+            ("given", f"{format_count(errors.given)} of the rows are what predictions start from, and are not tested")
         )
-    if (share := share_inside(found)) is not None:
-        wanted = f"{100 * found.confidence:g} %"
+    if (share := share_inside(errors)) is not None:
+        wanted = f"{100 * errors.confidence:g} %"
         notes.append(("intervals", f"{100 * share:.1f} % of what was held out lies in its {wanted} interval"))
     return [make_facts(notes)] if notes else []
 
@@ -270,14 +270,14 @@ def _label_column(name: str) -> Column:
     return Column(name, get=lambda row: dict(row.labels).get(name))
 
 
-def _error_tables(found: PredictionErrors, unit: str) -> list[Table]:
+def _error_tables(errors: PredictionErrors, unit: str) -> list[Table]:
     """The largest errors of what was held out, or else of what was learnt; for programs all."""
-    asked = [row for row in found.rows if not row.trained] or list(found.rows)
+    asked = [row for row in errors.rows if not row.trained] or list(errors.rows)
     worst = sorted(asked, key=lambda row: -abs(row.error) if row.is_measured else 0.0)[:MOST_SHOWN]
     title = (
         f"the {len(worst)} largest errors, of {format_count(len(asked))}" if len(worst) < len(asked) else "predictions"
     )
-    names = list(dict.fromkeys(name for row in found.rows for name, _ in row.labels))
+    names = list(dict.fromkeys(name for row in errors.rows for name, _ in row.labels))
     labels = [_label_column(name) for name in names]
     numbers = (
         Column("measured", unit=unit, get=lambda row: row.measured if row.is_measured else None),
@@ -289,7 +289,7 @@ def _error_tables(found: PredictionErrors, unit: str) -> list[Table]:
     row, trained = Column("row", align="right"), Column("trained", media=DATA)
     shown = make_table((row, *labels, *numbers), worst, title=title, sparse=True, media=TEXT)
     every = (row, *labels, *numbers, trained)
-    return [shown, make_table(every, found.rows, "predictions", media=JSON + CSV)]
+    return [shown, make_table(every, errors.rows, "predictions", media=JSON + CSV)]
 
 
 # -- as pictures -----------------------------------------------------------------------------------
@@ -302,21 +302,21 @@ FEW_DECADES = 50  # the largest over the smallest, below which an axis has more 
 
 
 @use_shared_style
-def draw_validation(found: PredictionErrors, residuals: Any = None, traces: Traces = MappingProxyType({})) -> Any:
+def draw_validation(errors: PredictionErrors, residuals: Any = None, traces: Traces = MappingProxyType({})) -> Any:
     """A matplotlib figure: predicted against measured, errors, errors by what was left out or ran; with the residuals
     of a regression their quantiles against those of a normal distribution; of power-aware speedup its surfaces; of COS
     the two parts of each prediction."""
     from matplotlib.figure import Figure
 
-    surfaces = found.model.surfaces()[:MOST_SURFACES] if isinstance(found.model, PowerAwareSpeedup) else ()
+    surfaces = errors.model.surfaces()[:MOST_SURFACES] if isinstance(errors.model, PowerAwareSpeedup) else ()
     panels = (3 if residuals is None else 4) + len(surfaces) + bool(traces)
     figure = Figure(figsize=(4.6 * panels, 4.4), layout="constrained")
-    figure.suptitle(drop_middle(heading(found.model), LONGEST_TITLE), x=0.02, ha="left")
-    unit = unit_symbol(TARGETS[found.model.target])
+    figure.suptitle(drop_middle(heading(errors.model), LONGEST_TITLE), x=0.02, ha="left")
+    unit = unit_symbol(TARGETS[errors.model.target])
     first, second, third = (figure.add_subplot(1, panels, number) for number in (1, 2, 3))
-    draw_against(first, found, unit)
+    draw_against(first, errors, unit)
     for trained, mark, colour in ((True, "o", SKY), (False, "D", VERMILION)):
-        here = [row for row in found.rows if row.trained is trained]
+        here = [row for row in errors.rows if row.trained is trained]
         label = "learnt from" if trained else "held out"
         if here:
             second.plot(
@@ -331,13 +331,13 @@ def draw_validation(found: PredictionErrors, residuals: Any = None, traces: Trac
     second.set_xscale("log")
     label_axis(second.xaxis, unit)
     second.axhline(0, color=BLACK, linewidth=1)
-    second.set_xlabel(f"{found.model.target}, measured")
+    second.set_xlabel(f"{errors.model.target}, measured")
     second.set_ylabel("(predicted - measured)/measured (%)")
     label_axis(second.yaxis)
     second.legend()
-    draw_groups(third, found)
+    draw_groups(third, errors)
     if residuals is not None:
-        of_power = found.model.get_params().get("scale") == "rate"
+        of_power = errors.model.get_params().get("scale") == "rate"
         draw_quantiles(figure.add_subplot(1, panels, 4), residuals, "W" if of_power else "J")
     for number, (what, spots) in enumerate(surfaces, 4):
         draw_surface(figure, figure.add_subplot(1, panels, number), spots, what)
@@ -346,20 +346,20 @@ def draw_validation(found: PredictionErrors, residuals: Any = None, traces: Trac
         draw_traces(last, traces, PARTS)
         set_title(
             last,
-            f"COS, {next(iter(_names_of_groups(found)))}"
-            if len(_names_of_groups(found)) < MOST_GROUPS
+            f"COS, {next(iter(_names_of_groups(errors)))}"
+            if len(_names_of_groups(errors)) < MOST_GROUPS
             else "COS, the first code",
         )
     return figure
 
 
-def draw_against(axes: Any, found: PredictionErrors, unit: str) -> None:
+def draw_against(axes: Any, errors: PredictionErrors, unit: str) -> None:
     """Draws predictions over measurements, in one colour for each group of rows."""
-    values = [value for row in found.rows if row.is_measured for value in (row.measured, row.predicted) if value > 0]
+    values = [value for row in errors.rows if row.is_measured for value in (row.measured, row.predicted) if value > 0]
     ends = [min(values), max(values)]
     axes.plot(ends, ends, color=PALE, linewidth=1)
-    for name, colour, mark in zip(_names_of_groups(found), cycle(MARKED), cycle(MARKS), strict=False):
-        here = [row for row in found.rows if _name_of_row(row) == name]
+    for name, colour, mark in zip(_names_of_groups(errors), cycle(MARKED), cycle(MARKS), strict=False):
+        here = [row for row in errors.rows if _name_of_row(row) == name]
         axes.plot(
             [row.measured for row in here],
             [row.predicted for row in here],
@@ -374,7 +374,7 @@ def draw_against(axes: Any, found: PredictionErrors, unit: str) -> None:
     axes.set_xlabel("measured")
     axes.set_ylabel("predicted")
     set_title(axes, "predicted against measured")
-    if 1 < len(_names_of_groups(found)) <= MOST_GROUPS:
+    if 1 < len(_names_of_groups(errors)) <= MOST_GROUPS:
         axes.legend()
 
 
@@ -407,8 +407,8 @@ def draw_quantiles(axes: Any, residuals: Any, unit: str) -> None:
     set_title(axes, "QQ plot")
 
 
-def _names_of_groups(found: PredictionErrors) -> list[str]:
-    return list(dict.fromkeys(map(_name_of_row, found.rows)))
+def _names_of_groups(errors: PredictionErrors) -> list[str]:
+    return list(dict.fromkeys(map(_name_of_row, errors.rows)))
 
 
 def _name_of_row(row: Predicted) -> str:

@@ -27,9 +27,9 @@ class Declared(Record):
     node: nodes.Parameter | nodes.Property
 
 
-def declaration_table(key: str, found: Iterable[Declared]) -> Table:
+def declaration_table(key: str, declarations: Iterable[Declared]) -> Table:
     """The names with their values."""
-    return make_table(DECLARED, found, key, title=key, sparse=True, media=TEXT + JSON)
+    return make_table(DECLARED, declarations, key, title=key, sparse=True, media=TEXT + JSON)
 
 
 def value_text(item: Declared) -> str | None:

@@ -258,9 +258,9 @@ def _expressions_by_name(machine: Machine) -> dict[str, nodes.Expression]:
 # -- two machines side by side ---------------------------------------------------------------------
 
 
-def report_side_by_side(found: SideBySide) -> Report:
+def report_side_by_side(side_by_side: SideBySide) -> Report:
     """Report with each property of two machines, and the change from the first to the second; large ones stand out."""
-    first, second = found.titles
+    first, second = side_by_side.titles
     columns = (
         Column("part"),
         Column("property", get="name"),
@@ -271,13 +271,13 @@ def report_side_by_side(found: SideBySide) -> Report:
         Column("unit", media=DATA),
         Column("change", _format_percent, "right"),
     )
-    marked = frozenset(index for index, pair in enumerate(found.pairs) if abs(pair.change or 0) > LARGE)
+    marked = frozenset(index for index, pair in enumerate(side_by_side.pairs) if abs(pair.change or 0) > LARGE)
     changed = len(marked)
-    both = sum(pair.change is not None for pair in found.pairs)
-    data = {"machines": [found.first.name, found.second.name], "differ": changed, "compared": both}
+    both = sum(pair.change is not None for pair in side_by_side.pairs)
+    data = {"machines": [side_by_side.first.name, side_by_side.second.name], "differ": changed, "compared": both}
     title = f"{first} and {second}: {changed} of {both} properties differ by more than {LARGE:.0%}"
     return Report(
-        "machine_differences/1", title, data, (make_table(columns, found.pairs, "properties", marked=marked),)
+        "machine_differences/1", title, data, (make_table(columns, side_by_side.pairs, "properties", marked=marked),)
     )
 
 

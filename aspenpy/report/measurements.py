@@ -32,36 +32,37 @@ from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Report, Table, m
 MOST_SHOWN = 12
 
 
-def report_measurements(found: Measured) -> Report:
+def report_measurements(measured: Measured) -> Report:
     """The mean runtime with its interval, each run, and what could not be collected."""
-    command = " ".join(found.command)
+    command = " ".join(measured.command)
     data = {
-        "command": list(found.command),
-        "mean": Amount(found.mean, "s"),
-        "half_interval": Amount(found.half, "s"),
-        "confidence": found.target.confidence,
-        "target_met": found.met,
-        "missing": [{"what": what, "why": why} for what, why in found.missing],
+        "command": list(measured.command),
+        "mean": Amount(measured.mean, "s"),
+        "half_interval": Amount(measured.half, "s"),
+        "confidence": measured.target.confidence,
+        "target_met": measured.met,
+        "missing": [{"what": what, "why": why} for what, why in measured.missing],
     }
-    share = f"{100 * found.half / found.mean:.2g} %"
-    kind = "trimmed mean" if found.target.trimmed else "mean"
+    share = f"{100 * measured.half / measured.mean:.2g} %"
+    kind = "trimmed mean" if measured.target.trimmed else "mean"
     said = [
         (
             f"{kind} runtime",
-            f"{format_quantity(found.mean, 's')} ± {share} at {100 * found.target.confidence:g} % confidence",
+            f"{format_quantity(measured.mean, 's')} ± {share} at {100 * measured.target.confidence:g} % confidence",
         ),
-        *((f"no {what}", why) for what, why in found.missing),
+        *((f"no {what}", why) for what, why in measured.missing),
     ]
-    names = list(dict.fromkeys(name for run in found.runs for name in run.values))
+    names = list(dict.fromkeys(name for run in measured.runs for name in run.values))
     columns = (Column("run", "count"), *map(_column_of, names))
-    rows = tuple((number, *(run.values.get(name) for name in names)) for number, run in enumerate(found.runs, 1))
+    rows = tuple((number, *(run.values.get(name) for name in names)) for number, run in enumerate(measured.runs, 1))
     notes: tuple[Diagnostic, ...] = ()
-    if not found.met:
-        text = f"the mean is known to {share}, not to {100 * found.target.precision:g} %, after {len(found.runs)} runs"
+    if not measured.met:
+        precision = f"{100 * measured.target.precision:g} %"
+        text = f"the mean is known to {share}, not to {precision}, after {len(measured.runs)} runs"
         notes = (Diagnostic("target-not-met", text, severity="warning", hint="--most-runs allows more runs"),)
     return Report(
         "runs/1",
-        f"{command}: {len(found.runs)} runs",
+        f"{command}: {len(measured.runs)} runs",
         data,
         (make_facts(said), Table(columns, rows, key="runs")),
         notes,
@@ -95,19 +96,19 @@ DEVICES = (
 )
 
 
-def add_recorded(report: Report, found: EarlierRuns) -> Report:
+def add_recorded(report: Report, earlier_runs: EarlierRuns) -> Report:
     """A report of a predicted energy, with the devices that the application was measured on (ACEE)."""
-    chosen = found.chosen
-    runs = f"{found.runs} run{'' if found.runs == 1 else 's'}"
+    chosen = earlier_runs.chosen
+    runs = f"{earlier_runs.runs} run{'' if earlier_runs.runs == 1 else 's'}"
     title = f"measured before (ACEE), the means of {runs}"
     record = {
         "device": chosen.device,
         "energy": Amount(chosen.energy, "J"),
         "time": Amount(chosen.time, "s"),
-        "runs": found.runs,
-        "input": found.input,
+        "runs": earlier_runs.runs,
+        "input": earlier_runs.input,
     }
-    devices = make_table(DEVICES, found.devices, "recorded_devices", title=title, media=TEXT + JSON)
+    devices = make_table(DEVICES, earlier_runs.devices, "recorded_devices", title=title, media=TEXT + JSON)
     first, *others = report.parts
     return report.replace(data=report.data | {"record": record}, parts=(first, devices, *others))
 
@@ -115,31 +116,33 @@ def add_recorded(report: Report, found: EarlierRuns) -> Report:
 # -- validations -----------------------------------------------------------------------------------
 
 
-def report_validated(found: Validation) -> Report:
+def report_validated(validation: Validation) -> Report:
     """Predictions beside measurements, point by point, and what limits the kernels of the last point."""
-    machine = found.case.required_machine.name
-    far = max(found.points, key=lambda point: point.factor)
+    machine = validation.case.required_machine.name
+    far = max(validation.points, key=lambda point: point.factor)
     said = [
-        ("command", found.command),
-        ("median error", format_share(found.median_error)),
-        ("near", f"{found.near} of {len(found.points)} within a factor of {NEAR_FACTOR:g}"),
+        ("command", validation.command),
+        ("median error", format_share(validation.median_error)),
+        ("near", f"{validation.near} of {len(validation.points)} within a factor of {NEAR_FACTOR:g}"),
         ("worst", f"{far.ratio:.2f} times what was measured{f', at {_list_values(far)}' if far.values else ''}"),
     ]
-    if found.limit is not None:
-        said.append(("beyond the limit", f"{len(found.failed)} of {len(found.points)}, by {found.limit:.0%}"))
+    if validation.limit is not None:
+        said.append(
+            ("beyond the limit", f"{len(validation.failed)} of {len(validation.points)}, by {validation.limit:.0%}")
+        )
     data = {
-        "application": found.case.application.name,
+        "application": validation.case.application.name,
         "machine": machine,
-        "limit": found.limit,
-        "failed": len(found.failed),
-        "command": found.command,
-        "median_error": found.median_error,
-        "within": {"factor": NEAR_FACTOR, "points": found.near},
+        "limit": validation.limit,
+        "failed": len(validation.failed),
+        "command": validation.command,
+        "median_error": validation.median_error,
+        "within": {"factor": NEAR_FACTOR, "points": validation.near},
     }
-    parts = (make_facts(said), _points_table(found), _kernels_table(found))
-    points = f"{len(found.points)} point" + ("s" if len(found.points) > 1 else "")
-    headline = f"{found.case.application.name} on {machine}: predicted and measured at {points}"
-    return Report("validation/1", headline, data, parts, found.diagnostics)
+    parts = (make_facts(said), _points_table(validation), _kernels_table(validation))
+    points = f"{len(validation.points)} point" + ("s" if len(validation.points) > 1 else "")
+    headline = f"{validation.case.application.name} on {machine}: predicted and measured at {points}"
+    return Report("validation/1", headline, data, parts, validation.diagnostics)
 
 
 register_report(Validation, report_validated)
@@ -149,8 +152,8 @@ def _list_values(point: ValidationPoint) -> str:
     return ", ".join(f"{name} = {value:g}" for name, value in point.values.items())
 
 
-def _points_table(found: Validation) -> Table:
-    names = list(found.points[0].values)
+def _points_table(validation: Validation) -> Table:
+    names = list(validation.points[0].values)
     heads = (
         *(Column(name, "{:g}".format, "right", get=partial(_value_of, name)) for name in names),
         Column("predicted", unit="s"),
@@ -164,21 +167,23 @@ def _points_table(found: Validation) -> Table:
         Column("predicted/measured", "{:.2f}".format, "right", key="ratio"),
         Column(BOUND_BY),
     )
-    failed = frozenset(index for index, point in enumerate(found.points) if point in found.failed)
-    return make_table(heads, found.points, "points", marked=failed)
+    failed = frozenset(index for index, point in enumerate(validation.points) if point in validation.failed)
+    return make_table(heads, validation.points, "points", marked=failed)
 
 
-def write_verdicts(found: Validation) -> str:
+def write_verdicts(validation: Validation) -> str:
     """JUnit's XML: a case for each point, failed where it is beyond the limit."""
-    name = found.case.application.name
-    verdicts = [_judge(found, point) for point in found.points]
+    name = validation.case.application.name
+    verdicts = [_judge(validation, point) for point in validation.points]
     return write_suites([VerdictSuite(f"aspenpy validate {name}", name, verdicts)])
 
 
-def _judge(found: Validation, point: ValidationPoint) -> CaseVerdict:
+def _judge(validation: Validation, point: ValidationPoint) -> CaseVerdict:
     place = _list_values(point) or "the run"
     times = f"predicted {format_quantity(point.predicted, 's')}, measured {format_quantity(point.least, 's')}"
-    return CaseVerdict(place, f"off by {point.factor - 1:.0%}: {times}" if point in found.failed else "", found.command)
+    return CaseVerdict(
+        place, f"off by {point.factor - 1:.0%}: {times}" if point in validation.failed else "", validation.command
+    )
 
 
 def _value_of(name: str, point: ValidationPoint) -> float:
@@ -189,8 +194,8 @@ def _half_interval(point: ValidationPoint) -> float:
     return point.run.half / point.run.mean
 
 
-def _kernels_table(found: Validation) -> Table:
-    last = found.points[-1]
+def _kernels_table(validation: Validation) -> Table:
+    last = validation.points[-1]
     heads = (
         Column("kernel", key="name"),
         Column("calls", "count"),
@@ -215,39 +220,45 @@ PROFILED = (
 )
 
 
-def report_profile(found: ProfileValidation) -> Report:
+def report_profile(validation: ProfileValidation) -> Report:
     """Regions of a profile beside their kernels, those beyond the limit marked."""
-    name, machine = found.case.application.name, found.case.required_machine.name
-    marked = frozenset(index for index, item in enumerate(found.kernels) if item in found.failed)
-    said = [("part of the profile that has a kernel", format_share(found.covered))]
-    if found.limit is not None:
-        said.append(("beyond the limit", f"{len(found.failed)} of {len(found.kernels)}, by {found.limit:.0%}"))
+    name, machine = validation.case.application.name, validation.case.required_machine.name
+    marked = frozenset(index for index, item in enumerate(validation.kernels) if item in validation.failed)
+    said = [("part of the profile that has a kernel", format_share(validation.covered))]
+    if validation.limit is not None:
+        said.append(
+            ("beyond the limit", f"{len(validation.failed)} of {len(validation.kernels)}, by {validation.limit:.0%}")
+        )
     data = {
         "application": name,
         "machine": machine,
-        "covered": found.covered,
-        "limit": found.limit,
-        "failed": len(found.failed),
+        "covered": validation.covered,
+        "limit": validation.limit,
+        "failed": len(validation.failed),
     }
-    parts = (make_facts(said), make_table(PROFILED, found.kernels, "kernels", marked=marked))
+    parts = (make_facts(said), make_table(PROFILED, validation.kernels, "kernels", marked=marked))
     return Report(
-        "profile_validation/1", f"{name} on {machine}: predicted and profiled by kernel", data, parts, found.diagnostics
+        "profile_validation/1",
+        f"{name} on {machine}: predicted and profiled by kernel",
+        data,
+        parts,
+        validation.diagnostics,
     )
 
 
 register_report(ProfileValidation, report_profile)
 
 
-def write_profile_verdicts(found: ProfileValidation) -> str:
+def write_profile_verdicts(validation: ProfileValidation) -> str:
     """JUnit's XML: a case for each region that is a kernel, failed where it is beyond the limit."""
-    name = found.case.application.name
+    name = validation.case.application.name
     verdicts = []
-    for item in found.kernels:
+    for item in validation.kernels:
         times = (
             f"predicted {format_quantity(item.predicted or 0.0, 's')}, measured {format_quantity(item.measured, 's')}"
         )
         if item.kernel:
-            verdicts.append(CaseVerdict(item.kernel, times if item in found.failed else ""))
+            verdicts.append(CaseVerdict(item.kernel, times if item in validation.failed else ""))
     return write_suites([VerdictSuite(f"aspenpy validate {name}", name, verdicts)])
 
 
@@ -255,26 +266,26 @@ WIDTH, UP = 7, 4.0  # inches of the times
 
 
 @use_shared_style
-def draw(found: Validation) -> Any:
+def draw(validation: Validation) -> Any:
     """A matplotlib figure: above the predicted and measured times over the first axis, below their ratio."""
     from matplotlib.figure import Figure
 
-    name = next(iter(found.points[0].values))
-    at = [point.values[name] for point in found.points]
+    name = next(iter(validation.points[0].values))
+    at = [point.values[name] for point in validation.points]
     wide = min(at) > 0 and max(at) > WIDE * min(at)
     figure = Figure(figsize=(WIDTH, 1.4 * UP + 1), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1.2))
     above.set(xscale="log" if wide else "linear", yscale="log", ylabel="runtime")
     above.margins(y=0.15)
-    measured = [point.least for point in found.points]
-    predicted = [point.predicted for point in found.points]
+    measured = [point.least for point in validation.points]
+    predicted = [point.predicted for point in validation.points]
     above.plot(at, predicted, label="predicted", marker="s", **STYLES[0])
     above.plot(at, measured, "o", label="measured", color=VERMILION, markerfacecolor="white", markersize=7)
-    _mark_bounds(above, found, at)
-    set_title(above, f"{found.case.application.name} on {found.case.required_machine.name}")
+    _mark_bounds(above, validation, at)
+    set_title(above, f"{validation.case.application.name} on {validation.case.required_machine.name}")
     below.axhline(1, color=GREY, linewidth=1)
     below.axhspan(1 / NEAR_FACTOR, NEAR_FACTOR, color=SHADE, zorder=0)
-    below.plot(at, [point.ratio for point in found.points], marker="s", **STYLES[0])
+    below.plot(at, [point.ratio for point in validation.points], marker="s", **STYLES[0])
     below.set(yscale="log", xlabel=name, ylabel="predicted/measured")
     place_ticks(below.xaxis, at, "", MOST_PLACES)
     label_axis(above.yaxis, "s")
@@ -287,10 +298,10 @@ WIDE = 20  # an axis whose ends are so many times apart is logarithmic
 MOST_PLACES = 8  # points with a number each
 
 
-def _mark_bounds(axes: Any, found: Validation, at: list[float]) -> None:
+def _mark_bounds(axes: Any, validation: Validation, at: list[float]) -> None:
     """The limit of each prediction, where that is another than at the point before."""
     before = None
-    for point, x in zip(found.points, at, strict=True):
+    for point, x in zip(validation.points, at, strict=True):
         if point.bound_by and point.bound_by != before:
             beside: dict[str, Any] = {"textcoords": "offset points", "va": "top", "color": GREY}
             axes.annotate(f"{BOUND_BY} {drop_middle(point.bound_by)}", (x, point.predicted), xytext=(6, -8), **beside)

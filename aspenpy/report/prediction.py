@@ -182,9 +182,9 @@ def _write_allocated(prediction: Prediction) -> list[str]:
     return list(dict.fromkeys(need.target or "memory" for need in fetching))
 
 
-def _describe_bound(prediction: Prediction, found: Bottleneck) -> str:
+def _describe_bound(prediction: Prediction, bottleneck: Bottleneck) -> str:
     """`memory bandwidth of ddr4_2133`, `write on the file system scratch`, `flops on core`."""
-    name = _describe_group(prediction, found.resource, found.group)
+    name = _describe_group(prediction, bottleneck.resource, bottleneck.group)
     resources, on, component = name.partition(" on ")
     asked = {*resources.split(" + ")} if on and " on " not in component else set()
     if asked and asked <= {*MEMORY_RESOURCES}:

@@ -91,11 +91,11 @@ MEASURED = (
 )
 
 
-def report_measured(found: MeasuredRoofline) -> Report:
+def report_measured(roofline: MeasuredRoofline) -> Report:
     """The roofline with a table of measured kernels before all else."""
-    base = report_roofline(found.roofline)
-    table = make_table(MEASURED, found.measured, "measured", title="measured", sparse=True)
-    notes = (*(base.diagnostics or ()), *found.diagnostics)
+    base = report_roofline(roofline.roofline)
+    table = make_table(MEASURED, roofline.measured, "measured", title="measured", sparse=True)
+    notes = (*(base.diagnostics or ()), *roofline.diagnostics)
     return base.replace(parts=(table, *base.parts), diagnostics=tuple(drop_repeats(notes)))
 
 

@@ -14,10 +14,10 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, Column, Report, Table, make_facts, make_table
 
 
-def report_speedup(found: Dvfs) -> Report:
+def report_speedup(dvfs: Dvfs) -> Report:
     """The split at the machine's clock, then the surface."""
-    model, work = found.workload, found.workload.works[0]
-    case = found.prediction.case
+    model, work = dvfs.workload, dvfs.workload.works[0]
+    case = dvfs.prediction.case
     what = f"{case.application.name} on {case.required_machine.name}"
     share = f"{100 * model.off_chip_share:.1f} % off-chip" if model.time(1, model.clock) else "no work"
     heading = f"{what}: {share} at {format_quantity(model.clock, 'Hz')}"
@@ -29,32 +29,32 @@ def report_speedup(found: Dvfs) -> Report:
     ]
     columns = (Column("processors", "count"), Column("clock", unit="Hz"), Column("time", unit="s"), Column("speedup"))
     energies = (Column("energy"), Column("energy_delay"))
-    every = make_table((*columns, *energies), found.spots, "spots", media=JSON + CSV)
-    parts = (make_facts(notes), *surface_tables(found.spots, what), every)
-    return Report("speedup/1", heading, {"clock": model.clock, **seconds}, parts, found.prediction.diagnostics)
+    every = make_table((*columns, *energies), dvfs.spots, "spots", media=JSON + CSV)
+    parts = (make_facts(notes), *surface_tables(dvfs.spots, what), every)
+    return Report("speedup/1", heading, {"clock": model.clock, **seconds}, parts, dvfs.prediction.diagnostics)
 
 
 register_report(Dvfs, report_speedup)
 
 
 @use_shared_style
-def draw(found: Dvfs) -> Any:
+def draw(dvfs: Dvfs) -> Any:
     """A matplotlib figure of the surface."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 4.6), layout="constrained")
-    draw_surface(figure, figure.add_subplot(), found.spots, found.prediction.case.application.name)
+    draw_surface(figure, figure.add_subplot(), dvfs.spots, dvfs.prediction.case.application.name)
     return figure
 
 
-def draw_surface(figure: Any, axes: Any, found: Sequence[Spot], what: str) -> None:
+def draw_surface(figure: Any, axes: Any, spots: Sequence[Spot], what: str) -> None:
     """A heat map of speedup over clock and processors, each cell with its number; a frame around the least
     energy-delay product."""
     from matplotlib.colors import LogNorm
 
-    clocks = list(dict.fromkeys(spot.clock for spot in found))
-    counts = list(dict.fromkeys(spot.processors for spot in found))
-    values = {(spot.processors, spot.clock): spot.speedup for spot in found}
+    clocks = list(dict.fromkeys(spot.clock for spot in spots))
+    counts = list(dict.fromkeys(spot.processors for spot in spots))
+    values = {(spot.processors, spot.clock): spot.speedup for spot in spots}
     low, high = min(values.values()), max(values.values())
     norm = LogNorm(low, high if high > low else 1.01 * low)
     rows = [[values[count, clock] for clock in clocks] for count in counts]
@@ -73,7 +73,7 @@ def draw_surface(figure: Any, axes: Any, found: Sequence[Spot], what: str) -> No
     bar.ax.minorticks_off()
     bar.set_label("speedup over one processor at the lowest clock")
     set_title(axes, f"speedup of {what}")
-    for aim, spot in find_sweet_spots(found):
+    for aim, spot in find_sweet_spots(spots):
         if aim == "energy-delay":
             corner = clocks.index(spot.clock) - 0.48, counts.index(spot.processors) - 0.48
             _draw_frame(axes, corner)
@@ -122,8 +122,8 @@ def report_signature(prediction: Prediction, factors: Sequence[float]) -> Report
     return Report("speedup_signature/1", heading, {}, parts, prediction.diagnostics)
 
 
-def add_choices(report: Report, found: Sequence[ApplicationTime]) -> Report:
+def add_choices(report: Report, times: Sequence[ApplicationTime]) -> Report:
     """A report of slowdowns, with the times of all phases of each application at each memory clock."""
-    listed = sorted(found, key=lambda item: (-item.clock, item.time))
-    made = make_table(CHOICES, listed, "choices", title="all phases together, the fastest first")
-    return report.replace(parts=(*report.parts, made))
+    listed = sorted(times, key=lambda item: (-item.clock, item.time))
+    table = make_table(CHOICES, listed, "choices", title="all phases together, the fastest first")
+    return report.replace(parts=(*report.parts, table))

@@ -154,41 +154,46 @@ BLOCKS = (
 )
 
 
-def report_parallelism(found: Parallelism) -> Report:
+def report_parallelism(parallelism: Parallelism) -> Report:
     """The call paths as trees, the blocks as their leaves; what can run most at once stands out."""
-    data = {"application": found.application.name, "kernel": found.kernel, "most": found.most}
-    headline = f"{found.application.name}: {found.kernel} has {_most_at_once(found)}"
-    parts = (*((_tree_table(found),) if found.blocks else ()), make_table(BLOCKS, found.blocks, "blocks", media=DATA))
-    warnings = warnings_of(found.application, found.run.machine, kernel=found.kernel)
+    data = {"application": parallelism.application.name, "kernel": parallelism.kernel, "most": parallelism.most}
+    headline = f"{parallelism.application.name}: {parallelism.kernel} has {_most_at_once(parallelism)}"
+    parts = (
+        *((_tree_table(parallelism),) if parallelism.blocks else ()),
+        make_table(BLOCKS, parallelism.blocks, "blocks", media=DATA),
+    )
+    warnings = warnings_of(parallelism.application, parallelism.run.machine, kernel=parallelism.kernel)
     return Report("parallelism/1", headline, data, parts, tuple(warnings))
 
 
 register_report(Parallelism, report_parallelism)
 
 
-def _tree_table(found: Parallelism) -> Table:
+def _tree_table(parallelism: Parallelism) -> Table:
     rows: list[tuple[Any, ...]] = []
     marked = []
-    for prefix, region in tree_lines(tree_of_regions([(block.region, block) for block in found.blocks], found.kernel)):
+    for prefix, region in tree_lines(
+        tree_of_regions([(block.region, block) for block in parallelism.blocks], parallelism.kernel)
+    ):
         block = region.item
-        if block is not None and block.together is not None and block.together == found.most:
+        if block is not None and block.together is not None and block.together == parallelism.most:
             marked.append(len(rows))
         rows.append(
             (prefix + region.name, *((None,) * len(FIELDS.split()) if block is None else _cells_of_block(block)))
         )
     heads = tuple(
-        head.replace(media=DATA) if head.name == "width" and not found.wide else head
+        head.replace(media=DATA) if head.name == "width" and not parallelism.wide else head
         for head in make_columns(FIELDS, format="count")
     )
     heads = (Column("call path"), *heads)
     return Table(heads, tuple(rows), frozenset(marked), media=TEXT)
 
 
-def _most_at_once(found: Parallelism) -> str:
-    if found.most is None:
-        return "no block" if not found.blocks else "an unknown number of instances at once"
-    instances = count_of(found.most, "part" if found.wide else "instance")
-    unknown = any(block.together is None for block in found.blocks)
+def _most_at_once(parallelism: Parallelism) -> str:
+    if parallelism.most is None:
+        return "no block" if not parallelism.blocks else "an unknown number of instances at once"
+    instances = count_of(parallelism.most, "part" if parallelism.wide else "instance")
+    unknown = any(block.together is None for block in parallelism.blocks)
     return f"{instances} or more at once" if unknown else f"up to {instances} at once"
 
 

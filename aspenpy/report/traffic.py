@@ -224,26 +224,31 @@ ERROR = Column("standard error", "share")  # of the misses, where they are estim
 WHOLE = "all"
 
 
-def report_reuse(found: ReuseDistances) -> Report:
+def report_reuse(reuse_distances: ReuseDistances) -> Report:
     """The whole trace, then each range. Its JSON and CSV are those of `ReuseDistances`."""
-    parts = [found, *found.ranges.values()]
+    parts = [reuse_distances, *reuse_distances.ranges.values()]
     shown: tuple[Part, ...] = (
-        *_describe_sample(found),
+        *_describe_sample(reuse_distances),
         Table(SUMMARY, tuple(_summary_row(part) for part in parts), media=TEXT),
         *(_octaves_table(part) for part in parts if part.references),
     )
     return Report(
-        "reuse_distances/1", f"reuse distances of {found.source}, in lines of {found.line} B", found.to_json(), shown
+        "reuse_distances/1",
+        f"reuse distances of {reuse_distances.source}, in lines of {reuse_distances.line} B",
+        reuse_distances.to_json(),
+        shown,
     )
 
 
 register_report(ReuseDistances, report_reuse)
 
 
-def _describe_sample(found: ReuseDistances) -> tuple[Paragraph, ...]:
-    if found.rate is None:
+def _describe_sample(reuse_distances: ReuseDistances) -> tuple[Paragraph, ...]:
+    if reuse_distances.rate is None:
         return ()
-    return (Paragraph(f"estimated from {100 * found.rate:g} % of the lines; {found.error_in_words()}"),)
+    return (
+        Paragraph(f"estimated from {100 * reuse_distances.rate:g} % of the lines; {reuse_distances.error_in_words()}"),
+    )
 
 
 def _summary_row(part: ReuseDistances) -> tuple[object, ...]:

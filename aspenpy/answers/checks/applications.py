@@ -126,9 +126,9 @@ def _check_evaluation(
     return list(errors[0]) if len(errors) == len(sockets) else drop_repeats(warnings)
 
 
-def _check_counts(application: Application, found: list[Diagnostic]) -> list[Diagnostic]:
+def _check_counts(application: Application, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """The values that `aspenpy count` refuses in a model of which nothing else is wrong."""
-    if any(item.severity == "error" for item in found):
+    if any(item.severity == "error" for item in diagnostics):
         return []
     refused: list[Diagnostic] = []
     for name in application.entry_kernels():
@@ -160,10 +160,10 @@ def _contains_error(span: Span | None, errors: list[Diagnostic]) -> bool:
 
 def _check_recursion(application: Application) -> list[Diagnostic]:
     """Kernels of the application that call themselves; an imported one never calls back."""
-    found: list[Diagnostic] = []
-    with collect_errors(found):
+    diagnostics: list[Diagnostic] = []
+    with collect_errors(diagnostics):
         callees_first(own_callees(application), application.kernels)
-    return found
+    return diagnostics
 
 
 def _kernel_expressions(kernel: flow.Kernel) -> list[Expr]:

@@ -163,25 +163,25 @@ def _paths_between_ranks(machine: Machine) -> Iterator[Paths]:
 
 def _check_rank_flags(machine: Machine) -> list[Diagnostic]:
     """Flags `rank` where no rank can live, or too many of them; and such as have a value, which says nothing."""
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for socket in machine.sockets or (None,):
-        with collect_errors(found):
+        with collect_errors(diagnostics):
             place_ranks(machine, socket, MACHINES_OWN)
     for component in machine.components.values():
         flag = component.properties.get(RANK)
         if flag is not None and flag.value is not None and component.type in INHABITED:
             message = f"`{RANK}` with a value does not say that a rank occupies {component.type} `{component.name}`"
-            found.append(warning("valued-rank", message, flag.span, hint=f"write `property {RANK}`"))
-    return drop_repeats(found)
+            diagnostics.append(warning("valued-rank", message, flag.span, hint=f"write `property {RANK}`"))
+    return drop_repeats(diagnostics)
 
 
 def _check_voltages(machine: Machine) -> list[Diagnostic]:
     """Words for how a curve of voltages is known that are none."""
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for component in machine.components.values():
-        with collect_errors(found):
+        with collect_errors(diagnostics):
             require_known_curve(component)
-    return found
+    return diagnostics
 
 
 def check_powers(machine: Machine) -> Iterator[Diagnostic]:

@@ -30,10 +30,10 @@ def certain_errors(expr: Expr, origins: Origins) -> list[Diagnostic]:
         return [payload for payload in broken if isinstance(payload, Diagnostic)]
     if graph.free_symbols(expr):
         return []
-    found: list[Diagnostic] = []
-    with collect_errors(found), locate_failures(origins):
+    diagnostics: list[Diagnostic] = []
+    with collect_errors(diagnostics), locate_failures(origins):
         evaluate(expr, {})
-    return found
+    return diagnostics
 
 
 MOST_CIRCLES = 20

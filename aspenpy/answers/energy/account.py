@@ -137,18 +137,18 @@ class Energy(Result):
     def left_out(self) -> tuple[str, ...]:
         """Components whose power is left out: idle ones elsewhere, and in AEEM those that serve nothing."""
         tree = self.prediction.tree
-        where = PowerTree(tree.machine, tree.socket, tree.origins)
+        power_tree = PowerTree(tree.machine, tree.socket, tree.origins)
         if self.options.law != "aeem":
             charged = {key.component for key in self.totals.terms if key.cause != FILES}
             there = dict.fromkeys(place.component.name for place in tree.machine.first_places())
-            powers = {name: where.powers[name] for name in there if where.powers[name].static is not None}
+            powers = {name: power_tree.powers[name] for name in there if power_tree.powers[name].static is not None}
             return tuple(name for name in powers if name not in charged) if self.options.law == "responding" else ()
         idle = [
             place.component.name
-            for place in where.places.values()
-            if where.power(place).static is not None and Key("idle", place.component.name) not in self.totals.terms
+            for place in power_tree.places.values()
+            if power_tree.power(place).static is not None and Key("idle", place.component.name) not in self.totals.terms
         ]
-        return tuple(dict.fromkeys([*idle, *(place.component.name for place in where.never_drawn)]))
+        return tuple(dict.fromkeys([*idle, *(place.component.name for place in power_tree.never_drawn)]))
 
     def formula(self, free: Sequence[str] = ()) -> Expr:
         """The energy as a node of the expression graph in the free parameters; the rest is put in."""

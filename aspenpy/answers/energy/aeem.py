@@ -35,8 +35,8 @@ class Aeem:
     def __init__(self, tree: CostTree, options: EnergyOptions) -> None:
         self.tree = tree
         self.options = options
-        self.where = PowerTree(tree.machine, tree.socket, tree.origins)
-        self.where.offers |= tree.residence.where.assumed_offers | tree.residence.offers
+        self.power_tree = PowerTree(tree.machine, tree.socket, tree.origins)
+        self.power_tree.offers |= tree.residence.where.assumed_offers | tree.residence.offers
         self.terms: dict[Key, EnergyTerm] = {}
         self._add_idle_terms()
         if options.active_cores:
@@ -44,46 +44,50 @@ class Aeem:
         if options.uncore:
             self._add_uncore_term()
         self._loads = {
-            name: self._add_load_term(offer) for name, offer in self.where.offers.items() if self._is_requested(name)
+            name: self._add_load_term(offer)
+            for name, offer in self.power_tree.offers.items()
+            if self._is_requested(name)
         }
 
     # -- terms -----------------------------------------------------------------------------------
 
     def _add_idle_terms(self) -> None:
         """Adds idle terms (equation 3.4); with the whole machine charged, of all that stands in it."""
-        where = self.where
+        power_tree = self.power_tree
         if self.options.charged == "machine":
             for place in self.tree.machine.places():
                 self._add_idle(place, place.count)
         else:
-            for place in where.places.values():
-                if where.in_socket(place) or self._serves_memory(place):
-                    self._add_idle(place, where.in_one_socket(place))
+            for place in power_tree.places.values():
+                if power_tree.in_socket(place) or self._serves_memory(place):
+                    self._add_idle(place, power_tree.in_one_socket(place))
         self._refuse_without_idle()
 
     def _refuse_without_idle(self) -> None:
         """Refuses a machine whose computing components declare no idle power; memories, which have their own, do not
         count."""
-        where = self.where
-        inside = [place for place in where.places.values() if where.in_socket(place)]
-        if any(where.power(place).static is not None for place in inside if place.component.type != MEMORY):
+        power_tree = self.power_tree
+        inside = [place for place in power_tree.places.values() if power_tree.in_socket(place)]
+        if any(power_tree.power(place).static is not None for place in inside if place.component.type != MEMORY):
             return
         asked = [
-            offer for name, offer in where.offers.items() if self._is_requested(name) and where.in_socket(offer.place)
+            offer
+            for name, offer in power_tree.offers.items()
+            if self._is_requested(name) and power_tree.in_socket(offer.place)
         ]
-        if where.socket is not None:
-            where.refuse_missing(where.socket.component, "static")
+        if power_tree.socket is not None:
+            power_tree.refuse_missing(power_tree.socket.component, "static")
         elif asked:
-            where.refuse_missing(asked[0].place.component, "static", asked[0])
+            power_tree.refuse_missing(asked[0].place.component, "static", asked[0])
 
     def _serves_memory(self, place: Place) -> bool:
         """Whether it is a memory that stands beside the sockets and serves them."""
         return place.component.type == MEMORY and any(
-            offer.place.path == place.path for offer in self.where.offers.values()
+            offer.place.path == place.path for offer in self.power_tree.offers.values()
         )
 
     def _add_idle(self, place: Place, number: Expr) -> None:
-        power = self.where.power(place)
+        power = self.power_tree.power(place)
         if power.static is not None:
             watts = graph.mul(number, power.static)
             self._add("idle", place, watts, equation="3.4", elapsed=True, span=power.static_span)
@@ -98,15 +102,15 @@ class Aeem:
 
     def _add_load_term(self, offer: Offer) -> Key | None:
         """The term that pays for what load adds to serve a resource; None for a link that draws nothing more."""
-        place = self.where.drawing(offer)
+        place = self.power_tree.drawing(offer)
         if place is None:
             return None
-        power = self.where.power(place)
+        power = self.power_tree.power(place)
         assert power.dynamic is not None, place.path
         if offer.place.component.type == INTERCONNECT:
             return self._add("messages", place, power.dynamic, equation="3.8", elapsed=False, span=power.dynamic_span)
         one = self.options.charged == "socket"
-        watts = graph.mul(self.where.in_one_socket(place), power.dynamic) if one else power.dynamic
+        watts = graph.mul(self.power_tree.in_one_socket(place), power.dynamic) if one else power.dynamic
         return self._add("active", place, watts, equation="3.5", elapsed=False, span=power.dynamic_span)
 
     def _is_requested(self, resource: str) -> bool:
@@ -114,15 +118,15 @@ class Aeem:
 
     def _add_active_cores(self) -> None:
         """Power of each core at work, a property of its socket."""
-        socket, watts = self.where.require_declared_property("active_core_power")
+        socket, watts = self.power_tree.require_declared_property("active_core_power")
         span = socket.component.properties["active_core_power"].span
         self._add("active cores", socket, watts, equation=BEYOND, elapsed=True, span=span)
 
     def _add_uncore_term(self) -> None:
         """Power that goes with the square of the clock outside of the cores."""
-        socket, watts = self.where.require_declared_property("uncore_power")
-        _, clock = self.where.require_declared_property("uncore_clock", "clock")
-        _, reference = self.where.require_declared_property("uncore_reference", "clock")
+        socket, watts = self.power_tree.require_declared_property("uncore_power")
+        _, clock = self.power_tree.require_declared_property("uncore_clock", "clock")
+        _, reference = self.power_tree.require_declared_property("uncore_reference", "clock")
         rate = graph.mul(watts, graph.power(graph.div(clock, reference), 2))
         span = socket.component.properties["uncore_power"].span
         self._add("uncore", socket, rate, equation=BEYOND, elapsed=True, span=span)
@@ -151,9 +155,11 @@ class Aeem:
         """The block's time, for each socket that has work and for each core at work."""
         number = graph.ONE
         if key.cause == "active cores":
-            cores = self.where.cores
+            cores = self.power_tree.cores
             most = (
-                self.where.in_one_socket(cores) if self.options.charged == "socket" else cost.instances.available(cores)
+                self.power_tree.in_one_socket(cores)
+                if self.options.charged == "socket"
+                else cost.instances.available(cores)
             )
             number = graph.apply("min", cost.instances.together, most)
         elif self.options.charged != "socket" and (key.cause == "uncore" or self.options.charged == "cores_used"):
@@ -162,9 +168,9 @@ class Aeem:
 
     def _sockets_used(self, instances: Instances) -> Expr:
         """Instances are dealt out evenly, so each has a socket of its own as long as there are some."""
-        if self.where.socket is None:
+        if self.power_tree.socket is None:
             return graph.ONE
-        return instances.count_used(self.where.socket)
+        return instances.count_used(self.power_tree.socket)
 
     def _seconds(self, item: RequirementCost, offer: Offer, key: Key, cost: BlockCost) -> Expr:
         """Seconds for which the work needs the drawing component at its maximum rate (equation 3.7, times T_i)."""
@@ -172,10 +178,12 @@ class Aeem:
             return adapter_seconds(item, offer, cost.instances.count, self.options.nic)
         instances = item.together
         serial = (
-            self.where.memory_seconds(item, cost.instances) if offer.place.component.type == MEMORY else item.serial
+            self.power_tree.memory_seconds(item, cost.instances)
+            if offer.place.component.type == MEMORY
+            else item.serial
         )
         if self.options.charged == "socket":
             share = graph.div(instances, cost.instances.available(offer.place))
             return graph.mul(graph.apply("max", graph.apply("min", instances, graph.ONE), share), serial)
-        drawing = self.where.places[self.terms[key].path]
+        drawing = self.power_tree.places[self.terms[key].path]
         return graph.mul(graph.div(graph.mul(instances, drawing.count), offer.place.count), serial)

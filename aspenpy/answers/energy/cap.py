@@ -42,12 +42,12 @@ class Capped(Record):
 def lower_clock_to_cap(prediction: Prediction, options: EnergyOptions = DEFAULT) -> Capped:
     """The prediction at the highest clock at which the socket's power cap holds, its own or that of the options. Raises
     AspenError where the socket declares no cap or its cores no clock, and with AEEM where no clock is low enough."""
-    where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
-    socket = where.central
-    expr = where.require_declared_property(CAP)[1] if options.cap is None else graph.to_expr(options.cap)
-    parameter = _name_of_clock(where)
+    power_tree = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
+    socket = power_tree.central
+    expr = power_tree.require_declared_property(CAP)[1] if options.cap is None else graph.to_expr(options.cap)
+    parameter = _name_of_clock(power_tree)
     cap, declared = (float(value) for value in prediction.scope.values([expr, prediction.scope.symbol(parameter)]))
-    powers = _Powers(prediction, options, where, parameter)
+    powers = _Powers(prediction, options, power_tree, parameter)
     uncapped = powers.at(declared)
     lowest = _lowest_clock(prediction, parameter, declared)
     clock = declared if uncapped <= cap else _bisect_clock(powers, cap, lowest, declared, socket)
@@ -70,9 +70,9 @@ class PowerByClock(Record):
 
 def power_by_clock(prediction: Prediction, options: EnergyOptions = DEFAULT) -> PowerByClock:
     """Power of the socket by clock, to be compared with a cap. Raises AspenError where the cores declare no clock."""
-    where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
+    power_tree = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
     parameter, lowest, declared = clock_range(prediction)
-    powers = _Powers(prediction, options, where, parameter)
+    powers = _Powers(prediction, options, power_tree, parameter)
     return PowerByClock(parameter, powers.symbol, tuple(powers.pairs), lowest, declared)
 
 
@@ -84,9 +84,9 @@ def clock_range(prediction: Prediction) -> tuple[str, float, float]:
     return parameter, _lowest_clock(prediction, parameter, declared), declared
 
 
-def _name_of_clock(where: PowerTree) -> str:
+def _name_of_clock(power_tree: PowerTree) -> str:
     """The name by which the cores' clock is set: that of the parameter behind the property, if it is one."""
-    core = where.cores.component
+    core = power_tree.cores.component
     clock = core.properties.get("clock")
     if clock is None or clock.value is None:
         message = f"{core.type} `{core.name}` declares no clock that a power cap could lower"
@@ -98,13 +98,13 @@ def _name_of_clock(where: PowerTree) -> str:
 class _Powers:
     """The power of one socket, by kernel, as a function of the clock."""
 
-    def __init__(self, prediction: Prediction, options: EnergyOptions, where: PowerTree, parameter: str) -> None:
+    def __init__(self, prediction: Prediction, options: EnergyOptions, power_tree: PowerTree, parameter: str) -> None:
         self.scope = prediction.scope
         self.seed = prediction.seed
         self.symbol = self.scope.symbol(parameter)
         totals = energy_totals(prediction.tree, options.replace(charged="socket", limited=False))
         self.waits = totals.options.law != "aeem"
-        inside = {key for key, term in totals.terms.items() if self._is_under_cap(term.path, where)}
+        inside = {key for key, term in totals.terms.items() if self._is_under_cap(term.path, power_tree)}
         self.pairs: list[tuple[Expr, Expr]] = []
         for name, by_term in totals.by_kernel.items():
             energy = graph.add(*(joules for key, joules in by_term.items() if key in inside))
@@ -112,10 +112,10 @@ class _Powers:
             energy, time = self.scope.formulas([energy, time], [parameter])
             self.pairs.append((energy, time))
 
-    def _is_under_cap(self, path: tuple[str, ...], where: PowerTree) -> bool:
+    def _is_under_cap(self, path: tuple[str, ...], power_tree: PowerTree) -> bool:
         """Whether the cap holds for a component: in AEEM for all that stands in the socket."""
-        above = where.central.path
-        return where.feeds(path) if self.waits else path[: len(above)] == above
+        above = power_tree.central.path
+        return power_tree.feeds(path) if self.waits else path[: len(above)] == above
 
     def at(self, clock: float) -> float:
         """Watts of the kernel that draws most."""

@@ -41,21 +41,21 @@ def hardware_peaks(prediction: Prediction) -> tuple[HardwarePeak, ...]:
     values = dict(zip(overridden, scope.values(overridden, prediction.seed), strict=True))
     settings = {symbol.name: value for symbol, value in values.items()}
     roofline = Roofline(prediction.machine, socket=prediction.socket, set=settings)
-    where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
+    power_tree = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
     peaks = []
     for ceiling in (*roofline.compute, *roofline.memory):
-        offer = where.offers.get(ceiling.resources[0])
+        offer = power_tree.offers.get(ceiling.resources[0])
         if offer is not None and offer.place.path == ceiling.path:
-            peaks.append(_make_peak(prediction, where, ceiling, offer))
+            peaks.append(_make_peak(prediction, power_tree, ceiling, offer))
     return tuple(peaks)
 
 
-def _make_peak(prediction: Prediction, where: PowerTree, ceiling: Ceiling, offer: Offer) -> HardwarePeak:
-    drawing = where.drawing(offer)
+def _make_peak(prediction: Prediction, power_tree: PowerTree, ceiling: Ceiling, offer: Offer) -> HardwarePeak:
+    drawing = power_tree.drawing(offer)
     assert drawing is not None, ceiling.path
-    power = where.power(drawing)
+    power = power_tree.power(drawing)
     watts: list[Expr] = [expr for expr in (power.static, power.dynamic) if expr is not None]
-    needed = [where.in_one_socket(offer.place), graph.mul(where.in_one_socket(drawing), graph.add(*watts))]
+    needed = [power_tree.in_one_socket(offer.place), graph.mul(power_tree.in_one_socket(drawing), graph.add(*watts))]
     number, drawn = (float(value) for value in prediction.scope.values(needed, prediction.seed))
     unit = "flop" if ceiling.resources == (COMPUTE,) else "B"
     return HardwarePeak(

@@ -25,12 +25,12 @@ CAP = "power_cap"
 class Headroom:
     """The cap of one kind of socket: the machine's `power_cap`, or the one that was asked for; None is no cap."""
 
-    def __init__(self, where: PowerTree, options: EnergyOptions) -> None:
-        self.where = where
+    def __init__(self, power_tree: PowerTree, options: EnergyOptions) -> None:
+        self.power_tree = power_tree
         self.cap: Expr | None = None
         if options.limited:
-            self.cap = where.stated(CAP, "power") if options.cap is None else graph.to_expr(options.cap)
-        component = where.central.component
+            self.cap = power_tree.stated(CAP, "power") if options.cap is None else graph.to_expr(options.cap)
+        component = power_tree.central.component
         stated = component.properties.get(CAP if options.cap is None else "idle_power")
         self.span = component.name_span if stated is None else stated.span
 
@@ -47,10 +47,12 @@ class Headroom:
         if self.cap is None:
             return graph.ZERO
         constant = [
-            graph.mul(terms[key].rate, number) for key, number in numbers.items() if self.where.feeds(terms[key].path)
+            graph.mul(terms[key].rate, number)
+            for key, number in numbers.items()
+            if self.power_tree.feeds(terms[key].path)
         ]
         joules = [
-            graph.mul(terms[key].rate, amount) for key, amount in work.items() if self.where.feeds(terms[key].path)
+            graph.mul(terms[key].rate, amount) for key, amount in work.items() if self.power_tree.feeds(terms[key].path)
         ]
         needed = graph.div(
             sum_terms(joules), graph.mul(sockets, self._watts_left(self.cap, graph.div(sum_terms(constant), sockets)))
@@ -59,7 +61,7 @@ class Headroom:
 
     def _watts_left(self, cap: Expr, constant: Expr) -> Expr:
         """Watts that one socket has for work, refused where there are none."""
-        message = f"the power cap of `{self.where.central.component.name}` is not above the power without work"
+        message = f"the power cap of `{self.power_tree.central.component.name}` is not above the power without work"
         mistake = BoundMistake(
             code="no-headroom",
             message=message,

@@ -23,35 +23,35 @@ class Hosts:
     """The processors on the nodes of the accelerators that work, which state `idle_power`; none where processors work
     themselves."""
 
-    def __init__(self, where: PowerTree) -> None:
-        self.where = where
+    def __init__(self, power_tree: PowerTree) -> None:
+        self.power_tree = power_tree
 
     @cached_property
     def node(self) -> Place | None:
         """The kind of node that the accelerators are in; None where processors work."""
-        lanes = any(LANES_WITH_WORK in place.component.properties for place in self.where.places.values())
-        nodes = (place for place in self.where.places.values() if place.component.type == "node")
+        lanes = any(LANES_WITH_WORK in place.component.properties for place in self.power_tree.places.values())
+        nodes = (place for place in self.power_tree.places.values() if place.component.type == "node")
         return next(nodes, None) if lanes else None
 
     def includes(self, place: Place) -> bool:
         """Whether a component is a host."""
-        if self.node is None or place.component.type != "socket" or place.path == self.where.central.path:
+        if self.node is None or place.component.type != "socket" or place.path == self.power_tree.central.path:
             return False
         beside = place.path[: len(self.node.path)] == self.node.path
         return beside and IDLE in place.component.properties and not self._is_accelerator(place)
 
     def _is_accelerator(self, place: Place) -> bool:
-        inside = self.where.machine.first_places(place.component.name)
+        inside = self.power_tree.machine.first_places(place.component.name)
         return any(LANES_WITH_WORK in part.component.properties and place.component in part.parents for part in inside)
 
     def watts(self, place: Place) -> Expr:
         """Watts of one host."""
-        stated = [self.where.stated(name, "power", place) or graph.ZERO for name in (IDLE, UNCORE)]
-        core = self.where.stated(CORE, "power", place) or graph.ZERO
+        stated = [self.power_tree.stated(name, "power", place) or graph.ZERO for name in (IDLE, UNCORE)]
+        core = self.power_tree.stated(CORE, "power", place) or graph.ZERO
         return graph.add(*stated, graph.mul(ratio_of_counts(self._ranked.count, place.count), core))
 
     @cached_property
     def _ranked(self) -> Place:
         """The component that one rank occupies, a device or a part of one."""
-        flagged = (place for place in self.where.places.values() if "rank" in place.component.properties)
-        return next((place for place in flagged if self.where.in_socket(place)), self.where.central)
+        flagged = (place for place in self.power_tree.places.values() if "rank" in place.component.properties)
+        return next((place for place in flagged if self.power_tree.in_socket(place)), self.power_tree.central)

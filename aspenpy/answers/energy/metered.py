@@ -27,14 +27,16 @@ class Metered(Record):
 def find_metered(energy: Energy) -> Metered:
     """The parts that are charged and state watts of their own."""
     tree = energy.prediction.tree
-    where = PowerTree(tree.machine, tree.socket, tree.origins)
+    power_tree = PowerTree(tree.machine, tree.socket, tree.origins)
     if energy.options.charged != "machine":
         return Metered(nodes=False, network=False, storage=False, supplies=False)
-    stated = {place.component.type for place in where.places.values() if where.power(place).static is not None}
+    stated = {
+        place.component.type for place in power_tree.places.values() if power_tree.power(place).static is not None
+    }
     beside = {
         place.component.type
-        for place in where.places.values()
-        if len(place.path) <= OUTSIDE and where.power(place).static is not None
+        for place in power_tree.places.values()
+        if len(place.path) <= OUTSIDE and power_tree.power(place).static is not None
     }
     return Metered(
         nodes="node" in stated,

@@ -240,17 +240,17 @@ def adapter_seconds(cost: RequirementCost, offer: Offer, parallelism: Expr, mode
 
 
 def adapters(
-    where: PowerTree, tree: CostTree, *, within_cap: bool = False
+    power_tree: PowerTree, tree: CostTree, *, within_cap: bool = False
 ) -> dict[str, tuple[Place, Expr, Span | None]]:
     """The adapters that consume power for the messages of a run, by the resource that they serve: the component, its
     watts, and where they are stated. With `within_cap` those alone whose power the cap of a socket limits."""
     asked = {need.resource for block in tree.blocks for need in block.requirements}
     found: dict[str, tuple[Place, Expr, Span | None]] = {}
-    for name, offer in where.offers.items():
-        limited = not within_cap or where.feeds(offer.place.path)
+    for name, offer in power_tree.offers.items():
+        limited = not within_cap or power_tree.feeds(offer.place.path)
         if name in asked and limited and offer.place.component.type == INTERCONNECT:
-            place = where.drawing(offer)
-            power = where.power(place) if place is not None else None
+            place = power_tree.drawing(offer)
+            power = power_tree.power(place) if place is not None else None
             if place is not None and power is not None and power.dynamic is not None:
                 found[name] = (place, power.dynamic, power.dynamic_span)
     return found

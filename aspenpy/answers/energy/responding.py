@@ -49,8 +49,8 @@ class Partner(Record):
 class Occupancy:
     """The sockets with work, the memories that serve them, and idle partners where those are charged."""
 
-    def __init__(self, where: PowerTree, options: EnergyOptions, tree: CostTree) -> None:
-        self.where = where
+    def __init__(self, power_tree: PowerTree, options: EnergyOptions, tree: CostTree) -> None:
+        self.power_tree = power_tree
         self.charged = options.charged
         self._definitions = tree.definitions.keys()
         self._known: dict[tuple[str, ...], list[Expr]] = {}
@@ -58,12 +58,12 @@ class Occupancy:
 
     def working(self, instances: Instances) -> Expr:
         """The sockets that have work in a block, one at least."""
-        return graph.ONE if self.where.socket is None else instances.count_used(self.where.socket)
+        return graph.ONE if self.power_tree.socket is None else instances.count_used(self.power_tree.socket)
 
     def held(self, instances: Instances, place: Place | None = None) -> Expr:
         """The sockets, or other components, that the run occupies while a block runs: those with work in any block,
         as far as what each asks for is known outside of its kernel."""
-        place = place or self.where.socket
+        place = place or self.power_tree.socket
         if place is None:
             return graph.ONE
         if place.path not in self._known:
@@ -74,13 +74,13 @@ class Occupancy:
     @cached_property
     def beside(self) -> list[Place]:
         """Other components of a working socket with idle power of their own: memories, in it or beside it."""
-        serving = {offer.place.path for offer in self.where.offers.values()}
+        serving = {offer.place.path for offer in self.power_tree.offers.values()}
         return [
             place
-            for place in self.where.places.values()
-            if self.where.power(place).static is not None
-            and place.path != self.where.central.path
-            and (self.where.in_socket(place) or (place.component.type == MEMORY and place.path in serving))
+            for place in self.power_tree.places.values()
+            if self.power_tree.power(place).static is not None
+            and place.path != self.power_tree.central.path
+            and (self.power_tree.in_socket(place) or (place.component.type == MEMORY and place.path in serving))
         ]
 
     @cached_property
@@ -90,7 +90,7 @@ class Occupancy:
             return []
         there = [
             place
-            for place in self.where.machine.places()
+            for place in self.power_tree.machine.places()
             if self.charged == "machine" or any(parent.type == "node" for parent in place.parents)
         ]
         idle = [partner for partner in map(self._make_partner, there) if partner is not None]
@@ -98,13 +98,13 @@ class Occupancy:
 
     @cached_property
     def hosts(self) -> Hosts:
-        return Hosts(self.where)
+        return Hosts(self.power_tree)
 
     def _make_partner(self, place: Place) -> Partner | None:
-        watts = self.where.stated(SLEEP, "power", place)
+        watts = self.power_tree.stated(SLEEP, "power", place)
         if watts is not None:
             return Partner(place, watts, place.component.properties[SLEEP].span, PARTNERS)
-        power = self.where.power(place)
+        power = self.power_tree.power(place)
         return None if power.static is None else Partner(place, power.static, power.static_span, PARTNERS)
 
     def _make_host(self, place: Place) -> Partner:
@@ -129,15 +129,15 @@ class Occupancy:
         """The number of components that are idle, on the nodes or in the machine: those there are less those at
         work."""
         there = place.count
-        node = next((item for item in self.where.places.values() if item.component.type == "node"), None)
+        node = next((item for item in self.power_tree.places.values() if item.component.type == "node"), None)
         if self.charged == "nodes_used" and node is not None:
             there = graph.mul(ratio_of_counts(place.count, node.count), self.held(instances, node))
         if self.hosts.includes(place):
             return graph.sub(there, self._count_hosts(place, instances))
-        working = place.path == self.where.central.path or any(place.path == item.path for item in self.beside)
+        working = place.path == self.power_tree.central.path or any(place.path == item.path for item in self.beside)
         if not working:
             return there
-        return graph.sub(there, graph.mul(self.where.in_one_socket(place), self.held(instances)))
+        return graph.sub(there, graph.mul(self.power_tree.in_one_socket(place), self.held(instances)))
 
 
 FLOPS, BYTES = "energy_per_flop", "energy_per_byte"
@@ -153,20 +153,20 @@ class Responding:
 
     def __init__(self, tree: CostTree, options: EnergyOptions, *, within_cap: bool = False) -> None:
         self.options = options
-        self.where = PowerTree(tree.machine, tree.socket, tree.origins)
-        self.where.offers |= tree.residence.where.assumed_offers | tree.residence.offers
-        self.occupancy = Occupancy(self.where, options, tree)
+        self.power_tree = PowerTree(tree.machine, tree.socket, tree.origins)
+        self.power_tree.offers |= tree.residence.where.assumed_offers | tree.residence.offers
+        self.occupancy = Occupancy(self.power_tree, options, tree)
         self.terms: dict[Key, EnergyTerm] = {}
         self._idle()
         self._cores = self._add_watts("active cores", CORE)
         self._uncore = self._uncore_term()
-        self._saturation = self.where.stated("uncore_saturation", "efficiency")
+        self._saturation = self.power_tree.stated("uncore_saturation", "efficiency")
         self._least = self._uncore_least()
-        drawn_by = adapters(self.where, tree, within_cap=within_cap)
+        drawn_by = adapters(self.power_tree, tree, within_cap=within_cap)
         self._ports = {name: self._add("messages", *drawn) for name, drawn in drawn_by.items()}
         asked = [(item, cost.instances) for cost in tree.blocks.values() for item in cost.requirements]
         self._asked = {item: self._amounts_of_requirement(item, instances) for item, instances in asked}  # adds terms
-        self._headroom = Headroom(self.where, options)
+        self._headroom = Headroom(self.power_tree, options)
 
     # -- terms -----------------------------------------------------------------------------------
 
@@ -179,29 +179,29 @@ class Responding:
 
     def _idle(self) -> None:
         """The socket that works, memories that serve it, and what else is charged for being there."""
-        socket, watts = self.where.require_declared_property(IDLE)
+        socket, watts = self.power_tree.require_declared_property(IDLE)
         self._add("idle", socket, watts, socket.component.properties[IDLE].span, elapsed=True)
         for place in self.occupancy.beside:
-            power = self.where.power(place)
+            power = self.power_tree.power(place)
             assert power.static is not None, place.path
-            watts = graph.mul(self.where.in_one_socket(place), power.static)
+            watts = graph.mul(self.power_tree.in_one_socket(place), power.static)
             self._add("idle", place, watts, power.static_span, elapsed=True)
         for partner in self.occupancy.partners:
             self._add(partner.cause, partner.place, partner.watts, partner.span, elapsed=True)
 
     def _add_watts(self, cause: Cause, name: str) -> Key | None:
-        rate = self.where.stated(name, "power")
+        rate = self.power_tree.stated(name, "power")
         if rate is None:
             return None
-        place = self.where.central
+        place = self.power_tree.central
         return self._add(cause, place, rate, place.component.properties[name].span)
 
     def _uncore_term(self) -> Key | None:
         """Power that goes with the square of the clock outside of the cores, where the machine states one."""
         key = self._add_watts("uncore", UNCORE)
-        clock = self.where.stated("uncore_clock", "clock")
+        clock = self.power_tree.stated("uncore_clock", "clock")
         if key is not None and clock is not None:
-            _, reference = self.where.require_declared_property("uncore_reference", "clock")
+            _, reference = self.power_tree.require_declared_property("uncore_reference", "clock")
             term = self.terms[key]
             squared = graph.power(graph.div(clock, reference), 2)
             self.terms[key] = term.replace(rate=graph.mul(term.rate, squared))
@@ -211,13 +211,13 @@ class Responding:
         """The part of the uncore's power that is consumed without traffic: all, where nothing says how it follows."""
         if self._saturation is None:
             return graph.ONE
-        least = self.where.stated("uncore_least", "amount")
+        least = self.power_tree.stated("uncore_least", "amount")
         if least is None:
             return graph.ZERO
         mistake = ValueMistake(
             code="no-share",
             message="`uncore_least` is a part of the uncore's power, 1 at most",
-            span=self.where.central.component.properties["uncore_least"].span,
+            span=self.power_tree.central.component.properties["uncore_least"].span,
             hint="write 0.25 for a quarter",
             subject=least,
         )
@@ -244,7 +244,7 @@ class Responding:
 
     def _numbers(self, sockets: Expr) -> dict[Key, Expr]:
         """Number of components at work for each of the energy terms that grow while the cap makes them wait."""
-        numbers = {Key("idle", self.where.central.component.name): sockets}
+        numbers = {Key("idle", self.power_tree.central.component.name): sockets}
         numbers |= {Key("idle", place.component.name): sockets for place in self.occupancy.beside}
         if self._uncore is not None:
             numbers[self._uncore] = graph.mul(sockets, self._least)
@@ -254,7 +254,7 @@ class Responding:
         """The amounts that waiting does not change."""
         totals = add_totals([self._asked[item] for item in cost.requirements])
         if self._cores is not None:
-            cores = graph.apply("min", cost.instances.together, cost.instances.available(self.where.cores))
+            cores = graph.apply("min", cost.instances.together, cost.instances.available(self.power_tree.cores))
             totals[self._cores] = graph.mul(cores, cost.time)
         if self._uncore is not None and self._saturation is not None:
             totals[self._uncore] = self._uncore_seconds(cost, self._saturation)
@@ -263,7 +263,7 @@ class Responding:
     def _uncore_seconds(self, cost: BlockCost, saturation: Expr) -> Expr:
         """Socket-seconds in which traffic has the uncore consume what it does not always."""
         busy = [
-            graph.div(self._memory_seconds(item, cost.instances), self.where.in_one_socket(item.offer.place))
+            graph.div(self._memory_seconds(item, cost.instances), self.power_tree.in_one_socket(item.offer.place))
             for item in cost.requirements
             if item.offer is not None and item.offer.place.component.type == MEMORY
         ]
@@ -273,7 +273,7 @@ class Responding:
 
     def _memory_seconds(self, item: RequirementCost, instances: Instances) -> Expr:
         """Memory-seconds at the memories' own rate, whatever traits say."""
-        return graph.mul(item.together, self.where.memory_seconds(item, instances))
+        return graph.mul(item.together, self.power_tree.memory_seconds(item, instances))
 
     def _amounts_of_requirement(self, item: RequirementCost, instances: Instances) -> Totals:
         name, requirement = item.requirement.resource, item.requirement
@@ -293,7 +293,7 @@ class Responding:
 
     def _amounts_of_files(self, item: RequirementCost, place: Place) -> Totals:
         """Energy of a file server while it is busy; its idle power is shared by all its users and left out."""
-        power = self.where.power(place)
+        power = self.power_tree.power(place)
         if power.dynamic is None:
             return {}
         key = self._add(FILES, place, power.dynamic, power.dynamic_span)
@@ -310,10 +310,10 @@ class Responding:
         traits = [trait.name for trait in requirement.traits]
         precision = [PRECISIONS[name] for name in traits if name in PRECISIONS] or ["sp"]
         classes = [f"{PRODUCT}_{precision[0]}", *([PRODUCT] if on_units else [])] if PRODUCT in traits else []
-        socket = self.where.central
+        socket = self.power_tree.central
         for each in (*classes, precision[0], ""):
             name = f"{FLOPS}_{each}" if each else FLOPS
-            rate = self.where.stated(name, "energy")
+            rate = self.power_tree.stated(name, "energy")
             if rate is not None:
                 cause = f"{each.replace('_', ' ')} flops" if each else "flops"
                 return self._add(cause, socket, rate, socket.component.properties[name].span, unit="J/flop")
@@ -323,15 +323,15 @@ class Responding:
         """Joules of what memory sends and takes: by the byte where it or its socket says so, and what its own dynamic
         power is while it is busy."""
         totals: Totals = {}
-        for stating in dict.fromkeys((place.path, self.where.central.path)):
-            holder = self.where.places[stating]
-            rate = self.where.stated(BYTES, "energy", holder)
+        for stating in dict.fromkeys((place.path, self.power_tree.central.path)):
+            holder = self.power_tree.places[stating]
+            rate = self.power_tree.stated(BYTES, "energy", holder)
             if rate is not None:
                 span = holder.component.properties[BYTES].span
                 totals[self._add("bytes", holder, rate, span, unit="J/B")] = graph.mul(
                     instances.count, self._bytes(item)
                 )
-        power = self.where.power(place)
+        power = self.power_tree.power(place)
         if power.dynamic is not None:
             key = self._add("active", place, power.dynamic, power.dynamic_span)
             totals[key] = self._memory_seconds(item, instances)
@@ -347,7 +347,7 @@ class Responding:
         totals: Totals = {}
         for served in item.traffic.served if item.traffic is not None else ():
             place = served.level.place
-            rate = self.where.stated(BYTES, "energy", place)
+            rate = self.power_tree.stated(BYTES, "energy", place)
             if rate is not None:
                 key = self._add("bytes", place, rate, place.component.properties[BYTES].span, unit="J/B")
                 totals[key] = graph.mul(instances.count, graph.add(served.sent, served.taken))

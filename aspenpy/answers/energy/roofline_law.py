@@ -32,7 +32,7 @@ class RooflineLaw:
 
     def __init__(self, tree: CostTree, options: EnergyOptions) -> None:
         self.options = options
-        self.where = PowerTree(tree.machine, tree.socket, tree.origins)
+        self.power_tree = PowerTree(tree.machine, tree.socket, tree.origins)
         self.terms: dict[Key, EnergyTerm] = {}
         self._constant = self._require_declared("constant", "constant_power", "W")
         self._flops = self._require_declared("flops", FLOPS, "J/flop")
@@ -40,12 +40,12 @@ class RooflineLaw:
         self._double = self._double_precision()
         self._ports = {
             name: self._add("messages", place, watts, "W", span)
-            for name, (place, watts, span) in adapters(self.where, tree).items()
+            for name, (place, watts, span) in adapters(self.power_tree, tree).items()
         }
-        self._headroom = Headroom(self.where, options)
+        self._headroom = Headroom(self.power_tree, options)
 
     def _require_declared(self, cause: Cause, name: str, unit: Unit) -> Key:
-        place, value = self.where.require_declared_property(name, "power" if unit == "W" else "energy")
+        place, value = self.power_tree.require_declared_property(name, "power" if unit == "W" else "energy")
         return self._add(cause, place, value, unit, place.component.properties[name].span)
 
     def _add(self, cause: Cause, place: Place, rate: Expr, unit: Unit, span: Span | None) -> Key:
@@ -57,10 +57,12 @@ class RooflineLaw:
 
     def _double_precision(self) -> Expr | None:
         """Energy of a flop in double precision, relative to that of any flop; None where the machine does not say."""
-        place = self.where.places[self.terms[self._flops].path]
+        place = self.power_tree.places[self.terms[self._flops].path]
         if DOUBLE_FLOPS not in place.component.properties:
             return None
-        return graph.div(self.where.require_declared_property(DOUBLE_FLOPS, "energy")[1], self.terms[self._flops].rate)
+        return graph.div(
+            self.power_tree.require_declared_property(DOUBLE_FLOPS, "energy")[1], self.terms[self._flops].rate
+        )
 
     def amounts(self, cost: BlockCost) -> Totals:
         """Seconds, flops and bytes of one execution of the block by all its instances."""
@@ -69,7 +71,7 @@ class RooflineLaw:
 
     def waiting(self, cost: BlockCost) -> Expr:
         """Seconds by which a power cap makes the block longer."""
-        sockets = graph.ONE if self.where.socket is None else cost.instances.count_used(self.where.socket)
+        sockets = graph.ONE if self.power_tree.socket is None else cost.instances.count_used(self.power_tree.socket)
         return self._headroom.waiting(self.terms, {self._constant: sockets}, self._work(cost), sockets, cost.time)
 
     def _work(self, cost: BlockCost) -> Totals:
@@ -92,8 +94,8 @@ class RooflineLaw:
 
     def _charged_sockets(self, instances: Instances) -> Expr:
         """The sockets whose constant power is charged."""
-        if self.options.charged == "socket" or self.where.socket is None:
+        if self.options.charged == "socket" or self.power_tree.socket is None:
             return graph.ONE
         if self.options.charged == "machine":
-            return self.where.socket.count
-        return instances.count_used(self.where.socket)
+            return self.power_tree.socket.count
+        return instances.count_used(self.power_tree.socket)

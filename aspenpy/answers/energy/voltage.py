@@ -30,13 +30,13 @@ class Voltage(Record):
 def voltage_of(prediction: Prediction, clock: float | None = None) -> Voltage | None:
     """The voltage at the clock of the prediction or another one; None where the socket states no `voltage`. Raises
     AspenError where its cores state no clock, or `voltage_curve` is none of `CURVES`."""
-    where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
-    stated = where.stated(VOLTAGE, "power")
+    power_tree = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
+    stated = power_tree.stated(VOLTAGE, "power")
     if stated is None:
         return None
     parameter, lowest, declared = clock_range(prediction)
     clock = declared if clock is None else clock
-    curve = require_known_curve(where.central.component)
+    curve = require_known_curve(power_tree.central.component)
     formula = prediction.scope.formulas([stated], [parameter])[0]
     symbol = prediction.scope.symbol(parameter)
     with prediction.scope.locate_failures():

@@ -196,8 +196,8 @@ class Acee(LearntModel):
         def search(rest: Sequence[int]) -> list[int]:
             return self._choose_predictors(sheet.rows_at(rest), matrix[rest], target[rest])[0]
 
-        found = estimate_unseen_spread(matrix, target, folds, search, codes)
-        return [] if found is None else list(found)
+        unseen_spread = estimate_unseen_spread(matrix, target, folds, search, codes)
+        return [] if unseen_spread is None else list(unseen_spread)
 
     def values(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         import numpy as np

@@ -84,9 +84,11 @@ class BandwidthSensitivity(LearntModel):
         target = np.log(runtimes / runtimes[self._find_base_runs(sheet)])[asked]
         boosting, tried = Boosting(self.trees, self.depth, self.rate, self.subsample), []
         if self.search:
-            found = search_settings(matrix, target, GRID, self.subsample, self.watch)
-            boosting = found[0].boosting
-            tried = [[one.boosting.trees, one.boosting.depth, one.boosting.learning_rate, one.percent] for one in found]
+            validations = search_settings(matrix, target, GRID, self.subsample, self.watch)
+            boosting = validations[0].boosting
+            tried = [
+                [one.boosting.trees, one.boosting.depth, one.boosting.learning_rate, one.percent] for one in validations
+            ]
         chosen = {"trees": boosting.trees, "depth": boosting.depth, "rate": boosting.learning_rate}
         clocks = [name for name in CLOCKS if name in sheet.names]
         learnt = {"predictors": names, "clocks": clocks, "tried": tried, "chosen": chosen}

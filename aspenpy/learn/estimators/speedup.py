@@ -136,9 +136,9 @@ def compute_spots(
     return tuple(found)
 
 
-def find_sweet_spots(found: Sequence[Spot]) -> tuple[tuple[str, Spot], ...]:
+def find_sweet_spots(spots: Sequence[Spot]) -> tuple[tuple[str, Spot], ...]:
     """Spots of least time, energy and energy-delay product; none without energies."""
-    metered = [spot for spot in found if spot.energy is not None]
+    metered = [spot for spot in spots if spot.energy is not None]
     aims = ("time", "energy", "energy_delay") if metered else ()
     return tuple((aim.replace("_", "-"), min(metered, key=lambda spot: float(getattr(spot, aim)))) for aim in aims)
 
@@ -156,14 +156,14 @@ SWEET = (
 )
 
 
-def surface_tables(found: Sequence[Spot], what: str, key: str = "") -> tuple[Table, ...]:
+def surface_tables(spots: Sequence[Spot], what: str, key: str = "") -> tuple[Table, ...]:
     """Tables of speedups and, where there are energies, of sweet spots."""
-    clocks = list(dict.fromkeys(spot.clock for spot in found))
+    clocks = list(dict.fromkeys(spot.clock for spot in spots))
     columns = (Column("processors", "count"), *(Column(format_quantity(clock, "Hz"), "ratio") for clock in clocks))
-    counts = dict.fromkeys(spot.processors for spot in found)
-    rows = tuple((count, *(spot.speedup for spot in found if spot.processors == count)) for count in counts)
+    counts = dict.fromkeys(spot.processors for spot in spots)
+    rows = tuple((count, *(spot.speedup for spot in spots if spot.processors == count)) for count in counts)
     speedups = Table(columns, rows, title=f"speedup of {what}", key=f"speedup{key}")
-    best = find_sweet_spots(found)
+    best = find_sweet_spots(spots)
     if not best:
         return (speedups,)
     title = f"sweet spots of {what}, energies over those of one processor at the highest clock"

@@ -155,7 +155,7 @@ def predict_and_compare(
     if not places:
         fail("no-rows", f"no row is one to test with: `{split.test}` holds nowhere", sheet.span)
     rows, given = predict_rows(model, sheet, places, confidence, trained=False)
-    found = drop_repeats([*model.notes, *model.warn_outside_training(sheet.rows_at(places))])
+    diagnostics = drop_repeats([*model.notes, *model.warn_outside_training(sheet.rows_at(places))])
     return PredictionErrors(
         model,
         split,
@@ -165,7 +165,7 @@ def predict_and_compare(
         rows=tuple(rows),
         given=given,
         confidence=confidence,
-        diagnostics=tuple(found),
+        diagnostics=tuple(diagnostics),
     )
 
 

@@ -96,8 +96,8 @@ def read_measurements(
                 hint = "add a column `machine`, or give --machine"
                 fail("no-machine", message, cell.span, hint=hint, parents=cell.parents)
             value = read_amount(cell, name, sizes[name])
-            found = Measurement(name, value, settings, machine=where, socket=kind, row=cell.row, span=cell.span)
-            values.append(found)
+            measurement = Measurement(name, value, settings, machine=where, socket=kind, row=cell.row, span=cell.span)
+            values.append(measurement)
     return tuple(values)
 
 

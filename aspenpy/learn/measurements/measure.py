@@ -196,6 +196,6 @@ def find_perf() -> tuple[str | None, str | None]:
     return (program, None) if counted else (None, "perf counts no events here: they are not supported or not allowed")
 
 
-def tabulate_runs(found: Measured, labels: Mapping[str, Any]) -> list[dict[str, Any]]:
+def tabulate_runs(measured: Measured, labels: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The runs as rows of a tidy table."""
-    return [dict(labels) | {"run": number} | dict(run.values) for number, run in enumerate(found.runs, 1)]
+    return [dict(labels) | {"run": number} | dict(run.values) for number, run in enumerate(measured.runs, 1)]

@@ -97,11 +97,11 @@ def read_measurements(data: Data, columns: Mapping[str, str] | None = None) -> M
         refuse_foreign(path)
         data = Reader().read(path)
     if isinstance(data, Source):
-        found = recognise_format(data.text)
-        if found is not None:
+        tool_format = recognise_format(data.text)
+        if tool_format is not None:
             if columns:
-                fail("no-columns", f"--column renames columns of a table, and this is a file of {found.name}")
-            return found.read(data)._replace(parts=found.parts)
+                fail("no-columns", f"--column renames columns of a table, and this is a file of {tool_format.name}")
+            return tool_format.read(data)._replace(parts=tool_format.parts)
         if "," not in data.text.partition("\n")[0] and len(data.text.split("\n", 1)[0].split()) > 1:
             data = data.with_text("\n".join(",".join(line.split()) for line in data.text.split("\n")))
     return make_sheet(data, columns, MOST_ROWS, index="run")

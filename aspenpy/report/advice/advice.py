@@ -205,9 +205,9 @@ def list_assumptions(advice: Advice) -> list[Block]:
     if advice.space.machine.absent:
         names = ", ".join(COMPONENTS[name].title for name in advice.space.machine.absent)
         items.append((f"The machine model does not state {names}: not varied.",))
-    given: list[Words] = [(Code(f"{name} = {value}"), " was set.") for name, value in advice.case.set.items()]
+    texts: list[Words] = [(Code(f"{name} = {value}"), " was set.") for name, value in advice.case.set.items()]
     said: list[Any] = [(f"{item.severity}: {item.message}",) for item in advice.space.prediction.diagnostics]
-    return [Section("What was assumed", "assumed"), BulletList((*items, *given, *said))]
+    return [Section("What was assumed", "assumed"), BulletList((*items, *texts, *said))]
 
 
 def appendix(advice: Advice) -> list[Block]:

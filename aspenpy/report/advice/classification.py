@@ -47,10 +47,10 @@ def heading(classified: Classified) -> str:
     return f"{where}: bound by {whole.bound} ({_format_part(whole, 'time')} of the runtime){in_energy}"
 
 
-def _format_part(found: Classification, of: str) -> str:
+def _format_part(classification: Classification, of: str) -> str:
     """The share of the class that bounds it, over all components."""
-    bound = found.bound if of == "time" else found.energy_bound
-    return format_share(sum(getattr(item, of) or 0.0 for item in found.shares if item.bound == bound))
+    bound = classification.bound if of == "time" else classification.energy_bound
+    return format_share(sum(getattr(item, of) or 0.0 for item in classification.shares if item.bound == bound))
 
 
 SHARES = (

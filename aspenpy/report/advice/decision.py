@@ -113,8 +113,8 @@ def _decision_columns() -> tuple[Column, ...]:
 class _Bound:
     """A limit that binds, with its decision."""
 
-    def __init__(self, decision: Decision, found: BindingLimit) -> None:
-        self.decision, self.found = decision, found
+    def __init__(self, decision: Decision, binding_limit: BindingLimit) -> None:
+        self.decision, self.found = decision, binding_limit
         self.input = decision.title or None
 
     def objective(self, value: float) -> str:

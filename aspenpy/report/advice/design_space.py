@@ -309,11 +309,11 @@ def draw(space: DesignSpace) -> Any:
     """A matplotlib figure: a heat map of the pairs for each metric."""
     from matplotlib.figure import Figure
 
-    found = _all_effects(space)
+    rankings = _all_effects(space)
     size = 2.4 + 0.32 * len(space.ranges)
-    figure = Figure(figsize=(len(found) * size, size), layout="constrained")
-    panels = figure.subplots(1, len(found), squeeze=False)[0]
-    for axes, effects in zip(panels, found, strict=True):
+    figure = Figure(figsize=(len(rankings) * size, size), layout="constrained")
+    panels = figure.subplots(1, len(rankings), squeeze=False)[0]
+    for axes, effects in zip(panels, rankings, strict=True):
         names, values = heat_map(effects)
         axes.imshow(values, cmap=MAP, vmin=0, vmax=1)
         axes.set_xticks(range(len(names)), map(drop_middle, names), rotation=90)

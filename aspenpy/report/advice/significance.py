@@ -42,61 +42,63 @@ NUMBERS = make_columns("metric count partition xie_beni chosen")
 APART = make_columns("component metric counters model")
 
 
-def report_significance(found: Significant) -> Report:
+def report_significance(significant: Significant) -> Report:
     """Shares of the components, by counters and by the model; the counters and their clusters; what disagrees."""
     metrics: tuple[MetricName, ...] = ("runtime", "energy")
-    named = tuple(item for item in found.significances if item.share > 0)
-    text = [part for metric in metrics for part in _metric_tables(found, metric)]
+    named = tuple(item for item in significant.significances if item.share > 0)
+    text = [part for metric in metrics for part in _metric_tables(significant, metric)]
     data: dict[str, Any] = {
-        "application": found.space.case.application.name,
-        "machine": found.space.case.required_machine.name,
-        "samples": [{name: getattr(item.samples, name) for name in item.samples._fields} for item in found.evidences],
-        "fuzziness": found.options.fuzziness,
+        "application": significant.space.case.application.name,
+        "machine": significant.space.case.required_machine.name,
+        "samples": [
+            {name: getattr(item.samples, name) for name in item.samples._fields} for item in significant.evidences
+        ],
+        "fuzziness": significant.options.fuzziness,
     }
     counters = [
         (each.metric, item.name, list(item.known), item.share, dict(item.memberships))
-        for each in found.evidences
+        for each in significant.evidences
         for item in each.counters
     ]
     numbers = [
         (each.metric, item.count, item.partition, item.xie_beni, item.chosen)
-        for each in found.evidences
+        for each in significant.evidences
         for item in each.numbers
     ]
     parts: tuple[Part, ...] = (
         *text,
-        *map(_describe_disagreement, found.disagreements),
+        *map(_describe_disagreement, significant.disagreements),
         make_table(ROWS, named, "significances", media=JSON + CSV),
         Table(COUNTERS, tuple(counters), key="counters", media=JSON),
         Table(NUMBERS, tuple(numbers), key="clusters", media=JSON),
-        make_table(APART, found.disagreements, "disagreements", media=JSON),
+        make_table(APART, significant.disagreements, "disagreements", media=JSON),
     )
-    return Report("significance/1", _write_heading(found), data, parts, found.diagnostics)
+    return Report("significance/1", _write_heading(significant), data, parts, significant.diagnostics)
 
 
 register_report(Significant, report_significance)
 
 
-def _write_heading(found: Significant) -> str:
-    where = found.space.prediction.where
-    first = [_largest_component(found, metric) for metric in ("runtime", "energy")]
+def _write_heading(significant: Significant) -> str:
+    where = significant.space.prediction.where
+    first = [_largest_component(significant, metric) for metric in ("runtime", "energy")]
     said = [
         f"{metric} goes most with {name}" for metric, name in zip(("runtime", "energy"), first, strict=True) if name
     ]
     return f"{where}: {', '.join(said)}" if said else f"{where}: nothing that can be varied matters"
 
 
-def _largest_component(found: Significant, metric: str) -> str | None:
+def _largest_component(significant: Significant, metric: str) -> str | None:
     """The component with the largest share, by counters where there are any."""
-    kinds = [[item for item in found.significances if (item.metric, item.evidence) == (metric, kind) and item.share > 0]
-             for kind in ("counters", "model")]  # fmt: skip
+    shown = [item for item in significant.significances if item.metric == metric and item.share > 0]
+    kinds = [[item for item in shown if item.evidence == kind] for kind in ("counters", "model")]
     return next((f"the {title_of(items[0].component)}" for items in kinds if items and items[0].component), None)
 
 
-def _metric_tables(found: Significant, metric: MetricName) -> list[Part]:
+def _metric_tables(significant: Significant, metric: MetricName) -> list[Part]:
     """Tables of the runtime, or of the energy."""
-    evidence = next((item for item in found.evidences if item.metric == metric), None)
-    model = {item.component: item for item in found.by_model if item.metric == metric and item.share >= LEAST}
+    evidence = next((item for item in significant.evidences if item.metric == metric), None)
+    model = {item.component: item for item in significant.by_model if item.metric == metric and item.share >= LEAST}
     counted = {
         item.component: item for item in (() if evidence is None else evidence.significances) if item.share >= LEAST
     }
@@ -105,7 +107,7 @@ def _metric_tables(found: Significant, metric: MetricName) -> list[Part]:
     if evidence is not None:
         heads += [
             Column("counters", "share"),
-            Column("95 %" if found.options.target.confidence == 0.95 else "interval"),
+            Column("95 %" if significant.options.target.confidence == 0.95 else "interval"),
         ]
     heads += [Column("model", "share")]
     rows = []
@@ -170,9 +172,9 @@ def _describe_disagreement(item: Disagreement) -> Paragraph:
 # -- as a section of the document ------------------------------------------------------------------
 
 
-def significance_blocks(found: Significant) -> list[Block]:
+def significance_blocks(significant: Significant) -> list[Block]:
     """The section on counters; empty without any: the model's own sensitivities stand in the section before."""
-    if not found.evidences:
+    if not significant.evidences:
         return []
     note = (
         "Counters are what the processor counted in measured runs: instructions, bytes, misses. A component's share is "
@@ -180,14 +182,14 @@ def significance_blocks(found: Significant) -> list[Block]:
         "parts of what all change."
     )
     blocks: list[Block] = [Section("What was measured", "counters"), Sentence((note,))]
-    blocks += [BulletList(tuple(_disagreement_sentences(found)))]
-    for each in found.evidences:
-        blocks += _evidence_blocks(found, each)
+    blocks += [BulletList(tuple(_disagreement_sentences(significant)))]
+    for each in significant.evidences:
+        blocks += _evidence_blocks(significant, each)
     return blocks
 
 
-def _disagreement_sentences(found: Significant) -> list[Words]:
-    if not found.disagreements:
+def _disagreement_sentences(significant: Significant) -> list[Words]:
+    if not significant.disagreements:
         return [("Counters and model agree on what matters.",)]
     return [
         (
@@ -197,12 +199,15 @@ def _disagreement_sentences(found: Significant) -> list[Words]:
             link_text(format_share(item.model), "significance"),
             " by the model, among the components that these counters can tell.",
         )
-        for item in found.disagreements
+        for item in significant.disagreements
     ]
 
 
-def _evidence_blocks(found: Significant, each: CounterEvidence) -> list[Block]:
-    names = {"counters": each.significances, "model": tuple(it for it in found.by_model if it.metric == each.metric)}
+def _evidence_blocks(significant: Significant, each: CounterEvidence) -> list[Block]:
+    names = {
+        "counters": each.significances,
+        "model": tuple(it for it in significant.by_model if it.metric == each.metric),
+    }
     counters, model = ({item.component: item for item in items} for items in names.values())
     components = sorted({*counters, *model}, key=lambda name: -max(_share_of(counters, name), _share_of(model, name)))
     rows = [

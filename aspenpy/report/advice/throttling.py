@@ -37,8 +37,8 @@ def report_throttling(throttled: Throttled) -> Report:
 register_report(Throttled, report_throttling)
 
 
-def _interval_fields(found: Sampled) -> dict[str, float]:
-    return {name: getattr(found, name) for name in ("stated", "mean", "low", "high", "count")}
+def _interval_fields(sampled: Sampled) -> dict[str, float]:
+    return {name: getattr(sampled, name) for name in ("stated", "mean", "low", "high", "count")}
 
 
 def heading(throttled: Throttled) -> str:
@@ -135,8 +135,8 @@ def _note_below_declared(throttled: Throttled) -> list[str]:
     return [f"Extrapolated, below the lowest that the machine declares: {', '.join(found)}."] if found else []
 
 
-def _format_interval(found: Sampled, unit: str) -> str:
-    low, high, stated = (format_quantity(value, unit) for value in (found.low, found.high, found.stated))
+def _format_interval(sampled: Sampled, unit: str) -> str:
+    low, high, stated = (format_quantity(value, unit) for value in (sampled.low, sampled.high, sampled.stated))
     return f"{low} to {high} instead of {stated}"
 
 

@@ -89,8 +89,8 @@ CLAIMS = (
 SURER = "Which of two configurations is better is surer than either number: both err in the same direction."
 
 
-def ends(found: Sampled, unit: str, between: str = " to ") -> str:
-    return f"{format_quantity(found.low, unit)}{between}{format_quantity(found.high, unit)}"
+def ends(sampled: Sampled, unit: str, between: str = " to ") -> str:
+    return f"{format_quantity(sampled.low, unit)}{between}{format_quantity(sampled.high, unit)}"
 
 
 def sure_blocks(uncertain: Uncertain) -> list[Block]:

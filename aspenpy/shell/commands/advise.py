@@ -230,13 +230,13 @@ def _run_throttle(case: Case, options: AdviceOptions, arguments: Arguments) -> i
 
 
 def _run_all(case: Case, options: AdviceOptions, arguments: Arguments) -> int:
-    found = advise_case(case, options, report_activity)
+    advice = advise_case(case, options, report_activity)
     if arguments.output:
-        write_document(found, arguments)
+        write_document(advice, arguments)
         if arguments.format == "table" or arguments.output == STANDARD_OUTPUT:
-            report(found.report().diagnostics or ())
+            report(advice.report().diagnostics or ())
             return 0
-    return deliver(found.report(), arguments, lambda: draw_space(found.space))
+    return deliver(advice.report(), arguments, lambda: draw_space(advice.space))
 
 
 _ANSWERS: dict[str, Callable[[Case, AdviceOptions, Arguments], int]] = {

@@ -49,13 +49,13 @@ def run_check(arguments: Arguments) -> int:
 COLUMNS = make_columns("severity code message file line column end_line end_column hint")
 
 
-def conclude(found: list[Diagnostic], arguments: Arguments) -> int:
+def conclude(diagnostics: list[Diagnostic], arguments: Arguments) -> int:
     """Writes what was found and how much that is, and returns the exit status."""
-    counted = Counter(diagnostic.severity for diagnostic in found)
-    objects = [diagnostic.to_json() for diagnostic in found]
+    counted = Counter(diagnostic.severity for diagnostic in diagnostics)
+    objects = [diagnostic.to_json() for diagnostic in diagnostics]
     rows = tuple(tuple(item[column.name] for column in COLUMNS) for item in objects)
     counts = f"{_count_in_words(counted['error'], 'error')}, {_count_in_words(counted['warning'], 'warning')}"
-    listed = (Findings(tuple(found)),) if found else ()
+    listed = (Findings(tuple(diagnostics)),) if diagnostics else ()
     parts = (*listed, Paragraph(counts), Table(COLUMNS, rows, media=CSV))
     data = {"errors": counted["error"], "warnings": counted["warning"], "diagnostics": objects}
     deliver(Report("check/1", "", data, parts), arguments)

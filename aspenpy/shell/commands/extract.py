@@ -166,7 +166,7 @@ def run_extract(arguments: Arguments) -> int:
         *([f"-std={arguments.std}"] if arguments.std else []),
     )
     recipe = _read_recipe(arguments)
-    found = extract(
+    extraction = extract(
         arguments.sources,
         level=arguments.level or level_of_flags(() if recipe is None else recipe.options) or "source",
         functions=tuple(arguments.functions),
@@ -177,20 +177,20 @@ def run_extract(arguments: Arguments) -> int:
         recipe=recipe,
     )
     if arguments.output is not None:
-        write_whole(arguments.output, found.text)
+        write_whole(arguments.output, extraction.text)
     if arguments.format != DEFAULT_FORMAT:
-        return deliver(found.report(), arguments)
-    report(found.diagnostics[:MOST_SHOWN])
-    if len(found.diagnostics) > MOST_SHOWN:
-        complain_in_lines(f"and {len(found.diagnostics) - MOST_SHOWN} more; --format json has all")
+        return deliver(extraction.report(), arguments)
+    report(extraction.diagnostics[:MOST_SHOWN])
+    if len(extraction.diagnostics) > MOST_SHOWN:
+        complain_in_lines(f"and {len(extraction.diagnostics) - MOST_SHOWN} more; --format json has all")
     if arguments.output is None:
-        show_source(found.text)
+        show_source(extraction.text)
     else:
         report_written(arguments.output)
-        if found.reconciliation is not None:
-            emit(found.reconciliation.summary())
-        if found.left():
-            emit(f"open parameters: {found.summary()}")
+        if extraction.reconciliation is not None:
+            emit(extraction.reconciliation.summary())
+        if extraction.left():
+            emit(f"open parameters: {extraction.summary()}")
     return 0
 
 

@@ -151,15 +151,15 @@ def _validate_profile(arguments: Arguments) -> int:
     kernel = only_entry(application, arguments.kernel)
     case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
     pairs = split_pairs("--map", "REGION=KERNEL, such as triad_loop=triad", arguments.map)
-    found = compare_profile(case, arguments.profile, pairs, limit)
-    deliver(found.report(), arguments)
+    validation = compare_profile(case, arguments.profile, pairs, limit)
+    deliver(validation.report(), arguments)
     for path in arguments.report:
         if path.endswith(".xml"):
-            write_whole(path, write_profile_verdicts(found))
+            write_whole(path, write_profile_verdicts(validation))
             report_written(path)
         else:
-            write_page(path, found.report(), None)
-    return 1 if found.failed else 0
+            write_page(path, validation.report(), None)
+    return 1 if validation.failed else 0
 
 
 def _report_placeholders(case: Case, left: Sequence[Hole], refused: bool) -> None:
@@ -195,15 +195,15 @@ def _compile_options(arguments: Arguments) -> CompileOptions:
     found = read_compile_options(find_units(arguments.sources)[0].path, program_of_command(arguments.run))
     message = f"extracted with --as {found.level}: {found.said_by}"
     report([Diagnostic("level", message, hint="--as names another", severity="note")])
-    return found
+    return compile_options
 
 
-def _find_recipe(found: CompileOptions, machine: Machine) -> Recipe | None:
+def _find_recipe(compile_options: CompileOptions, machine: Machine) -> Recipe | None:
     """The recipe by which the program is compiled; None unless the machine takes cycles of compiled loops."""
     takes = any(MODEL in component.properties for component in machine.components.values())
-    if not takes or find_simulator() is None or shutil.which("gcc") is None or found is NO_OPTIONS:
+    if not takes or find_simulator() is None or shutil.which("gcc") is None or compile_options is NO_OPTIONS:
         return None
-    return Recipe(found.options or ("-O2",))
+    return Recipe(compile_options.options or ("-O2",))
 
 
 def _extract_model(arguments: Arguments, machine: Machine) -> tuple[Application, tuple[Hole, ...]]:

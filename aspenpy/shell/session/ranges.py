@@ -62,18 +62,18 @@ def read_interval(span: Span, state: SessionState) -> Range:
     return wanted
 
 
-def _read_range(found: Axis, span: Span, state: SessionState) -> Range:
-    name = _name_of_parameter(found, state)
-    if found.is_real or not 2 <= (found.count or 2) <= MOST_VALUES:
+def _read_range(axis: Axis, span: Span, state: SessionState) -> Range:
+    name = _name_of_parameter(axis, state)
+    if axis.is_real or not 2 <= (axis.count or 2) <= MOST_VALUES:
         refuse_line(f"log, lin, pow2, whole, or how many values from 2 to {MOST_VALUES:,}", span, USAGE)
-    if found.low is None or found.high is None:
+    if axis.low is None or axis.high is None:
         low, high = _find_declared_range(name, span, state)
     else:
-        low, high = evaluate_number(found.low, state), evaluate_number(found.high, state)
+        low, high = evaluate_number(axis.low, state), evaluate_number(axis.high, state)
     if low >= high:
         fail("empty-range", f"the range is empty: {float(low):.6g} is not below {float(high):.6g}", span)
-    pow2 = found.spacing == "pow2"
-    log = pow2 or found.log(low, high)
+    pow2 = axis.spacing == "pow2"
+    log = pow2 or axis.log(low, high)
     if log and low <= 0:
         fail("bad-range", f"equal ratios cannot begin at {float(low):.6g}", span, hint="begin above 0, or say :lin")
     return Range(
@@ -81,17 +81,17 @@ def _read_range(found: Axis, span: Span, state: SessionState) -> Range:
         high,
         log,
         name=name,
-        declared=found.declared,
+        declared=axis.declared,
         span=span,
-        whole=bool(found.whole),
-        count=found.count,
+        whole=bool(axis.whole),
+        count=axis.count,
         pow2=pow2,
     )
 
 
-def _name_of_parameter(found: Axis, state: SessionState) -> str:
-    assert found.name_span is not None
-    return find_parameter(found.name_span, state)
+def _name_of_parameter(axis: Axis, state: SessionState) -> str:
+    assert axis.name_span is not None
+    return find_parameter(axis.name_span, state)
 
 
 def find_parameter(span: Span, state: SessionState) -> str:
