@@ -88,13 +88,13 @@ class Scaled(Result):
             fail("no-network", message, root.name_span, hint="name a cluster, or give the machine an interconnect")
         modes: tuple[Mode, ...] = ("strong", "weak") if self.problem.size else ("strong",)
         self.scalings = tuple(
-            self._scalability(configuration, settings, mode)
+            self._scale(configuration, settings, mode)
             for settings in self.inputs
             for configuration in configurations
             for mode in modes
         )
 
-    def _case(self, configuration: Configuration, settings: Mapping[str, Setting]) -> Case:
+    def _configure(self, configuration: Configuration, settings: Mapping[str, Setting]) -> Case:
         """The case with the values and parts of a configuration."""
         machine = self.case.required_machine
         for component, name in configuration.parts.items():
@@ -108,8 +108,8 @@ class Scaled(Result):
                 values[parameter.sets] = int(number) if number.is_integer() else number
         return self.case.changed(machine=machine).with_set({**values, **settings})
 
-    def _scalability(self, configuration: Configuration, settings: Mapping[str, Setting], mode: Mode) -> Scalability:
-        case, places = self._on_nodes(self._case(configuration, settings))
+    def _scale(self, configuration: Configuration, settings: Mapping[str, Setting], mode: Mode) -> Scalability:
+        case, places = self._on_nodes(self._configure(configuration, settings))
         scaling = Scaling(
             case,
             [self._ranks_on(places)],

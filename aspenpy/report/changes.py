@@ -101,12 +101,12 @@ SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-
 
 
 def _as_sarif(item: Change) -> dict[str, object]:
-    found: dict[str, object] = {"ruleId": item.quantity, "level": "error", "message": {"text": item.sentence}}
+    result: dict[str, object] = {"ruleId": item.quantity, "level": "error", "message": {"text": item.sentence}}
     file, _, line = item.line.rpartition(":")
     if file and line.isdigit():
         place = {"artifactLocation": {"uri": file.replace("\\", "/")}, "region": {"startLine": int(line)}}
-        found["locations"] = [{"physicalLocation": place}]
-    return found
+        result["locations"] = [{"physicalLocation": place}]
+    return result
 
 
 WRITERS: dict[str, Callable[[Sequence[VersionChanges]], str]] = {

@@ -158,7 +158,7 @@ class Store:
         return self._file(start).exists()
 
     def _start(self, number: int) -> int:
-        case, blocks = self.plan.place(number)
+        case, blocks = self.plan.locate(number)
         return case * self.study.points_of_case + self.plan.blocks[blocks[0]][0]
 
     def _file(self, start: int) -> Path:

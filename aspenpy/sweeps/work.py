@@ -171,10 +171,10 @@ class Blocks:
 
     def __init__(self, shape: Sequence[int], most: int) -> None:
         self.shape = tuple(shape)
-        behind = [prod(self.shape[index + 1 :]) for index in range(len(self.shape))]
-        self._cut = next((index for index, size in enumerate(behind) if size <= most), 0)
-        self._rows = max(1, most // behind[self._cut])
-        self._behind = behind[self._cut]
+        points_in_row = [prod(self.shape[index + 1 :]) for index in range(len(self.shape))]
+        self._cut = next((index for index, size in enumerate(points_in_row) if size <= most), 0)
+        self._points_in_row = points_in_row[self._cut]
+        self._rows = max(1, most // self._points_in_row)
         self._stretches = -(-self.shape[self._cut] // self._rows)
         self.count = prod(self.shape[: self._cut]) * self._stretches
 
@@ -183,7 +183,7 @@ class Blocks:
         outer, inner = divmod(number, self._stretches)
         first = inner * self._rows
         rows = min(self._rows, self.shape[self._cut] - first)
-        start = (outer * self.shape[self._cut] + first) * self._behind
+        start = (outer * self.shape[self._cut] + first) * self._points_in_row
         slices = [slice(first, first + rows), *(slice(None) for _ in self.shape[self._cut + 1 :])]
         for size in reversed(self.shape[: self._cut]):
             outer, index = divmod(outer, size)
@@ -209,20 +209,22 @@ class StretchPlan:
     def __init__(self, cases: int, grid: Sequence[int], block: int, stretch: int) -> None:
         self.cases = cases
         self.blocks = Blocks(grid or (1,), block)
-        self._each = max(1, -(-stretch // block))
-        self.of_case = -(-self.blocks.count // self._each)
+        self._blocks_per_stretch = max(1, -(-stretch // block))
+        self.of_case = -(-self.blocks.count // self._blocks_per_stretch)
         self.count = cases * self.of_case
 
-    def place(self, stretch: int) -> tuple[int, range]:
+    def locate(self, stretch: int) -> tuple[int, range]:
         """The case of a stretch, and the numbers of its blocks."""
         case, number = divmod(stretch, self.of_case)
-        return case, range(number * self._each, min((number + 1) * self._each, self.blocks.count))
+        return case, range(
+            number * self._blocks_per_stretch, min((number + 1) * self._blocks_per_stretch, self.blocks.count)
+        )
 
     def size(self, stretch: int) -> int:
         """Number of points of the stretch."""
-        _, blocks = self.place(stretch)
-        behind = self.blocks[blocks.stop][0] if blocks.stop < self.blocks.count else prod(self.blocks.shape)
-        return behind - self.blocks[blocks.start][0]
+        _, blocks = self.locate(stretch)
+        end = self.blocks[blocks.stop][0] if blocks.stop < self.blocks.count else prod(self.blocks.shape)
+        return end - self.blocks[blocks.start][0]
 
 
 class WorkerTask(NamedTuple):
@@ -257,7 +259,7 @@ class Worker:
             return self._compute(number, into)
 
     def _compute(self, number: int, into: Floats | None) -> Stretch:
-        case, blocks = self.plan.place(number)
+        case, blocks = self.plan.locate(number)
         sheet = self._sheet(case)
         size, first = self.plan.size(number), self.plan.blocks[blocks.start][0]
         begin = case * prod(self.work.grid) + first
@@ -265,12 +267,12 @@ class Worker:
         reasons: Reasons | None = None
         for block in blocks:
             start, slices = self.plan.blocks[block]
-            behind = self.plan.blocks[block + 1][0] if block + 1 < blocks.stop else first + size
-            here = slice(start - first, behind - first)
-            failed = sheet.block(slices, [row[here] for row in values])
+            end = self.plan.blocks[block + 1][0] if block + 1 < blocks.stop else first + size
+            part = slice(start - first, end - first)
+            failed = sheet.block(slices, [row[part] for row in values])
             if failed is not None:
                 reasons = numpy.zeros(size, dtype=numpy.uint8) if reasons is None else reasons
-                reasons[here] = failed
+                reasons[part] = failed
         return Stretch(begin, values, reasons)
 
     def _sheet(self, case: int) -> PointSheet:

@@ -88,12 +88,12 @@ def check_plausibility(machine: Machine) -> list[Diagnostic]:
         item
         for node in machine.node.components
         if node.name in machine.components
-        for item in _Component(machine, machine.components[node.name]).warnings()
+        for item in _ComponentNumbers(machine, machine.components[node.name]).warnings()
     ]
     return [*diagnostics, *_warn_counts(machine), *_warn_rates(machine), *drop_repeats(_warn_orders(machine))]
 
 
-class _Component:
+class _ComponentNumbers:
     """The numbers of one kind of component."""
 
     def __init__(self, machine: Machine, component: Component) -> None:
@@ -199,7 +199,7 @@ def _warn_orders(machine: Machine) -> Iterator[Diagnostic]:
         part_of_it = any("core_bandwidth" in place.component.properties for place in units)
         memories = [place for place in places if place.component.type == "memory" and not part_of_it][:1]
         levels = [
-            (_Component(machine, place.component), _value_of(machine, place.count))
+            (_ComponentNumbers(machine, place.component), _value_of(machine, place.count))
             for place in (*(level.place for level in levels_of(machine, socket)), *memories)
         ]
         for order in ORDERS:
@@ -211,7 +211,7 @@ def _warn_orders(machine: Machine) -> Iterator[Diagnostic]:
             yield from _warn_out_of_order(order, amounts)
 
 
-def _warn_out_of_order(order: HierarchyOrder, levels: list[tuple[_Component, Any]]) -> Iterator[Diagnostic]:
+def _warn_out_of_order(order: HierarchyOrder, levels: list[tuple[_ComponentNumbers, Any]]) -> Iterator[Diagnostic]:
     for (inner, inside), (outer, outside) in pairwise(levels):
         first, last = (inside, outside) if order.rises else (outside, inside)
         if first > last * (1 + TOLERANCE):
@@ -229,40 +229,40 @@ def _warn_rates(machine: Machine) -> Iterator[Diagnostic]:
     """Warns of implausible rates, once for each component that serves something."""
     served: dict[tuple[str, str], list[Peak]] = {}
     for peak in peaks(machine, everywhere=True):
-        path = served.setdefault((peak.path[-1], peak.resource), [])
-        if not path or path[0].path == peak.path:
-            path.append(peak)
-    for (name, resource), found in served.items():
+        of_component = served.setdefault((peak.path[-1], peak.resource), [])
+        if not of_component or of_component[0].path == peak.path:
+            of_component.append(peak)
+    for (name, resource), rated_peaks in served.items():
         component = machine.components[name]
-        known = _Component(machine, component)
+        numbers = _ComponentNumbers(machine, component)
         span = component.resources[resource].name_span
         if resource == "flops":
-            yield from _warn_peak(known, found, span)
-            yield from _warn_slower(found, span)
+            yield from _warn_peak(numbers, rated_peaks, span)
+            yield from _warn_slower(rated_peaks, span)
         else:
-            yield from _warn_transfer(known, resource, found, span)
+            yield from _warn_transfer(numbers, resource, rated_peaks, span)
 
 
-def _warn_peak(known: _Component, found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
-    rated = [peak for peak in found if peak.limit and not peak.is_tensor]
-    if not rated or not known.values.keys() >= {"clock", "issue"}:
+def _warn_peak(numbers: _ComponentNumbers, rated_peaks: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
+    rated = [peak for peak in rated_peaks if peak.limit and not peak.is_tensor]
+    if not rated or not numbers.values.keys() >= {"clock", "issue"}:
         return
     best = max(rated, key=lambda peak: peak.limit or 0)
-    width, gain = known.values.get("simd_width", 1), known.values.get("fma_gain", 1)
-    allowed = known.values["clock"] * known.values["issue"] * width * gain
+    width, gain = numbers.values.get("simd_width", 1), numbers.values.get("fma_gain", 1)
+    allowed = numbers.values["clock"] * numbers.values["issue"] * width * gain
     if best.limit is not None and best.limit > allowed * (1 + TOLERANCE):
-        product = " x ".join(name for name in ("clock", "issue", "simd_width", "fma_gain") if name in known.values)
+        product = " x ".join(name for name in ("clock", "issue", "simd_width", "fma_gain") if name in numbers.values)
         message = (
-            f"core `{known.component.name}` does {format_quantity(best.limit, 'flop/s')}{_describe_peak(best)}, and "
+            f"core `{numbers.component.name}` does {format_quantity(best.limit, 'flop/s')}{_describe_peak(best)}, and "
             f"{product} "
             f"allow {format_quantity(allowed, 'flop/s')}"
         )
         yield warning("above-peak", message, span)
 
 
-def _warn_slower(found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
+def _warn_slower(rated_peaks: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
     """Vectors and fused operations that cost time."""
-    rates = {peak.traits: peak.limit for peak in found}
+    rates = {peak.traits: peak.limit for peak in rated_peaks}
     for trait in ("simd", "fmad"):
         for traits, rate in rates.items():
             without = rates.get(tuple(name for name in traits if name != trait))
@@ -274,13 +274,15 @@ def _warn_slower(found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
                 break
 
 
-def _warn_transfer(known: _Component, resource: str, found: list[Peak], span: Span | None) -> Iterator[Diagnostic]:
-    best = max((peak for peak in found if peak.limit), key=lambda peak: peak.limit or 0, default=None)
-    bandwidth = known.values.get("bandwidth")
+def _warn_transfer(
+    numbers: _ComponentNumbers, resource: str, rated_peaks: list[Peak], span: Span | None
+) -> Iterator[Diagnostic]:
+    best = max((peak for peak in rated_peaks if peak.limit), key=lambda peak: peak.limit or 0, default=None)
+    bandwidth = numbers.values.get("bandwidth")
     if best is None or best.limit is None or bandwidth is None or best.limit <= bandwidth * (1 + TOLERANCE):
         return
     message = (
-        f"{known.component.type} `{known.component.name}` serves {resource} at {format_quantity(best.limit, 'B/s')}"
+        f"{numbers.component.type} `{numbers.component.name}` serves {resource} at {format_quantity(best.limit, 'B/s')}"
         f"{_describe_peak(best)}, above its bandwidth of {format_quantity(bandwidth, 'B/s')}"
     )
     yield warning("above-bandwidth", message, span)

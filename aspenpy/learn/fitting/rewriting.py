@@ -165,7 +165,7 @@ def rewrite_machine(
             fail("not-rewritten", f"`{name}` is not a parameter of machine `{machine.name}`")
         span = node.value.span.resolve()
         changes.setdefault(source_key(span.source), []).append((span, write_value(value, node)))
-    changes = {key: [*own, *replace_comments(own, origin)] for key, own in changes.items()}
+    changes = {key: [*edits, *replace_comments(edits, origin)] for key, edits in changes.items()}
     reader, top = Reader(allow_outside=allow_outside), where.resolve().source
     text = apply_changes(top, top, changes, reader, frozenset()) or top.text
     made = load_machine(Source(text, path, os.path.realpath(path)), Reader(allow_outside=allow_outside))
@@ -184,12 +184,12 @@ def apply_changes(
     source: Source, top: Source, changes: Mapping[str, list[Change]], reader: Reader, above: frozenset[str]
 ) -> str | None:
     """The text with its changes, files with changes in the place of their includes; None where nothing changes."""
-    own = list(changes.get(source_key(source), ()))
+    edits = list(changes.get(source_key(source), ()))
     for found in INCLUDE.finditer(source.text):
         inner = reader.include(found["quoted"] or found["plain"], source, top)
         if source_key(inner) in above:
             continue
         text = apply_changes(inner, top, changes, reader, above | {source_key(source)})
         if text is not None:
-            own.append((Span(source, found.start(), found.end()), text.rstrip("\n")))
-    return splice(source.text, own) if own else None
+            edits.append((Span(source, found.start(), found.end()), text.rstrip("\n")))
+    return splice(source.text, edits) if edits else None
