@@ -83,7 +83,7 @@ as their number: its misses are the sum over all of them."""
 
 
 def count_samples(structures: int) -> int:
-    """Lines that stand for all of an array, where there are more, beside so many structures."""
+    """Lines that stand for all of an array, where there are more, beside `structures` structures."""
     return SAMPLES * MANY_STRUCTURES // max(structures, MANY_STRUCTURES)
 
 
@@ -426,7 +426,7 @@ def _most_lines(walk: Walk, cache: Cache) -> int:
 
 
 def _sample_visits(own: Walk, trips: Sequence[int], cache: Cache, samples: int) -> Visits:
-    """Visits of lines of a walk, all or so many."""
+    """Visits of lines of a walk, all of them or `samples`."""
     runs, line = cache.join_runs(own, own.inner), cache.line
     is_dense = own.stride < runs.length + line
     length = runs.length + own.stride * (own.trips - 1) if is_dense else runs.length
@@ -455,7 +455,7 @@ def _sample_visits(own: Walk, trips: Sequence[int], cache: Cache, samples: int) 
 
 @lru_cache(maxsize=100)
 def _sample_iterations(counts: tuple[int, ...], samples: int) -> list[Any]:
-    """Iterations of some loops: all, or so many spread evenly."""
+    """Iterations of some loops: all of them, or `samples` spread evenly."""
     if math.prod(counts) <= samples:
         return [places.ravel() for places in numpy.indices(counts)]
     shares = _kronecker_points(len(counts))[:, :samples]
