@@ -7,31 +7,31 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
-    "advice": 4245,
-    "answers": 12210,
-    "assembly": 880,
+    "advice": 4265,
+    "answers": 12356,
+    "assembly": 872,
     "cost": 14640,
-    "editor": 2750,
-    "engine": 2310,
-    "explore": 4290,
-    "expr": 6240,
+    "editor": 2741,
+    "engine": 2302,
+    "explore": 4316,
+    "expr": 6247,
     "extract": 20620,
-    "generate": 850,
-    "language": 4925,
-    "learn": 7950,
+    "generate": 840,
+    "language": 4944,
+    "learn": 7952,
     "models": 3940,
-    "other": 1065,
+    "other": 1078,
     "page": 645,
-    "probe": 2070,
-    "report": 9830,
-    "shell": 7525,
-    "sweeps": 2620,
-    "tables": 1630,
-    "traces": 1570,
+    "probe": 2054,
+    "report": 9859,
+    "shell": 7519,
+    "sweeps": 2619,
+    "tables": 1624,
+    "traces": 1567,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 112_720
+MOST_IN_ALL = 113_005
 
 
 def room_of(file: Path) -> str:
