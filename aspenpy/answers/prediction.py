@@ -17,7 +17,6 @@ from aspenpy.answers.data_warnings import (
 )
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.occupancy import Width, instances_of_blocks, warn_of_idle_cores, warn_of_unplaced_blocks
-from aspenpy.answers.prepared import Prepared
 from aspenpy.answers.samples import RuntimeSamples, sample
 from aspenpy.cost.prices import FASTEST, RequirementCost
 from aspenpy.expr import graph
@@ -33,6 +32,7 @@ from aspenpy.tables.numbers import seconds
 if TYPE_CHECKING:
     from aspenpy.answers.ecm import Ecm
     from aspenpy.answers.explanation import Explanation
+    from aspenpy.answers.prepared import Prepared
 
 
 LONGEST_FORMULA = 2000  # characters of LaTeX that a notebook shows; beyond, the value stands alone
@@ -192,6 +192,8 @@ class Prediction(Evaluation):
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""
+        from aspenpy.answers.prepared import Prepared
+
         return Prepared(self, tuple(free), metric)
 
     def explain(self, kernel: str | None = None) -> Explanation:

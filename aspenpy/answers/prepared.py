@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.answers.evaluation import Evaluation
+from aspenpy.engine.python import PreparedExpressions
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.language.diagnostics import fail, suggest_nearest
 
@@ -15,13 +16,11 @@ class Prepared:
     """
 
     def __init__(self, prediction: Evaluation, free: tuple[str, ...], metric: str = "runtime") -> None:
-        from aspenpy.engine.python import PreparedExpressions as Compiled
-
         self.prediction = prediction
         self.free = free
         self.metric = metric
         symbols = [prediction.scope.symbol(name) for name in free]
-        self._compiled = Compiled([prediction.formula(metric, free)], symbols, prediction.seed)
+        self._compiled = PreparedExpressions([prediction.formula(metric, free)], symbols, prediction.seed)
 
     def __call__(self, *values: float, **named: float) -> float:
         try:

@@ -36,7 +36,7 @@ START_UP = {
     "aspenpy/answers/scope.py": "networks are looked at where a parameter of their shape is set",
     "aspenpy/answers/data_warnings.py": "what a run touches is worked out where the data do not fit",
     "aspenpy/answers/evaluation.py": "energies and SymPy serve few predictions",
-    "aspenpy/answers/prediction.py": "what few ask of a prediction: explanations, cycles, uneven sweeps",
+    "aspenpy/answers/prediction.py": "what few ask of it: prepared functions, explanations, cycles, uneven sweeps",
 }
 """Files that may import modules of the package inside functions, and why."""
 

@@ -40,8 +40,8 @@ MODIFIER = {
     BUILDER: (
         ("direction, target, traits = children", "direction, target, _, _, repeated, _, traits = children"),
         (
-            "            None if target is None else self._span_of(target),\n        )\n",
-            "            None if target is None else self._span_of(target),\n            repeated,\n        )\n",
+            "            target_span=None if target is None else self._span_of(target),\n        )\n",
+            "            target_span=None if target is None else self._span_of(target),\n            repeated=repeated,\n        )\n",
         ),
     ),
     PRINTER: (
