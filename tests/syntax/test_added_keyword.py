@@ -41,7 +41,8 @@ MODIFIER = {
         ("direction, target, traits = children", "direction, target, _, _, repeated, _, traits = children"),
         (
             "            target_span=None if target is None else self._span_of(target),\n        )\n",
-            "            target_span=None if target is None else self._span_of(target),\n            repeated=repeated,\n        )\n",
+            "            target_span=None if target is None else self._span_of(target),\n"
+            "            repeated=repeated,\n        )\n",
         ),
     ),
     PRINTER: (
