@@ -93,7 +93,7 @@ def report_machine(machine: Machine, summary: str | None = None) -> Report:
     )
     headline = f"machine {machine.name}: {summary}" if summary else f"machine {machine.name}"
     units = UNITS if network is None else {**UNITS, "network": networks.UNITS}
-    return Report("machine/1", headline, data, parts, tuple(machine.warnings), units)
+    return Report("machine/1", headline, data, parts, tuple(machine.warnings), units=units)
 
 
 register_report(Machine, report_machine)

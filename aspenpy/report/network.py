@@ -65,7 +65,7 @@ def report_network(network: Network, collectives: Sequence[Collective] = (), ran
         data,
         parts,
         tuple(network.machine.warnings),
-        UNITS,
+        units=UNITS,
     )
 
 

@@ -81,7 +81,7 @@ def report_prediction(
     headline = f"{prediction.where}: {prediction.kernel} takes {seconds(prediction.runtime)}"
     data = _values_as_data(prediction, values, samples)
     data |= {"expected": interval_as_data(expected_error(prediction), prediction.runtime)} if interval else {}
-    return Report("prediction/1", headline, data, parts, tuple(prediction.diagnostics), UNITS)
+    return Report("prediction/1", headline, data, parts, tuple(prediction.diagnostics), units=UNITS)
 
 
 register_report(Prediction, report_prediction)

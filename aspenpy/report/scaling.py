@@ -42,7 +42,7 @@ def report_scaling(scaling: Scaling, interval: bool = True) -> Report:
         "dominant_calls": list(scaling.calls),
     }
     parts = (make_facts(_list_facts(scaling, interval)), _points_table(scaling, interval))
-    return Report("scaling/1", heading(scaling), data, parts, scaling.diagnostics, {"optimal_time": "s"})
+    return Report("scaling/1", heading(scaling), data, parts, scaling.diagnostics, units={"optimal_time": "s"})
 
 
 register_report(Scaling, report_scaling)

@@ -59,7 +59,7 @@ def report_summary(summary: SweepSummary, interval: bool = True) -> Report:
     )
     units = {name: study.units[name] for name in study.columns if name in study.units}
     headline = _write_headline(study, summary)
-    return Report("sweep/1", headline, data, parts, tuple(study.diagnostics), {"axes": units} if units else {})
+    return Report("sweep/1", headline, data, parts, tuple(study.diagnostics), units={"axes": units} if units else {})
 
 
 register_report(SweepResult, report_sweep)

@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4265,
-    "answers": 12357,
+    "answers": 12353,
     "assembly": 872,
     "cost": 14640,
     "editor": 2741,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 113_006
+MOST_IN_ALL = 113_012
 
 
 def room_of(file: Path) -> str:
