@@ -8,8 +8,8 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4265,
-    "answers": 12353,
-    "assembly": 872,
+    "answers": 12339,
+    "assembly": 877,
     "cost": 14640,
     "editor": 2741,
     "engine": 2302,
@@ -24,14 +24,14 @@ MOST: dict[str, int] = {
     "page": 645,
     "probe": 2054,
     "report": 9859,
-    "shell": 7519,
+    "shell": 7515,
     "sweeps": 2619,
     "tables": 1624,
     "traces": 1567,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 113_012
+MOST_IN_ALL = 113_009
 
 
 def room_of(file: Path) -> str:

@@ -195,7 +195,7 @@ def _compile_options(arguments: Arguments) -> CompileOptions:
     found = read_compile_options(find_units(arguments.sources)[0].path, program_of_command(arguments.run))
     message = f"extracted with --as {found.level}: {found.said_by}"
     report([Diagnostic("level", message, hint="--as names another", severity="note")])
-    return compile_options
+    return found
 
 
 def _find_recipe(compile_options: CompileOptions, machine: Machine) -> Recipe | None:
