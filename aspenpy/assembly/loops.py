@@ -31,7 +31,7 @@ class NaturalLoop(Record):
 
     @property
     def levels(self) -> int:
-        """How many loops stand inside one another at most within this one."""
+        """Largest number of loops inside one another within this one."""
         return max((1 + loop.levels for loop in self.inner), default=0)
 
     def walk(self) -> Iterator[NaturalLoop]:
