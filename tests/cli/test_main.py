@@ -32,7 +32,7 @@ def examples(text: str) -> list[str]:
     return re.findall(r"^  ((?:aspenpy|echo|printf) .*)$", text.partition("examples:\n")[2], re.M)
 
 
-PROGRAMS = {"incore": "osaca"}
+PROGRAMS = {"incore": "osaca", "import": "check-model"}
 """What an extra brings that a command calls."""
 
 

@@ -65,7 +65,7 @@ LINES = {
 """What each command is asked: A is the model, M the model and a machine, T a table of measurements, O an output."""
 
 ASK_NO_MODEL = {
-    *("validate", "extract", "rdd", "incore", "empirical", "measure", "repl"),
+    *("validate", "extract", "import", "rdd", "incore", "empirical", "measure", "repl"),
     *("diff", "gate", "network", "list", "lsp", "serve", "machine", "completion"),
 }
 

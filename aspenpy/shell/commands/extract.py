@@ -1,4 +1,5 @@
-"""Commands that make models of programs: `extract` from their source, `incore` from the assembly of a loop."""
+"""Commands that make models of programs: `extract` from their source, `incore` from the assembly of a loop, `import`
+from a network's graph."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from aspenpy.assembly.mca import find_simulator
 from aspenpy.extract.compile_options import level_of_flags, program_of_command, read_compile_options
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
+from aspenpy.extract.onnx_graph import read_onnx
 from aspenpy.extract.records import CUDA
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.files import require_writable, write_whole
@@ -234,3 +236,36 @@ def run_incore(arguments: Arguments) -> int:
     if arguments.format == "table":
         report_written(output, before="\n")
     return status
+
+
+GRAPH = (
+    '<ir_version: 8, opset_import: ["" : 17]> layer (float[n,64] x, float[64,10] w) => (float[n,10] y) '
+    "{ h = MatMul(x, w) y = Relu(h) }"
+)
+
+
+@command(
+    "import",
+    "programs",
+    "Write the model of a network in ONNX: a kernel for each operator",
+    options=(
+        option("network", "FILE", "a network in ONNX, in its binary form or its text; - is its text on standard input"),
+        OUTPUT.adapt(": the model (default: it is shown)"),
+    ),
+    examples=(
+        ("the model of a layer", f"echo '{GRAPH}' | aspenpy import -"),
+        ("into a file", f"echo '{GRAPH}' | aspenpy import - -o layer.aspen"),
+    ),
+)
+def run_import(arguments: Arguments) -> int:
+    if arguments.output is not None:
+        require_writable(arguments.output)
+    network = read_onnx(arguments.network)
+    report(network.diagnostics)
+    if arguments.output is None:
+        show_source(network.text)
+        return 0
+    write_whole(arguments.output, network.text)
+    report_written(arguments.output)
+    emit(f"{network.operators} operators; parameters that the file leaves open: {', '.join(network.open) or 'none'}")
+    return 0
