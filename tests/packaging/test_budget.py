@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2302,
     "explore": 4316,
     "expr": 6247,
-    "extract": 20620,
+    "extract": 21019,
     "generate": 840,
     "language": 4944,
     "learn": 7952,
@@ -24,14 +24,14 @@ MOST: dict[str, int] = {
     "page": 645,
     "probe": 2054,
     "report": 9859,
-    "shell": 7515,
+    "shell": 7561,
     "sweeps": 2619,
     "tables": 1624,
     "traces": 1567,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 113_009
+MOST_IN_ALL = 113_441
 
 
 def room_of(file: Path) -> str:
