@@ -88,13 +88,13 @@ class ImportedNetwork(Record):
         return self.text
 
 
-class Elements(Record):
+class ElementCount(Record):
     """A number of elements: a whole number times symbols."""
 
     number: int = 1
     symbols: tuple[str, ...] = ()
 
-    def times(self, other: Elements) -> Elements:
+    def times(self, other: ElementCount) -> ElementCount:
         return multiply((self, other))
 
     def __str__(self) -> str:
@@ -102,9 +102,9 @@ class Elements(Record):
         return "*".join(factors)
 
 
-def multiply(lengths: Sequence[Elements]) -> Elements:
+def multiply(lengths: Sequence[ElementCount]) -> ElementCount:
     symbols = [symbol for length in lengths for symbol in length.symbols]
-    return Elements(math.prod(length.number for length in lengths), tuple(sorted(symbols)))
+    return ElementCount(math.prod(length.number for length in lengths), tuple(sorted(symbols)))
 
 
 def read_onnx(path: str) -> ImportedNetwork:
@@ -204,7 +204,7 @@ class GraphText:
         self.types = {number: name for name, number in onnx.TensorProto.DataType.items()}
         self.parameters: dict[str, tuple[str, str, str]] = {}  # by what it stands for: name, value, comment
         self.data: dict[str, str] = {}
-        self.shapes: dict[str, tuple[Elements, ...]] = {}
+        self.shapes: dict[str, tuple[ElementCount, ...]] = {}
         self.type_of: dict[str, str] = {}
         self.unknown: dict[str, int] = {}
         for tensor in self.graph.initializer:
@@ -216,11 +216,11 @@ class GraphText:
             if value.name not in self.data:
                 self.data[value.name] = self.names.make_unique(value.name[:40])
 
-    def _length(self, length: int, name: str) -> Elements:
+    def _length(self, length: int, name: str) -> ElementCount:
         if not 0 <= length <= MOST_ELEMENTS:
             message = f"an axis of `{_plain(name)}` in `{self.path}` is {length:.0e} long"
             fail("too-large", message, hint=f"lengths from 0 to {MOST_ELEMENTS:.0e} are read")
-        return Elements(length)
+        return ElementCount(length)
 
     def _take_down(self, value: Any) -> None:
         tensor = value.type.tensor_type
@@ -234,14 +234,14 @@ class GraphText:
             for at, part in enumerate(tensor.shape.dim)
         )
 
-    def _symbol(self, key: str, comment: str, value: str = "1 in 1 .. 1e9") -> Elements:
+    def _symbol(self, key: str, comment: str, value: str = "1 in 1 .. 1e9") -> ElementCount:
         """The parameter that stands for what the file leaves open."""
         if key not in self.parameters:
             name = self.names.make_unique(key[:40])
             self.parameters[key] = (name, value, comment)
-        return Elements(symbols=(self.parameters[key][0],))
+        return ElementCount(symbols=(self.parameters[key][0],))
 
-    def elements(self, name: str, first: int = 0) -> Elements:
+    def elements(self, name: str, first: int = 0) -> ElementCount:
         """All elements of a tensor, or those of its axes from one on."""
         shape = self.shapes.get(name)
         if shape is None:
@@ -253,7 +253,7 @@ class GraphText:
             fail("too-large", message, hint=f"at most {MOST_ELEMENTS:.0e} are read")
         return product
 
-    def axis(self, name: str, which: int) -> Elements:
+    def axis(self, name: str, which: int) -> ElementCount:
         """The length of an axis, counted from the last."""
         shape = self.shapes.get(name, ())
         if len(shape) >= -which:
@@ -308,13 +308,13 @@ class GraphText:
         shape = self.shapes.get(result)
         if node.op_type not in PRODUCTS or not shape:
             return str(self.elements(result))
-        rows, columns, others = Elements(), shape[-1], shape[:-1]
+        rows, columns, others = ElementCount(), shape[-1], shape[:-1]
         if "Conv" in node.op_type and len(shape) > 1:
             rows, columns, others = multiply([shape[0], *shape[2:]]), shape[1], ()
         elif others:
             rows, others = others[-1], others[:-1]
         each = multiply(others)
-        return f"ceil({rows}/tile)*ceil({columns}/tile)" + ("" if each == Elements() else f"*{each}")
+        return f"ceil({rows}/tile)*ceil({columns}/tile)" + ("" if each == ElementCount() else f"*{each}")
 
     def _requirements(self, node: Any) -> Iterator[str]:
         if node.op_type in VIEWS:
@@ -332,7 +332,7 @@ class GraphText:
         for name in written:
             yield self._transfer("stores", self.elements(name), name, "to")
 
-    def _transfer(self, resource: str, amount: Elements, name: str, word: str) -> str:
+    def _transfer(self, resource: str, amount: ElementCount, name: str, word: str) -> str:
         where = f" {word} {self.data[name]}" if name in self.data else ""
         return f"{resource} [{amount}/ranks] of size [{self._word(name)}]{where}"
 
@@ -340,7 +340,7 @@ class GraphText:
         kind, result = node.op_type, self.elements(next(name for name in node.output if name))
         if kind in PRODUCTS:
             for pairs in PRODUCTS[kind][0](self, node):
-                what = f"[{Elements(2).times(pairs)}/ranks]"
+                what = f"[{ElementCount(2).times(pairs)}/ranks]"
                 yield f"flops {what} as tensor, {trait}, simd, fmad" if trait else f"intops {what}"
             has_bias = kind in ("Gemm", "Conv", "ConvTranspose") and len(node.input) > 2 and node.input[2]
             counts, divisions = (1, 0) if has_bias else (0, 0)
@@ -359,9 +359,9 @@ class GraphText:
             yield f"flops [{result.times(each)}/ranks] as {trait or 'sp'}, simd"
             return
         if counts and trait:
-            yield f"flops [{Elements(counts).times(result)}/ranks] as {trait}, simd"
+            yield f"flops [{ElementCount(counts).times(result)}/ranks] as {trait}, simd"
         if divisions and trait:
-            yield f"flops [{Elements(divisions).times(result)}/ranks] as divide, {trait}, simd"
+            yield f"flops [{ElementCount(divisions).times(result)}/ranks] as divide, {trait}, simd"
 
 
 def _attribute(node: Any, name: str) -> tuple[int, ...]:
@@ -369,23 +369,23 @@ def _attribute(node: Any, name: str) -> tuple[int, ...]:
     return next((tuple(item.ints) or (item.i,) for item in node.attribute if item.name == name), ())
 
 
-def _of_rows(graph: GraphText, node: Any) -> tuple[Elements, ...]:
+def _of_rows(graph: GraphText, node: Any) -> tuple[ElementCount, ...]:
     depth = graph.axis(node.input[0], -2 if _attribute(node, "transA") == (1,) else -1)
     return (graph.elements(node.output[0]).times(depth),)
 
 
-def _of_window(graph: GraphText, node: Any) -> tuple[Elements, ...]:
+def _of_window(graph: GraphText, node: Any) -> tuple[ElementCount, ...]:
     """A convolution: taps and input channels of a group for each number of the result."""
     weights = node.input[3 if node.op_type.startswith("Q") else 1]
     return (graph.elements(node.output[0]).times(graph.elements(weights, first=1)),)
 
 
-def _of_scattered_window(graph: GraphText, node: Any) -> tuple[Elements, ...]:
+def _of_scattered_window(graph: GraphText, node: Any) -> tuple[ElementCount, ...]:
     """A transposed convolution: taps and output channels of a group for each number of the input."""
     return (graph.elements(node.input[0]).times(graph.elements(node.input[1], first=1)),)
 
 
-def _of_steps(graph: GraphText, node: Any) -> tuple[Elements, ...]:
+def _of_steps(graph: GraphText, node: Any) -> tuple[ElementCount, ...]:
     """A recurrent layer: weights of inputs and of what is remembered, for each step of each sequence."""
     steps = graph.axis(node.input[0], -3).times(graph.axis(node.input[0], -2))
     return tuple(steps.times(graph.elements(weights)) for weights in node.input[1:3])
