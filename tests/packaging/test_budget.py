@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2302,
     "explore": 4316,
     "expr": 6247,
-    "extract": 21019,
+    "extract": 21039,
     "generate": 840,
     "language": 4944,
     "learn": 7952,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 113_441
+MOST_IN_ALL = 113_469
 
 
 def room_of(file: Path) -> str:
