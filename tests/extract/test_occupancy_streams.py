@@ -52,7 +52,6 @@ def ratios(board: str, folder: Path) -> list[float]:
     ],
 )
 def test_few_warps_attain_less(board: str, median: float, worst: float, tmp_path: Path) -> None:
-    """The worst rows are those of an MI210 with stores, which run at 614 GB/s in the model and at 1,526 there."""
     errors = sorted(abs(ratio - 1) for ratio in ratios(board, tmp_path))
     assert errors[len(errors) // 2] < median
     assert errors[-1] < worst

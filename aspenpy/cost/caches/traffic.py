@@ -298,7 +298,8 @@ def _past_the_caches(access: Access, levels: Sequence[Level]) -> RequirementTraf
     first, *others = levels
     uses = [LevelUse(first, access.accesses * access.lines_of_word(first.unit), lines, graph.ZERO, graph.ZERO)]
     uses += [LevelUse(level, graph.ZERO, graph.ZERO, graph.ZERO, graph.ZERO) for level in others]
-    uses[-1] = uses[-1].replace(written_back=lines)
+    last = levels[-1].unit
+    uses[-1] = uses[-1].replace(written_back=lines if last is first.unit else lines * first.unit / last)
     return RequirementTraffic(access, tuple(uses))
 
 
