@@ -78,6 +78,7 @@ ARGUMENTS: dict[str, ArgumentKind] = {
     "best": FLAG,
     "chains": FLAG,
     "columns": MAPPING.or_none(),
+    "regions": MAPPING.or_none(),
     "confidence": REAL,
     "bind": named("the type or name of a component").or_none(),
     "cores": WHOLE.or_none(),

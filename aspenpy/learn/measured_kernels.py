@@ -256,6 +256,29 @@ def _demangle(name: str) -> str:
     return found or name
 
 
+class MatchedProfile(Record):
+    """The regions of a profile that have times, the kernels of those that are one, and what is to be said of both."""
+
+    regions: tuple[MeasuredKernel, ...]
+    kernels: Mapping[str, str]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def match_profile(profile: Data, known: Sequence[str], stated: Mapping[str, str]) -> MatchedProfile:
+    """The regions of a profile and their kernels, by `match_kernels`. Raises AspenError where the profile has no times,
+    or none of its regions is a kernel."""
+    read = read_kernels([profile])
+    timed = tuple(item for item in read.kernels if item.time)
+    if not timed:
+        hint = "perf record -e cpu-clock samples time; a table has a column `time`"
+        fail("no-time", "the profile has no times", hint=hint)
+    found, notes = match_kernels([item.name for item in timed], known, stated)
+    if not found:
+        names = ", ".join(item.name for item in timed[:5])
+        fail("no-such-kernel", f"no region of the profile is a kernel: {names}", hint="--map REGION=KERNEL names them")
+    return MatchedProfile(timed, found, (*read.diagnostics, *notes))
+
+
 def match_kernels(
     measured: Sequence[str], known: Sequence[str], stated: Mapping[str, str]
 ) -> tuple[dict[str, str], list[Diagnostic]]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import predict
-from aspenpy.language.diagnostics import Diagnostic, fail
-from aspenpy.learn.measured_kernels import match_kernels, read_kernels
+from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.learn.measured_kernels import match_profile
 from aspenpy.learn.measurements.sheet import Data
 from aspenpy.record import Record
 from aspenpy.tables.result import Result
@@ -59,19 +59,12 @@ def compare_profile(
     """Compares the own times of kernels, without those of what they call, with a profile of a run of the case.
     Raises AspenError where the profile has no times, or none of its regions is a kernel."""
     prediction = predict(case)
-    read = read_kernels([profile])
-    timed = [item for item in read.kernels if item.time]
-    if not timed:
-        hint = "perf record -e cpu-clock samples time; a table has a column `time`"
-        fail("no-time", "the profile has no times", hint=hint)
     predicted = {use.name: float(use.exclusive) for use in prediction.kernels}
-    found, notes = match_kernels([item.name for item in timed], list(predicted), kernels)
-    if not found:
-        names = ", ".join(item.name for item in timed[:5])
-        fail("no-such-kernel", f"no region of the profile is a kernel: {names}", hint="--map REGION=KERNEL names them")
+    matched = match_profile(profile, list(predicted), kernels)
+    found = matched.kernels
     rows = [
         ProfiledKernel(item.name, item.time or 0.0, found.get(item.name), predicted.get(found.get(item.name, "")))
-        for item in timed
+        for item in matched.regions
     ]
     rows.sort(key=lambda row: -row.measured)
-    return ProfileValidation(case, tuple(rows), limit, (*prediction.diagnostics, *read.diagnostics, *notes))
+    return ProfileValidation(case, tuple(rows), limit, (*prediction.diagnostics, *matched.diagnostics))

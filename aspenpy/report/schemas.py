@@ -244,7 +244,8 @@ RESULTS: dict[str, dict[Any, Any]] = {
         }],
         "refused": [{"name": str, "value": float, "reason": str}],
         "measurements": [{
-            "row": int, "machine": TEXT, "socket": TEXT, "settings": {str: VALUE}, "metric": str, "measured": float,
+            "row": int, "machine": TEXT, "socket": TEXT, "settings": {str: VALUE}, "metric": str, "kernel": TEXT,
+            "measured": float,
             "predicted": float, "unit": str, "error": float,
         }],
     },

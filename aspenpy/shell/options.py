@@ -116,6 +116,11 @@ MEASURED = option("--measured", "FILE", "compares with measurements of this run"
 MAP = repeatable_option(
     "--map", "REGION=KERNEL", "the kernel of a measured region that has another name; may be repeated"
 )
+PROFILE = option(
+    "--profile",
+    "FILE",
+    "a profile of a run instead: gprof, perf report, LIKWID, ncu, nsys, rocprof, or a table of kernels and times",
+)
 REPORT = repeatable_option("--report", "FILE", "also a report")
 OUTPUT = option("-o --output", "FILE", "the file to write")
 TABLES = OUTPUT.adapt(

@@ -603,3 +603,58 @@ def test_numbers_of_parts_are_not_fitted_unless_named() -> None:
     found = aspenpy.fit(app, rows, aspenpy.parse(text), metric="power")
     assert list(found.values) == ["watts"]
     assert [item.name for item in found.refused] == ["sockets"]
+
+
+# -- profiles --------------------------------------------------------------------------------------
+
+STREAM = "kernel,time [ms]\nloop,250\nloop.2,50\nscale,160\nnone,3\n"
+
+
+def test_a_bandwidth_by_hand_from_two_kernels_of_a_profile() -> None:
+    """Triad moves 3 arrays of 80 MB 10 times, 2.4 GB, in 0.25 + 0.05 s; scale 2 of them, 1.6 GB, in 0.16 s: 8 and 10
+    GB/s. With x = 1/bandwidth, min (8x - 1)^2 + (10x - 1)^2 is at x = (8 + 10)/(64 + 100)."""
+    regions = {"loop": "triad", "loop.2": "triad"}
+    found = aspenpy.fit(
+        aspenpy.load_application("stream"),
+        Source(STREAM, "p.csv"),
+        machine=aspenpy.load_machine("simple"),
+        vary=["simple_bandwidth"],
+        regions=regions,
+    )
+    assert found.values["simple_bandwidth"] == pytest.approx(164e9 / 18, rel=1e-9)
+    assert [(item.measurement.kernel, item.measurement.value) for item in found.residuals] == [
+        ("triad", pytest.approx(0.3)),
+        ("scale", pytest.approx(0.16)),
+    ]
+    assert [item.error for item in found.residuals] == pytest.approx([8 * 18 / 164 - 1, 10 * 18 / 164 - 1])
+    (note,) = [item for item in found.diagnostics if item.code == "no-such-kernel"]
+    assert "`none`" in note.message
+
+
+def test_own_time_of_a_kernel_leaves_out_what_it_calls() -> None:
+    """`main` has 6 flops of its own and calls `inner` twice, with 10 each: 1 flop takes 1 s on the machine."""
+    app = aspenpy.parse(
+        "model m { param a = 1 in 0 .. 100 kernel inner { execute { flops [10*a] } }"
+        " kernel main { execute { flops [6*a] } iterate [2] { call inner() } } }"
+    )
+    assert isinstance(app, aspenpy.Application)
+    rows = Source("kernel,time\nmain,12\ninner,40\n", "p.csv")
+    found = aspenpy.fit(app, rows, machine=machine(), vary=["a"], regions={})
+    assert found.values["a"] == pytest.approx(2)
+    assert found.rms == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("kernel,flops\ntriad,3\n", "no-time"), ("kernel,time\nother,3\n", "no-such-kernel")],
+)
+def test_profiles_that_fit_nothing(text: str, code: str) -> None:
+    with pytest.raises(AspenError) as refused:
+        aspenpy.fit(
+            aspenpy.load_application("stream"),
+            Source(text, "p.csv"),
+            machine=aspenpy.load_machine("simple"),
+            vary=["simple_bandwidth"],
+            regions={},
+        )
+    assert codes(refused.value) == [code]

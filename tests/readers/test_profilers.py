@@ -12,6 +12,7 @@ import pytest
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Source
 from aspenpy.learn.measured_kernels import read_kernels
+from aspenpy.learn.measurements.columns import recognise_columns
 from aspenpy.learn.measurements.read import read_measurements, recognise_format
 
 SACCT = """\
@@ -211,3 +212,24 @@ def test_a_format_is_known_by_its_beginning(text: str, name: str) -> None:
     found = recognise_format(text)
     assert found is not None
     assert found.name == name
+
+
+@pytest.mark.parametrize(
+    ("head", "column"),
+    [("kernel,time [furlong]", 8), ("kernel,time [s],bytes [furlong]", 17), ("kernel,time,energy [furlong]", 13)],
+)
+def test_a_unit_that_is_none_is_refused_where_it_stands(head: str, column: int) -> None:
+    text = f"{head}\n{','.join(['a'] + ['1'] * head.count(','))}\n"
+    with pytest.raises(AspenError) as refused:
+        recognise_columns(read_measurements(Source(text, "a.csv")))
+    (found,) = refused.value.diagnostics
+    assert found.code == "wrong-unit"
+    assert found.span is not None
+    assert found.span.position().column == column
+    with pytest.raises(AspenError):
+        read_kernels([Source(text, "a.csv")])
+
+
+def test_units_of_counters_are_the_tools_own() -> None:
+    sheet = recognise_columns(read_measurements(Source("region,l1_loads [inst],instructions [inst]\na,1,2\n", "a.csv")))
+    assert sheet.names == ["region", "l1_loads", "instructions"]

@@ -400,3 +400,24 @@ def test_times_over_ranks(draw: Draw) -> None:
     assert f"fastest, on {fastest['ranks']}" in texts(above)
     assert labels(below)[1:] == ("ranks", "%")
     assert below.get_ylim() == (0, pytest.approx(max(105, *(100 * point["efficiency"] for point in points))))
+
+
+def test_a_difference_of_two_versions(draw: Draw) -> None:
+    figure, written = draw("diff stream jacobi --machine haswell,simple")
+    (axes,) = figure.axes
+    both = [(item["before"]["value"], item["after"]["value"]) for item in written["changes"]]
+    factors = [after / before for before, after in both if before and after]
+    ordered = sorted(factors, key=lambda factor: abs(math.log(factor)))
+    assert [left + width if left == 1 else left for left, _, width, _ in bars(axes)] == numbers(ordered)
+    assert texts(axes) == [f"{factor:.3g}" for factor in ordered]
+    gone, new = (sum(not pair[place] for pair in both) for place in (1, 0))
+    assert axes.get_xlabel() == f"now / before (not drawn: {new} new, {gone} gone)"
+
+
+def test_a_difference_of_two_machines(draw: Draw) -> None:
+    figure, written = draw("diff xeon_gold_6148 xeon_platinum_8480plus")
+    (axes,) = figure.axes
+    changes = [item["change"] for item in written["properties"] if item["change"]]
+    longest = max(changes, key=lambda change: abs(math.log1p(change)))
+    left, _, width, _ = bars(axes)[-1]
+    assert left + width == pytest.approx(1 + longest)

@@ -13,11 +13,12 @@ from typing import NoReturn, Unpack
 
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, split_options
+from aspenpy.answers.prediction import predict
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_nearest
 from aspenpy.learn.fitting.certainty import Certainty, find_undetermined, judge_certainty
-from aspenpy.learn.fitting.measurements import Measurement, read_measurements
+from aspenpy.learn.fitting.measurements import RUNTIME, Measurement, read_measurements
 from aspenpy.learn.fitting.responses import (
     Errors,
     FitAxis,
@@ -29,6 +30,7 @@ from aspenpy.learn.fitting.responses import (
 )
 from aspenpy.learn.fitting.rewriting import rewrite_application, rewrite_machine
 from aspenpy.learn.fitting.search import find_best_fit
+from aspenpy.learn.measured_kernels import match_profile
 from aspenpy.learn.measurements.sheet import Data, make_sheet
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_machine
@@ -149,6 +151,7 @@ class FitOptions(CaseOptions, total=False):
     metric: str | None
     confidence: float
     allow_outside: bool
+    regions: Mapping[str, str] | None
     watch: Callable[[float], None] | None
 
 
@@ -161,6 +164,7 @@ class FitRequest(Record):
     metric: str | None = None
     confidence: float = 0.95
     allow_outside: bool = False
+    regions: Mapping[str, str] | None = None
     watch: Callable[[float], None] | None = None
 
 
@@ -175,7 +179,9 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     was measured. `columns` renames columns of a file and leaves out all others. `metric` is the one
     that is fitted, such as `power`; else the runtime and amounts are. `confidence` is that of intervals, 0.95 if
     nothing is said. `watch` is called with the root mean square of the relative errors each time they have been
-    computed. The other options are those of `Case`.
+    computed. With `regions` the data are a profile of a run of the case: the seconds of kernels' own blocks, in regions
+    of their names or of those in `regions` (`{}` where all names agree). The other options are those of
+    `Case`.
 
     :returns: the fitted values, their confidence intervals, and the relative errors before and after
     :raises AspenError: where no column holds a measurement, and where no parameter can be fitted to what was measured
@@ -189,7 +195,12 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     def load(name: str) -> Machine:
         return load_machine(name, allow_outside=request.allow_outside)
 
-    responses = Responses(case, read_measurements(make_sheet(data, request.columns), case, load, request.metric))
+    notes: tuple[Diagnostic, ...] = ()
+    if request.regions is None:
+        measured = read_measurements(make_sheet(data, request.columns), case, load, request.metric)
+    else:
+        measured, notes = read_profile(data, case, request.regions)
+    responses = Responses(case, measured)
     names = choose_parameters(responses, vary)
     refused = [] if vary else refuse_unnamed(responses, names)
     names = [name for name in names if name not in {item.name for item in refused}]
@@ -199,7 +210,7 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     axes = [make_parameter_axis(responses, name, names, name in integer) for name in names]
     if vary:
         require_enough_measurements(responses.errors(axes))
-        return make_fit(responses, solve_axes(responses, axes, request), confidence, refused=())
+        return make_fit(responses, solve_axes(responses, axes, request), request, notes=notes)
     axes, undetermined = split_determined(responses, axes)
     refused += undetermined
     # Of parameters that move together each is undetermined until one is left out. The last goes first: the order is
@@ -211,7 +222,7 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
         if not axes:
             fail_undetermined(refused)
     _require_fitted(integer, [axis.name for axis in axes], refused)
-    return make_fit(responses, solution, confidence, refused)
+    return make_fit(responses, solution, request, refused, notes=notes)
 
 
 # -- what is fitted --------------------------------------------------------------------------------
@@ -298,6 +309,34 @@ def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Seque
             fail("not-fitted", f"`{name}:whole`: `{name}` is not one of the fitted parameters", hint=hint)
 
 
+def read_profile(
+    data: Data, case: Case, regions: Mapping[str, str]
+) -> tuple[tuple[Measurement, ...], tuple[Diagnostic, ...]]:
+    """The times of the kernels in a profile, each with those of all its regions, and what is to be said of the profile.
+    Raises AspenError."""
+    prediction = predict(case)
+    known = [use.name for use in prediction.kernels if use.exclusive > 0]
+    matched = match_profile(data, known, regions)
+    times: dict[str, float] = {}
+    for region in matched.regions:
+        if kernel := matched.kernels.get(region.name):
+            times[kernel] = times.get(kernel, 0.0) + (region.time or 0.0)
+    measured = (
+        Measurement(
+            metric=RUNTIME,
+            value=time,
+            settings=(),
+            machine=prediction.machine,
+            socket=case.socket,
+            row=row,
+            span=None,
+            kernel=kernel,
+        )
+        for row, (kernel, time) in enumerate(times.items(), 1)
+    )
+    return tuple(measured), matched.diagnostics
+
+
 class FitSolution(NamedTuple):
     """The values at which the errors' squares add up to least, and how well they are determined."""
 
@@ -343,7 +382,14 @@ def check_name(given: str, responses: Responses) -> str:
 # -- what was found --------------------------------------------------------------------------------
 
 
-def make_fit(responses: Responses, solution: FitSolution, confidence: float, refused: Sequence[Refusal]) -> Fit:
+def make_fit(
+    responses: Responses,
+    solution: FitSolution,
+    request: FitRequest,
+    refused: Sequence[Refusal] = (),
+    *,
+    notes: Sequence[Diagnostic],
+) -> Fit:
     """The fit of a solution: its parameters with their intervals, and the error of each measurement."""
     errors, values, certainty = solution
     left = errors(values)
@@ -363,9 +409,9 @@ def make_fit(responses: Responses, solution: FitSolution, confidence: float, ref
         rms=root_mean_square(left),
         rms_before=root_mean_square(errors([axis.start for axis in errors.axes])),
         degrees_of_freedom=certainty.degrees_of_freedom,
-        confidence=confidence,
+        confidence=request.confidence,
         has_steps=errors.has_steps,
-        diagnostics=collect_warnings(responses),
+        diagnostics=(*collect_warnings(responses), *notes),
     )
 
 

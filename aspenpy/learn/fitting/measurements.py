@@ -56,7 +56,7 @@ RESOURCE_DIMENSIONS: Mapping[str, Dimension] = {
 class Measurement(Record):
     """One measured number: of `metric` (the runtime in seconds, or the amount of a resource in its base unit), with
     parameters at the values in `settings`. `machine` is None where none was named, which only amounts allow; `row` is
-    the line of the file."""
+    the line of the file. A runtime with a `kernel` is that of the kernel's own blocks."""
 
     metric: str
     value: float
@@ -65,6 +65,7 @@ class Measurement(Record):
     socket: str | None
     row: int
     span: Span | None
+    kernel: str | None = None
 
 
 Load = Callable[[str], Machine]

@@ -23,6 +23,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.learn.fitting.measurements import METRIC_DIMENSIONS, Measurement
 from aspenpy.learn.measurements.sheet import count_noun
 from aspenpy.models.application.model import Application
+from aspenpy.models.application.total import Exclusive
 from aspenpy.models.machine.model import Machine
 from aspenpy.models.model import Parameter
 from aspenpy.sweeps.points import replace_staircases
@@ -152,6 +153,9 @@ class Responses:
         case = self.case.changed(machine=item.machine, socket=item.socket)
         if item.metric in METRIC_DIMENSIONS:
             prediction = Prediction(case)
+            if item.kernel is not None:
+                totals = {**prediction.tree.kernel_totals, **prediction.tree.totals}
+                return prediction.scope, totals[Exclusive(item.kernel)]
             return prediction.scope, prediction.metric(item.metric)
         counts = Counts(case)
         return counts.scope, counts.expression(item.metric)
@@ -200,12 +204,14 @@ def collect_machine_parameters(machines: Sequence[Machine], application: Applica
 
 
 def formula_key(item: Measurement) -> tuple[Any, ...]:
-    """Key of a measurement's formula: metric, machine, socket."""
-    return item.metric, id(item.machine), item.socket
+    """Key of a measurement's formula: metric, kernel, machine, socket."""
+    return item.metric, item.kernel, id(item.machine), item.socket
 
 
 def describe_place(item: Measurement) -> str:
     """The place of a measurement in its file, in words."""
+    if item.kernel is not None:
+        return f"the time of kernel `{item.kernel}` in the profile"
     return f"the measurement at {item.span}" if item.span is not None else f"row {item.row} of the measurements"
 
 

@@ -15,7 +15,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import fail, suggest_instead
+from aspenpy.language.diagnostics import fail, suggest_instead, suggest_nearest
 from aspenpy.language.dimensions import (
     BYTES,
     DIMENSIONLESS,
@@ -33,6 +33,7 @@ from aspenpy.language.parser import parse_value
 from aspenpy.learn.measurements.conditions import number_in
 from aspenpy.learn.measurements.sheet import Cell, Heading, MeasurementSheet
 from aspenpy.record import Record
+from aspenpy.tables.numbers import RESOURCE_UNITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,6 +134,7 @@ def recognise_columns(sheet: MeasurementSheet) -> MeasurementSheet:
     for heading in sheet.headings:
         found = None if heading.name in taken else recognise_heading(heading)
         new = heading._replace(unit=plain_unit(heading.unit)) if found is None or found.name in taken else found
+        _require_unit(heading, new.name)
         taken.add(new.name)
         headings.append(new._replace(written=heading.written or heading.name))
     if [heading.name for heading in headings] == sheet.names:
@@ -140,6 +142,15 @@ def recognise_columns(sheet: MeasurementSheet) -> MeasurementSheet:
     renamed = list(zip(headings, sheet.names, strict=True))
     rows = tuple({new.name: row[old] for new, old in renamed} for row in sheet.rows)
     return MeasurementSheet(tuple(headings), rows, sheet.span, sheet.parts)
+
+
+def _require_unit(heading: Heading, name: str) -> None:
+    """Raises AspenError for a unit that is none, behind what has a dimension: it would count as a base unit."""
+    known = KNOWN.get(name)
+    measured = name in RESOURCE_UNITS or (known is not None and known.dimension != DIMENSIONLESS)
+    if measured and heading.unit and plain_unit(heading.unit) is None:
+        hint = suggest_nearest(heading.unit, UNITS) or "units are such as s, ms, J, MB, GB/s"
+        fail("wrong-unit", f"`{heading.unit}` behind `{heading.name}` is no unit", heading.span, hint=hint)
 
 
 def recognise_heading(heading: Heading) -> Heading | None:

@@ -11,7 +11,7 @@ from aspenpy.report.fit import draw, three_digits
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments, standard_input
 from aspenpy.shell.option import Arguments, Examples, command, option, split_pairs, split_words
-from aspenpy.shell.options import ALL_FORMATS, METRIC, MODEL, OUTPUT, PICTURE, SEED, SETTINGS, machine
+from aspenpy.shell.options import ALL_FORMATS, MAP, METRIC, MODEL, OUTPUT, PICTURE, PROFILE, SEED, SETTINGS, machine
 from aspenpy.shell.output import deliver
 from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import COLUMN, CONFIDENCE, VARY
@@ -31,6 +31,11 @@ EXAMPLES: Examples = (
         r"printf 'n,runtime [ms]\n1e6,62\n4e6,251\n'"
         " | aspenpy fit stream - --machine simple --vary repetitions:whole -o fitted.aspen",
     ),
+    (
+        "a bandwidth from the times of two kernels in a profile",
+        r"printf 'kernel,time [ms]\nloop,300\nscale,160\n' > times.csv; "
+        "aspenpy fit stream --profile times.csv --machine simple --vary simple_bandwidth --map loop=triad",
+    ),
 )
 
 OPTIONS = (
@@ -39,8 +44,11 @@ OPTIONS = (
         "data",
         "DATA",
         "measurements, a CSV file, or - for standard input: columns `runtime`, `runtime [ms]` or a resource (`flops`), "
-        "`machine`, `socket`, and parameters",
+        "`machine`, `socket`, and parameters; or --profile",
+        nargs="?",
     ),
+    PROFILE.adapt("; the times of its kernels are fitted"),
+    MAP,
     machine(required=False, why="; where no column `machine` says which"),
     *SETTINGS,
     VARY.adapt(
@@ -66,19 +74,29 @@ def run_fit(arguments: Arguments) -> int:
     for path in (arguments.output, arguments.picture):
         if path:
             require_writable(path)
+    if (arguments.data is None) == (arguments.profile is None):
+        raise CommandError("fit takes DATA, or --profile FILE of a run")
+    if arguments.profile is not None and not arguments.machine:
+        raise CommandError("--profile is of a run on a machine: name it with --machine")
+    if arguments.profile is not None and (arguments.metric or arguments.columns):
+        raise CommandError("--profile has times alone: --metric and --column choose from DATA")
+    if arguments.map and arguments.profile is None:
+        raise CommandError("--map names the kernels of a --profile")
+    regions = split_pairs("--map", "REGION=KERNEL, such as triad_loop=triad", arguments.map)
     fitted = fit(
         case,
-        standard_input() if arguments.data == "-" else arguments.data,
+        arguments.profile or (standard_input() if arguments.data == "-" else arguments.data),
         vary=[name + rest for name, _, rest in varied],
         integer=[name for name, whole, rest in varied if whole and not rest],
         metric=arguments.metric,
         columns=split_pairs("--column", "NAME=HEADER, such as n=size", arguments.columns),
         confidence=arguments.confidence,
         allow_outside=arguments.allow_outside,
+        regions=None if arguments.profile is None else regions,
         watch=lambda error: report_activity(f"fitting: root mean square of the errors {three_digits(error)}"),
     )
     if arguments.output:
-        data = "standard input" if arguments.data == "-" else os.path.basename(arguments.data)
+        data = "standard input" if arguments.data == "-" else os.path.basename(arguments.profile or arguments.data)
         text = fitted.to_aspen(arguments.output, data=data, allow_outside=arguments.allow_outside)
         write_whole(arguments.output, text)
     return deliver(fitted.report(), arguments, lambda: draw(fitted))

@@ -13,10 +13,11 @@ from aspenpy.language.files import write_whole
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
 from aspenpy.report.changes import WRITERS
+from aspenpy.report.changes_picture import draw_changes, draw_side_by_side
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import only_entry
 from aspenpy.shell.option import Arguments, command, flag, option, repeatable_option
-from aspenpy.shell.options import KERNEL, REPORT, RESULTS, SET, machine_names, machines, settings_of
+from aspenpy.shell.options import KERNEL, PICTURE, REPORT, RESULTS, SET, machine_names, machines, settings_of
 from aspenpy.shell.output import deliver, report_written
 
 SUFFIX = ".gate.json"
@@ -133,6 +134,7 @@ def _write(path: Path, baseline: Baseline) -> None:
         machines(required=False, why=", for versions of an application: also their times and energies there"),
         KERNEL,
         SET,
+        PICTURE.adapt(": how many times each number is what it was"),
         *RESULTS,
     ),
     examples=(
@@ -143,12 +145,13 @@ def _write(path: Path, baseline: Baseline) -> None:
 def run_diff(arguments: Arguments) -> int:
     names = arguments.first, arguments.second
     if not arguments.machines and (both := _two_machines(*names)) is not None:
-        return deliver(side_by_side(*both, names).report(), arguments)
+        beside = side_by_side(*both, names)
+        return deliver(beside.report(), arguments, lambda: draw_side_by_side(beside))
     # Amounts need some machine; what it says is left out below.
     changes = diff_programs(names, machine_names(arguments.machines) or ["simple"], arguments)
     if not arguments.machines:
         changes = changes.replace(found=tuple(item for item in changes.found if not item.machine))
-    return deliver(changes.report(), arguments)
+    return deliver(changes.report(), arguments, lambda: draw_changes(changes))
 
 
 def _two_machines(first: str, second: str) -> tuple[Machine, Machine] | None:

@@ -30,7 +30,7 @@ from aspenpy.shell.commands.machine import probe_with_progress
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import axes_of, machine_named, only_entry
 from aspenpy.shell.option import Arguments, Examples, command, flag, option, read_percent, split_pairs
-from aspenpy.shell.options import MAP, PICTURE, REPORT, RESULTS, SEED, SETTINGS, machine, settings_of
+from aspenpy.shell.options import MAP, PICTURE, PROFILE, REPORT, RESULTS, SEED, SETTINGS, machine, settings_of
 from aspenpy.shell.output import deliver, report, report_written, require_page, write_page
 from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import COMPILER, FLAGS, LEVEL, LINK, OVER, PRECISION, RUN, STRICT, runs
@@ -56,12 +56,7 @@ OPTIONS = (
         nargs="+",
     ),
     RUN.adapt("; or --profile"),
-    option(
-        "--profile",
-        "FILE",
-        "compares the kernels of a model with a profile of its run instead: gprof, perf report, LIKWID, ncu, nsys, "
-        "rocprof, or a table of kernels and times",
-    ),
+    PROFILE.adapt("; it is compared with the model by kernel"),
     MAP,
     OVER.adapt(": sizes, for commands with {NAME}; may be repeated"),
     machine(required=False, why=" (default: this host is measured first)"),
