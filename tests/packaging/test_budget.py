@@ -18,20 +18,20 @@ MOST: dict[str, int] = {
     "extract": 21039,
     "generate": 840,
     "language": 4944,
-    "learn": 7952,
+    "learn": 8035,
     "models": 3940,
-    "other": 1078,
+    "other": 1080,
     "page": 645,
     "probe": 2054,
-    "report": 9859,
-    "shell": 7561,
+    "report": 9935,
+    "shell": 7575,
     "sweeps": 2619,
     "tables": 1624,
     "traces": 1567,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 113_469
+MOST_IN_ALL = 113_560
 
 
 def room_of(file: Path) -> str:
