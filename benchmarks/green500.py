@@ -3,7 +3,8 @@
     python -m benchmarks.green500 DATA
 
 DATA is a folder with `hardware/green500.csv`, rows of TOP500 and Green500. Systems of the library are run with the
-options of docs/systems.md; those that it lacks are put together here from its sockets, classes of nodes and networks.
+options of models/published/results.csv; those that it lacks are put together here from its sockets, classes of nodes
+and networks.
 Systems were divided into two halves by a seed before anything was fitted; `HELD_BACK` names one of them.
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path
 from statistics import median
 
 import aspenpy
+from aspenpy.answers.published import published_results
 from aspenpy.record import Record
 
 LIBRARY = (
@@ -27,22 +29,18 @@ LIBRARY = (
 """Systems of the library that have a row with a power."""
 
 SEED = 30
-GHz = 1e9
 
 
 class System(Record):
-    """How a system runs Linpack: its machine (a name of the library, or a text), the socket that computes, cores of a
-    node by the list, ranks of a node, equations for a node to the power of one half, block, and settings; `nodes` is
-    the parameter with the number of nodes."""
+    """How a system that the library lacks runs Linpack: the text of its machine, the socket that computes, cores of a
+    node by the list, ranks of a node, equations for a node to the power of one half, and block."""
 
     machine: str
-    nodes: str
     cores: int
     equations: float
-    socket: str | None = None
+    socket: str
     ranks: int = 1
     block: int = 384
-    settings: Mapping[str, float] = {}
 
 
 class Row(Record):
@@ -66,22 +64,12 @@ def fill_memory(gigabytes: float) -> float:
     return float((0.8 * gigabytes * 1e9 / 8) ** 0.5)
 
 
-MI250X = {"mi250x_clock": 1.6 * GHz}
 ON_LIBRARY = {
-    "a64fx_prototype": System("a64fx_prototype", "a64fx_prototype_nodes", 48, 56904, None, 1, 240),
-    "abci": System("abci", "abci_nodes", 360, 88466, "nvidia_v100", 4, 384, {"v100_clock": 1.312 * GHz}),
-    "cori_knl": System("cori_knl", "cori_knl_nodes", 68, 73014, None, 1, 336),
-    "frontier": System("frontier", "frontier_nodes", 944, 254592, "amd_mi250x", 8, 512, MI250X),
-    "frontier_tds": System("frontier", "frontier_nodes", 944, 254592, "amd_mi250x", 8, 512, MI250X),
-    "fugaku": System("fugaku", "fugaku_nodes", 48, 53393, None, 1, 240, {"a64fx_clock": 2.2 * GHz}),
-    "gordon": System("gordon", "gordon_nodes", 16, 80521, None, 1, 168),
-    "keeneland_kids": System("keeneland_kids", "keeneland_kids_nodes", 54, 44020, "nvidia_m2070", 3, 512),
-    "perlmutter": System("perlmutter_gpu", "perlmutter_gpu_nodes", 496, 142627, "nvidia_a100_40gb", 4),
-    "sequoia": System("sequoia", "sequoia_nodes", 16, 40447, None, 1, 256),
-    "sierra": System("sierra", "sierra_nodes", 364, 181090, "nvidia_v100", 4, 768, {"v100_clock": 1.38 * GHz}),
-    "summit": System("summit", "summit_nodes", 524, 242680, "nvidia_v100", 6, 768, {"v100_clock": 1.38 * GHz}),
-    "trinity": System("trinity", "trinity_nodes", 32, 91220, None, 1, 192),
-}
+    **{name: name for name in LIBRARY}, "frontier_tds": "frontier", "perlmutter": "perlmutter_gpu"
+}  # fmt: skip
+"""Their machines; how they ran stands in models/published/results.csv."""
+RUNS = {(run.machine, round(run.value / 1e3, 1)): run for run in published_results() if run.what == "power"}
+"""Runs by machine and kW."""
 
 NETWORKS = {
     "infiniband_edr": "param infiniband_edr_taper = 1\nparam infiniband_edr_rails = 1",
@@ -115,7 +103,7 @@ def compose(
     first = next(iter(sockets))
     block = 384 if ranks > 1 or len(sockets) > 1 else 192
     text = describe_machine(node, network, ports, **sockets)
-    return System(text, "system_nodes", cores, fill_memory(gigabytes), first, ranks, block)
+    return System(text, cores, fill_memory(gigabytes), first, ranks, block)
 
 
 AIR, LIQUID, BASEBOARD, XC = "air_cooled_server", "liquid_cooled_blade", "gpu_baseboard", "cray_xc_blade"
@@ -157,7 +145,6 @@ COMPOSED = {
     ),
     "wisteria_odyssey A64FX": compose("integrated_node", "tofu_d", 6, 48, 32, fujitsu_a64fx=1),
 }
-SYSTEMS = ON_LIBRARY | COMPOSED
 LEFT_OUT = {
     "abci_2": "two kinds of nodes in one run",
     "amplitude H100 PCIe": "no such socket in the library",
@@ -187,23 +174,27 @@ def held_back(rows: list[dict[str, str]]) -> set[str]:
 
 
 def predict_power(name: str, cores: int) -> tuple[float, float]:
-    """Watts under Linpack on so many cores of a system, and its rate in flop/s."""
-    system = SYSTEMS[name]
-    in_library = "\n" not in system.machine
-    machine = aspenpy.load_machine(system.machine) if in_library else aspenpy.parse(system.machine)
+    """Watts under Linpack on so many cores of a system that the library lacks, and its rate in flop/s."""
+    system = COMPOSED[name]
     nodes = cores // system.cores
     ranks = nodes * system.ranks
     rows = isqrt(ranks)
     n = int(system.equations * nodes**0.5)
-    values = {"n": n, "block": system.block, "ranks": rows * (ranks // rows), "grid_rows": rows, "swap": "spread_roll"}
-    energy = aspenpy.energy(
-        aspenpy.load_application("hpl"),
-        machine,
-        socket=system.socket,
-        bind=None if system.ranks > 1 or system.socket in ACCELERATORS else "node",
-        set={**values, system.nodes: nodes, **system.settings},
-        options=aspenpy.EnergyOptions(charged="machine"),
-    )
+    sizes = {"n": n, "block": system.block, "ranks": rows * (ranks // rows), "grid_rows": rows, "system_nodes": nodes}
+    machine = aspenpy.parse(system.machine)
+    assert isinstance(machine, aspenpy.Machine)
+    bind = None if system.ranks > 1 or system.socket in ACCELERATORS else "node"
+    return run_linpack(machine, system.socket, bind, {**sizes, "swap": "spread_roll"})
+
+
+def run_linpack(
+    machine: aspenpy.Machine, socket: str | None, bind: str | None, values: Mapping[str, int | str]
+) -> tuple[float, float]:
+    """Watts of a machine, and flop/s."""
+    options = aspenpy.EnergyOptions(charged="machine")
+    app = aspenpy.load_application("hpl")
+    energy = aspenpy.energy(app, machine, socket=socket, bind=bind, set=dict(values), options=options)
+    n = int(values["n"])
     return energy.power or 0.0, (2 / 3 * n**3 + 3 / 2 * n**2) / energy.capped_runtime
 
 
@@ -223,7 +214,11 @@ def compare(data: Path, *, halves: tuple[bool, ...] = (False, True)) -> Iterator
         seen.add((name, cores, watts))
         if (name in held) not in halves:
             continue
-        power, rate = predict_power(name, int(cores))
+        if name in ON_LIBRARY:
+            run = RUNS[ON_LIBRARY[name], round(float(watts), 1)]
+            power, rate = run_linpack(aspenpy.load_machine(run.machine), run.socket, run.bind, run.settings)
+        else:
+            power, rate = predict_power(name, int(cores))
         known = float(watts), float(row["Rmax_TF"])
         yield Row(name, row["list"], power / 1e3, known[0], rate / 1e12, known[1], name in held)
 

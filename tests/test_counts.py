@@ -14,6 +14,7 @@ DEFINITIONS = {
     "power_of": lambda number, base: any(base**times == number for times in range(10)),
     "divisor_of": lambda number, whole: whole % number == 0,
     "multiple_of": lambda number, unit: number % unit == 0,
+    "at_most": lambda number, most: number <= most,
     "grid": lambda number, ratio: (number, ratio) in GRIDS,
 }
 CASES = [("square", 1), ("cube", 1), *((rule, n) for rule in RULES[2:] for n in (1, 2, 3, 10, 12, 61, 72))]

@@ -146,6 +146,8 @@ class Scaling(Result):
         sizes = scope.values([scope.symbol(name) for name in self.problem], self.prediction.seed)
         self._sizes = tuple(map(float, sizes))
         own_rule = rank_counts(self.prediction, self.parameter)
+        if own_rule is not None and own_rule.rule == "at_most" and mode == "weak":
+            own_rule = None  # a limit by the size of the problem, which grows
         asked = None if counts is None else require_counts(counts)
         self.counts = tuple(dict.fromkeys(each for each in (own_rule, asked) if each is not None))  # once where alike
         self._own_rule = own_rule

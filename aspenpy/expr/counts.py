@@ -5,6 +5,7 @@ cube            1, 8, 27, ...
 power_of(b)     1, b, b^2, ...
 divisor_of(n)   the numbers that divide n
 multiple_of(n)  n, 2 n, 3 n, ...
+at_most(n)      the numbers from 1 to n
 grid(r)         numbers whose most even grid in three dimensions is at most r times as long as wide
 """
 
@@ -69,6 +70,7 @@ _BELOW: dict[str, Callable[[int, int], int]] = {
     "power_of": _largest_power_below,
     "divisor_of": lambda whole, number: max(each for each in _divisors(whole) if each <= number),
     "multiple_of": lambda unit, number: number // unit * unit,
+    "at_most": min,
     "grid": lambda ratio, number: next(each for each in count(number, -1) if _has_grid(ratio, each)),
 }
 """The largest accepted number up to a number from 1 on, given the rule's argument; 0 where there is none."""
@@ -79,6 +81,7 @@ _NEXT: dict[str, Callable[[int, int], int | None]] = {
     "power_of": lambda base, accepted: accepted * base if base > 1 else None,
     "divisor_of": lambda whole, accepted: next((each for each in _divisors(whole) if each > accepted), None),
     "multiple_of": lambda unit, accepted: accepted + unit,
+    "at_most": lambda most, accepted: accepted + 1 if accepted < most else None,
     "grid": lambda ratio, accepted: next(each for each in count(accepted + 1) if _has_grid(ratio, each)),
 }
 """The accepted number after one, or after 0; None behind the last."""
@@ -88,6 +91,7 @@ ARGUMENTS = {
     "power_of": "its base",
     "divisor_of": "what it divides",
     "multiple_of": "of what",
+    "at_most": "the largest",
     "grid": "how long for its width",
 }
 """The rules with an argument, and what it is."""
@@ -106,6 +110,8 @@ class CountRule(Record):
         """The rule in words: "cube numbers", "powers of 2"."""
         if self.rule == "grid":
             return f"numbers whose grid is at most {self.argument:,} times as long as wide"
+        if self.rule == "at_most":
+            return f"numbers up to {self.argument:,}"
         kind, _, of = self.rule.partition("_")
         return f"{kind}s {of} {self.argument:,}" if of else f"{kind} numbers"
 
@@ -132,6 +138,8 @@ class CountRule(Record):
         """All accepted numbers from one number on up to another."""
         if self.rule == "multiple_of":
             return range(-(-low // self.argument) * self.argument, high + 1, self.argument)
+        if self.rule == "at_most":
+            return range(max(low, 1), min(high, self.argument) + 1)
         if self.rule == "grid":
             return _grids_between(self.argument, low, high)
         found, each = [], self.smallest_above(max(low, 1))
@@ -150,6 +158,8 @@ class CountRule(Record):
             return graph.apply("max", 1, graph.power(edge, graph.number(root)))
         if self.rule == "multiple_of":
             return graph.apply("max", n, graph.mul(n, graph.apply("floor", graph.div(most, n))))
+        if self.rule == "at_most":
+            return graph.apply("max", 1, graph.apply("min", n, graph.apply("floor", most)))
         if self.rule == "grid":
             return self._large_grid(graph.apply("max", 1, graph.apply("floor", most)))
         if self.rule == "power_of":

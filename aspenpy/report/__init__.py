@@ -25,6 +25,7 @@ REPORTS = {
     "aspenpy.report.optimum": "Front Optimum",
     "aspenpy.report.prediction": "Prediction",
     "aspenpy.report.profile": "Profile",
+    "aspenpy.report.published": "PublishedComparisons",
     "aspenpy.report.roofline": "Roofline",
     "aspenpy.report.scaling": "Scaling",
     "aspenpy.report.sensitivity": "Effects Elasticities Morris Sobol",

@@ -93,7 +93,7 @@ def _list_facts(prediction: Prediction, interval: bool) -> list[tuple[str, str]]
     if bottleneck is not None:
         bound = f"{_describe_bound(prediction, bottleneck)} ({format_share(bottleneck.share)} of runtime)"
     rows = [("socket", prediction.socket or "none"), *placement_rows(prediction), (BOUND_BY, bound)]
-    rows += [("assumed", _describe_assumptions(prediction))] if prediction.assumptions else []
+    rows += [("assumed", describe_assumptions(prediction))] if prediction.assumptions else []
     if interval:
         rows += interval_rows(expected_error(prediction), prediction.runtime, "s")
     if allocated := _write_allocated(prediction):
@@ -111,7 +111,7 @@ def name_assumption(item: DecidingAssumption) -> str:
     return f"{name} of {component}" if component else name
 
 
-def _describe_assumptions(prediction: Prediction) -> str:
+def describe_assumptions(prediction: Prediction) -> str:
     """The assumed number that the runtime depends on most, with its reason, and how many others decide it."""
     from textwrap import shorten
 

@@ -12,6 +12,7 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.report.intervals import interval_as_data, interval_rows
+from aspenpy.report.prediction import assumptions_as_data, describe_assumptions
 from aspenpy.sweeps.result import SweepResult, SweepSummary, attributes_of_study
 from aspenpy.sweeps.study import Study, case_label
 from aspenpy.tables.drawing import MAP, SHADE, STYLES, label_axis, name_ends, place_ticks, set_title, use_shared_style
@@ -47,10 +48,16 @@ def report_summary(summary: SweepSummary, interval: bool = True) -> Report:
         ],
     }
     least = summary.least.get("runtime") if interval else None
-    expected = None if least is None else expected_error(study.prediction_at(least.point))
-    facts = [] if least is None or expected is None else interval_rows(expected, least.value, "s", " for the least")
-    if least is not None and expected is not None:
-        data["expected"] = interval_as_data(expected, least.value)
+    facts: list[tuple[str, str]] = []
+    if least is not None:
+        prediction = study.prediction_at(least.point)
+        expected = expected_error(prediction)
+        if expected is not None:
+            facts += interval_rows(expected, least.value, "s", " for the least")
+            data["expected"] = interval_as_data(expected, least.value)
+        if prediction.assumptions:
+            facts.append(("assumed", f"for the least, {describe_assumptions(prediction)}"))
+            data["assumed"] = assumptions_as_data(prediction)
     parts = (
         _extremes_table(study, summary),
         make_facts(facts),

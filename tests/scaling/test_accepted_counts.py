@@ -55,6 +55,7 @@ ACCEPTED = {
     "power_of(2)": [2**n for n in range(13)],
     "divisor_of(1000)": [n for n in range(1, 1001) if 1000 % n == 0],
     "multiple_of(100)": [*range(100, 4001, 100)],
+    "at_most(250)": [*range(1, 251)],
     "grid(8)": [n for n in range(1, 4001) if hpcg_runs(n)],
 }
 
@@ -168,3 +169,10 @@ def test_a_rule_that_the_program_has_anyway_is_said_once(run: Runner) -> None:
     assert "accepted       cube numbers\n" in found.out
     refused = run("scale", "lulesh", "--machine", "frontera", "--ranks", "2..7", "--rank-counts", "cube")
     assert refused.err == "aspenpy: --ranks: there are no cube numbers in 2..7\n"
+
+
+def test_bricks_of_comd_are_no_thinner_than_the_cutoff() -> None:
+    """20 cells of 3.615 angstrom have room for 12 boxes of 5.7875: 12^3 ranks, unless the crystal grows with them."""
+    app, machine = load_application("comd"), load_machine("fugaku")
+    assert [point.ranks for point in scale(app, machine, [1, 1000, 65536]).points] == [1, 1000, 1728]
+    assert [point.ranks for point in scale(app, machine, [8, 4096], mode="weak").points] == [8, 4096]

@@ -227,19 +227,25 @@ def _write_word(text: str) -> str | None:
     return text if text.isidentifier() and text.isascii() else None
 
 
+_OF_VENDORS = {"KB": "KiB", "Bytes": "B", "Byte": "B"}
+_VENDORS_BYTES = re.compile(r"\bKB\b|Bytes?")
+
+
 def _write_quantity(text: str, unit: str, clock: str) -> str | None:
     """A quantity as the language has it; None where it is none of that unit. Cycles are of the machine's clock; bits,
-    in which networks are sold, are eighths of bytes."""
+    in which networks are sold, are eighths of bytes; TFLOPS, TOPS, KB and MByte are what vendors write."""
     match = _NUMBER.fullmatch(text)
     if match is None or len(text) > MOST_DIGITS or not float(match[1]):
         return None
-    number, given = match[1], match[2].strip()
+    number, given = match[1], _VENDORS_BYTES.sub(lambda found: _OF_VENDORS[found[0]], match[2].strip())
     if not unit or not given:
         return number if unit == given else None
     if unit == "s" and given in ("cycle", "cycles"):
         return f"{number}/{clock}"
     if unit == "B/s" and (bits := re.fullmatch(r"([kMGT]?)(bit|b)/s", given)):
         return f"{number} {bits[1]}B/s/8"
+    if unit == "flop/s" and (rate := re.fullmatch(r"(?i:([GTP])(?:fl)?op/?s)", given)):
+        return f"{number} {rate[1].upper()}flop/s"
     if unit == "B/s" and given.endswith("/cycle"):
         inside = given.removesuffix("/cycle")
         return f"{number} {inside}*{clock}" if _has_dimension(inside, "B") else None

@@ -9,9 +9,10 @@ from pathlib import Path
 from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.checks.outliers import check_outliers
 from aspenpy.answers.checks.plausibility import check_plausibility
+from aspenpy.answers.published import compare_with_published, published_results
 from aspenpy.answers.side_by_side import side_by_side
 from aspenpy.language import nodes
-from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
+from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, fail, suggest_nearest
 from aspenpy.language.files import STANDARD_OUTPUT, Reader, put_whole
 from aspenpy.language.parser import parse_file
 from aspenpy.models.library import formatted, library_names, load_machine, parse
@@ -26,7 +27,7 @@ from aspenpy.probe.topology import read_topology
 from aspenpy.shell.commands.check import conclude
 from aspenpy.shell.failure import CommandError, refuse_unwritable
 from aspenpy.shell.models import check_files
-from aspenpy.shell.option import Arguments, Examples, choice, command, option, repeatable_option
+from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option
 from aspenpy.shell.options import OUTPUT, OUTSIDE, formats
 from aspenpy.shell.output import deliver, emit, report_written
 from aspenpy.shell.progress import report_activity
@@ -88,6 +89,7 @@ EXAMPLES: Examples = (
     ("a data sheet to fill from a vendor's page", "aspenpy machine new --template accelerator -o board.toml"),
     ("the model that it describes, with a source beside each number", "aspenpy machine new board --from board.toml"),
     ("a peak above what the clock allows? less power at full load than idle?", "aspenpy machine check haswell"),
+    ("how close is it to published results, the worst in front?", "aspenpy machine check grace sequoia --published"),
 )
 
 DEFAULT_KIND: Kind = "cpu"
@@ -113,7 +115,8 @@ OPTIONS = (
         nargs="?",
         const=LIBRARY,
     ),
-    STRICT.adapt(", with status 1 (check)"),
+    flag("--published", "compares machines of the library, all if none is named, with published results (check)"),
+    STRICT.adapt(", or a result outside of the aims, with status 1 (check)"),
     formats(of=" (check, probe)", default=None),
     OUTSIDE,
 )
@@ -130,6 +133,8 @@ def run_machine(arguments: Arguments) -> int:
     """Runs the action; the exit status of `check` is that of `aspenpy check`."""
     if arguments.template and arguments.action != "new":
         raise CommandError("--template belongs to `aspenpy machine new`")
+    if arguments.published and arguments.action != "check":
+        raise CommandError("--published belongs to `aspenpy machine check`")
     if arguments.action == "new":
         return _write_sheet(arguments) if arguments.template else _write_new(arguments)
     if arguments.action == "probe":
@@ -142,6 +147,8 @@ def run_machine(arguments: Arguments) -> int:
         message = "--kind belongs to `aspenpy machine new`, --output and --replace to it and to `aspenpy machine probe`"
         raise CommandError(message)
     _refuse_probing(arguments)
+    if arguments.published:
+        return _check_published(arguments)
     if not arguments.names:
         raise CommandError("`aspenpy machine check` takes files, folders or names")
     return conclude(drop_repeats(_check_machines(arguments)), arguments)
@@ -215,6 +222,18 @@ def _refuse_name(name: str, text: str) -> None:
 def _check_machines(arguments: Arguments) -> Iterator[Diagnostic]:
     """Reports on each machine as `aspenpy check` makes them, and its implausible numbers."""
     return check_files(arguments.names, lambda file: _check_file(*file, arguments.allow_outside))
+
+
+def _check_published(arguments: Arguments) -> int:
+    """Compares the machines, or all, with published results; 1 with `--strict` where one is outside of the aims."""
+    known = sorted({row.machine for row in published_results()})
+    for name in arguments.names:
+        if name not in known:
+            hint = suggest_nearest(name, known) or f"there are results of {', '.join(known)}"
+            fail("no-results", f"no published results of `{name}`", hint=hint)
+    found = compare_with_published(arguments.names, report_activity)
+    deliver(found.report(), arguments)
+    return 1 if found.outside and arguments.strict else 0
 
 
 def _check_file(path: Path, walked: bool, allow_outside: bool) -> Iterator[Diagnostic]:

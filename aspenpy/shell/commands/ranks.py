@@ -91,7 +91,7 @@ def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -
         option(
             "--rank-counts",
             "RULE",
-            "only such numbers of ranks: cube, square, power_of(2), divisor_of(N), multiple_of(N), grid(8)",
+            "only such numbers of ranks: cube, square, power_of(2), divisor_of(N), multiple_of(N), at_most(N), grid(8)",
         ),
         option("--isoefficiency", "E", "also by how much the problem must grow for this efficiency", type=float),
         flag("--energy", "also the energy of all sockets that have work"),
