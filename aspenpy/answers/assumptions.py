@@ -10,7 +10,8 @@ from aspenpy.answers.evaluation import Evaluation
 from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import Expr
-from aspenpy.models.machine.model import OWNER
+from aspenpy.language import nodes
+from aspenpy.models.machine.model import OWNER, Machine
 from aspenpy.models.machine.texts import provenance
 from aspenpy.record import Record
 
@@ -38,14 +39,18 @@ def deciding_assumptions(evaluation: Evaluation) -> tuple[DecidingAssumption, ..
     set_by_user = evaluation.scope.overridden
     bounding = [symbol for symbol in evaluation.used if symbol.owner == OWNER and symbol.name.startswith(names)]
     behind = {
-        symbol: [
-            each for each in evaluation.scope.needed([symbol], set_by_user) if not _is_full_share(evaluation, each)
-        ]
+        symbol: [each for each in evaluation.scope.needed([symbol], set_by_user) if _may_be_assumed(evaluation, each)]
         for symbol in bounding
         if symbol not in set_by_user
     }
     asked = {each.name for chain in behind.values() for each in chain}
-    comments = {item.name: item.comment for item in provenance(evaluation.machine, asked) if item.known == "assumed"}
+    stated = {name: _stated_name(evaluation.machine, name) for name in asked}
+    told = {
+        item.name: item.comment
+        for item in provenance(evaluation.machine, {*stated.values()})
+        if item.known == "assumed"
+    }
+    comments = {name: told[origin] for name, origin in stated.items() if origin in told}
     sensitivities: dict[str, float] = {}
     for symbol, chain in behind.items():
         assumed = [each for each in reversed(chain) if each.name in comments]
@@ -62,11 +67,23 @@ def deciding_assumptions(evaluation: Evaluation) -> tuple[DecidingAssumption, ..
     )
 
 
-def _is_full_share(evaluation: Evaluation, symbol: Expr) -> bool:
-    """Whether it is a part that a law reduces at other clocks, as `min(1, ...)`, and is the whole as things are."""
-    return evaluation.scope.definitions[symbol].kind != "number" and evaluation.scope.values_if_known(
-        [symbol], evaluation.seed
-    ) == [1]
+def _may_be_assumed(evaluation: Evaluation, symbol: Expr) -> bool:
+    """Whether a symbol is a number of its own: no part that a law reduces at other clocks, as `min(1, ...)`, which is
+    the whole as things are, and no formula of a family, which its numbers stand behind."""
+    if evaluation.scope.definitions[symbol].kind == "number":
+        return True
+    is_own = _stated_name(evaluation.machine, symbol.name) == symbol.name
+    return is_own and evaluation.scope.values_if_known([symbol], evaluation.seed) != [1]
+
+
+def _stated_name(machine: Machine, name: str) -> str:
+    """The name of a property where it is stated: in the component itself, or in the nearest one that it is `like`."""
+    component, dot, own = name.partition(".")
+    known = {node.name: node for node in machine.node.components}
+    node = known.get(component)
+    while node is not None and not any(isinstance(item, nodes.Property) and item.name == own for item in node.items):
+        node = known.get(node.base or "")
+    return name if node is None else f"{node.name}{dot}{own}"
 
 
 def _sensitivity(evaluation: Evaluation, expr: Expr, symbol: Expr, value: float) -> float:

@@ -146,8 +146,11 @@ class Scaling(Result):
         sizes = scope.values([scope.symbol(name) for name in self.problem], self.prediction.seed)
         self._sizes = tuple(map(float, sizes))
         own_rule = rank_counts(self.prediction, self.parameter)
-        if own_rule is not None and own_rule.rule == "at_most" and mode == "weak":
-            own_rule = None  # a limit by the size of the problem, which grows
+        if own_rule is not None and own_rule.rule == "at_most":
+            if mode == "weak":  # a limit by the size of the problem, which grows
+                own_rule = None
+            elif self.ranks[0] in own_rule:
+                self.ranks = tuple(dict.fromkeys(min(each, own_rule.argument) for each in self.ranks))
         asked = None if counts is None else require_counts(counts)
         self.counts = tuple(dict.fromkeys(each for each in (own_rule, asked) if each is not None))  # once where alike
         self._own_rule = own_rule

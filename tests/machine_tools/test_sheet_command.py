@@ -6,6 +6,8 @@ import pytest
 
 import aspenpy
 from aspenpy.answers.peaks import value_of
+from aspenpy.language.files import Reader
+from aspenpy.models.machine.sheets import read_sheet, write_machine
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
@@ -202,3 +204,17 @@ def test_threads_of_a_socket_are_none_of_a_core(run: Runner, models: Path) -> No
     Path("board.toml").write_text(SHEET.replace("cores = 8", "cores = 8\nthreads = 16"))
     assert run("machine", "new", "board", "--from", "board.toml").status == 0
     assert "the threads of core `board_core` is 16" in run("machine", "check", "board.aspen").out
+
+
+def test_units_as_vendors_write_them(tmp_path: Path) -> None:
+    """TFLOPS, TOPs, KB (of 1024) and Byte."""
+    sheet = tmp_path / "board.toml"
+    sheet.write_text(
+        'kind = "accelerator"\nname = "B"\nvendor = "V"\nyear = 2024\ncores = 10\nlanes = 64\nclock = "1 GHz"\n'
+        'watts = "100 W"\n[tensor]\nfp16 = "184.6 TFLOPs"\nint8 = "184.6 TOPS"\n[l1]\ncapacity = "192 KB"\n'
+        '[l2]\ncapacity = "8 MByte"\nbandwidth = "6 TByte/s"\n'
+        '[memory]\nkind = "HBM2"\ncapacity = "32 GB"\nbandwidth = "1.23 TB/s"\n'
+    )
+    text = write_machine(read_sheet(Reader().read(sheet), "board"), "board")
+    for written in ("184.6 Tflop/s", "192 KiB", "8 MB]", "6 TB/s"):
+        assert written in text

@@ -125,3 +125,20 @@ def test_compare_names_the_machines(tmp_path: Path) -> None:
     assert [len(row["assumed"]) for row in found.to_json()["machines"]] == [1, 0]
     neither = [machine(tmp_path, "other"), machine(tmp_path, "third")]
     assert "Assumed" not in str(aspenpy.compare(aspenpy.parse(LOADS.replace("FLOPS", "0")), neither))
+
+
+def test_a_number_of_the_family_decides_as_well(tmp_path: Path) -> None:
+    """The core is `like` a general one: 25e6 flops at the issue of that take all of the time."""
+    text = MACHINE.replace("core unit {", "core unit like general { property clock [1 GHz] }\ncore general {")
+    path = tmp_path / "box.aspen"
+    path.write_text(text.replace("// one a cycle", "// assumed: as most"))
+    app = "model m { kernel main { execute { flops [25e6] } } }"
+    assert sensitivities(app, aspenpy.load_machine(path)) == {"unit.issue": pytest.approx(-1)}
+
+
+def test_a_sweep_says_it_of_its_least_runtime(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    machine(tmp_path, attained="assumed: as most boards")
+    app = tmp_path / "m.aspen"
+    app.write_text("model m { param n = 1e9 in 1 .. 1e12 kernel main { execute { loads [n] } } }")
+    assert main(["sweep", str(app), "--machine", str(tmp_path / "box.aspen"), "--over", "n=1e9,2e9"]) == 0
+    assert "for the least, attained_bandwidth of store (as most boards): 10 % in it" in capsys.readouterr().out
