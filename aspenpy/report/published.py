@@ -19,7 +19,7 @@ def report_published(found: PublishedComparisons) -> Report:
         make_table(SUMMARY, found.summaries, "benchmarks", media=TEXT + JSON),
         make_table(ROWS, found.rows, "results", marked=marked, title="predicted over published"),
     )
-    return Report(headline, {"machines": machines, "outside": outside}, parts)
+    return Report("published/1", headline, {"machines": machines, "outside": outside}, parts)
 
 
 register_report(PublishedComparisons, report_published)

@@ -397,6 +397,17 @@ RESULTS: dict[str, dict[Any, Any]] = {
     },
     "readings/1": {"rows": [{str: VALUE}]},
     "reuse_distances/1": REUSE.shape,
+    "published/1": {
+        "machines": int, "outside": int,
+        "benchmarks": [{
+            "benchmark": str, "half": str, "results": int, "median": float, "worst": float, "of": str, "aim": float,
+            "outside": int,
+        }],
+        "results": [{
+            "machine": str, "what": str, "ratio": float, "predicted": float, "published": float, "unit": str,
+            "half": str, "source": str, "why": str,
+        }],
+    },
     "roofline/1": {
         "machine": str, "socket": TEXT, "compute": [{**CEILING, "ridges": {str: NUMBER}}], "caches": [PEAK],
         "memory": [PEAK], "files": [PEAK],
@@ -483,6 +494,7 @@ RESULTS: dict[str, dict[Any, Any]] = {
             "largest": AnyOf({"value": float, "at": POINT}, None),
         }},
         "no_value": [{"reason": str, "message": str, "points": int, "first_at": POINT}], "expected?": EXPECTED,
+        "assumed?": [ASSUMED],
     },
     "throttling/1": {
         "application": str, "machine": str, "noise": float,

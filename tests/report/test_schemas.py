@@ -48,6 +48,8 @@ explain cache_triad --machine epyc_7763 --ecm
 list machines --sort watts
 list networks
 machine check simple
+machine check grace --published
+sweep stream --machine l40s --over n=1e7,1e8
 network --machine frontier --socket amd_mi250x --ranks 64
 optimise matmul --machine simple --maximise n --subject-to runtime<=1s --vary n=1..4000
 optimise matmul --machine simple --set ranks=64 --minimise runtime,simple_cores --vary simple_cores
