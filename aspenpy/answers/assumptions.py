@@ -45,11 +45,8 @@ def deciding_assumptions(evaluation: Evaluation) -> tuple[DecidingAssumption, ..
     }
     asked = {each.name for chain in behind.values() for each in chain}
     stated = {name: _stated_name(evaluation.machine, name) for name in asked}
-    told = {
-        item.name: item.comment
-        for item in provenance(evaluation.machine, {*stated.values()})
-        if item.known == "assumed"
-    }
+    origins = provenance(evaluation.machine, {*stated.values()})
+    told = {item.name: item.comment for item in origins if item.known == "assumed"}
     comments = {name: told[origin] for name, origin in stated.items() if origin in told}
     sensitivities: dict[str, float] = {}
     for symbol, chain in behind.items():
