@@ -8,30 +8,30 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4265,
-    "answers": 12339,
+    "answers": 12540,
     "assembly": 877,
     "cost": 14640,
     "editor": 2741,
     "engine": 2302,
-    "explore": 4316,
-    "expr": 6247,
+    "explore": 4325,
+    "expr": 6260,
     "extract": 21039,
     "generate": 840,
     "language": 4944,
     "learn": 8035,
-    "models": 3940,
+    "models": 3945,
     "other": 1080,
     "page": 645,
     "probe": 2054,
-    "report": 9935,
-    "shell": 7575,
+    "report": 10010,
+    "shell": 7595,
     "sweeps": 2619,
     "tables": 1624,
     "traces": 1567,
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 113_560
+MOST_IN_ALL = 113_880
 
 
 def room_of(file: Path) -> str:
