@@ -183,7 +183,8 @@ def _all_expressions(application: Application, kernels: list[flow.Kernel]) -> li
     """The expressions that the application evaluates anywhere."""
     sizes = [data.size for data in application.data.values()]
     values = [parameter.value for parameter in application.parameters.values()]
-    bounds = [bound for item in application.parameters.values() for bound in (item.low, item.high) if bound is not None]
+    ends = [end for item in application.parameters.values() for end in (item.low, item.high, item.counted)]
+    bounds = [end for end in ends if end is not None]
     return [*values, *bounds, *sizes, *(expr for kernel in kernels for expr in _kernel_expressions(kernel))]
 
 
