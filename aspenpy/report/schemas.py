@@ -224,7 +224,7 @@ RESULTS: dict[str, dict[Any, Any]] = {
                 "name": str, "ranks": NUMBER, "algorithm": TEXT, "lower_bound": TEXT, "formula?": TEXT,
                 "alpha?": NUMBER, "beta?": NUMBER, "gamma?": NUMBER,
             }],
-            "ignored_traits": [str], "left_by_caches": AnyOf(AMOUNT, None), "fetched": AnyOf(AMOUNT, None),
+            "ignored_traits": [str], "left_by_caches": AnyOf(PERHAPS, None), "fetched": AnyOf(PERHAPS, None),
             "serial": FORMULA, "launch": FORMULA, "time": AMOUNT, "share": NUMBER, "bounds": bool,
         }],
     },
