@@ -7,11 +7,10 @@
 * An operation on memory reads its register some cycles after its load has begun. If the register comes from an
   operation that is shorter than this, the model has both begin at once and adds the load to the chain: in long chains
   the load stands apart then.
-* The divider of Zen 3 to 5 takes a division of whole numbers each 6 cycles (Fog, "Instruction tables", DIV and IDIV of
-  32 bits), and its result comes after some 12. Their models have it take 13 to 17 each: a division becomes four
-  products that wait for each other, and two beside them. They compute addresses (LEA) where words are loaded, and not
-  where numbers are added (AMD, "Software Optimization Guide for the Zen 4 Microarchitecture", 57647, section 2.10):
-  those of one or two registers become additions.
+* The divider takes a division of whole numbers of 32 bits each 6.35 cycles, and its result comes after 13.5 (timed on a
+  Zen 5; assumed of Zen 3 and 4). Their models have it take 13 to 17 each: a division becomes four products that wait
+  for each other, and two beside them. The models compute addresses (LEA) where words are loaded, and not where numbers
+  are added: those of one or two registers become additions, as all pipes of whole numbers take them (assumed).
 """
 
 from __future__ import annotations
