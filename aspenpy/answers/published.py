@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Collection
+from io import StringIO
 from math import inf
 from statistics import median
 
@@ -17,6 +18,7 @@ from aspenpy.answers.energy.account import predict_energy
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.prediction import predict
 from aspenpy.language.files import models_folder
+from aspenpy.language.opening import read_text_file
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine, parse
 from aspenpy.record import Record
@@ -125,8 +127,8 @@ class PublishedComparisons(Record, Result):
 
 def published_results(machines: Collection[str] = ()) -> list[PublishedResult]:
     """The rows of the file, of these machines or of all."""
-    with open(os.path.join(models_folder(), "published", "results.csv"), encoding="utf-8", newline="") as file:
-        return [_read_row(row) for row in csv.DictReader(file) if not machines or row["machine"] in machines]
+    text = read_text_file(os.path.join(models_folder(), "published", "results.csv"))
+    return [_read_row(row) for row in csv.DictReader(StringIO(text)) if not machines or row["machine"] in machines]
 
 
 def _read_row(row: dict[str, str]) -> PublishedResult:

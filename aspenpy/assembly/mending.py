@@ -28,7 +28,7 @@ _FOLDED = re.compile(r"(?:(add|sub|mul|div|min|max)([sp])([sd])|(add|sub|imul|xo
 
 _REGISTER = r"%(?:[er](?:[abcd]x|[sd]i|[bs]p)|r\d+d?)"
 _GENERAL_COPY = re.compile(rf"mov[lq]\s+{_REGISTER},\s*{_REGISTER}$")
-_ADDRESS = re.compile(rf"lea[lq]\s+[^(%]*\(({_REGISTER})(?:,\s*({_REGISTER}))?\),\s*({_REGISTER})$")
+_ADDRESS = re.compile(rf"lea[lq]\s++[^(%]*+\(({_REGISTER})(?:,\s*({_REGISTER}))?\),\s*({_REGISTER})$")
 _DIVISION = re.compile(r"i?div[lq]\s+(.*)")
 
 ZEN = frozenset({"znver3", "znver4", "znver5"})

@@ -15,6 +15,7 @@ MOST_BARS = 24
 LEAST_FACTOR = 1.005  # either way, from which a bar can be seen
 
 
+@use_shared_style
 def draw_changes(changes: VersionChanges) -> Any:
     """A matplotlib figure of two versions: counts, and times and energies by machine."""
     rows = [
@@ -28,13 +29,13 @@ def draw_changes(changes: VersionChanges) -> Any:
     return _draw_factors(heading(changes).partition(",")[0], rows)
 
 
+@use_shared_style
 def draw_side_by_side(found: SideBySide) -> Any:
     """A matplotlib figure of two machines: the properties that both state."""
     rows = [(f"{pair.part}: {pair.name}", pair.first or 0.0, pair.second or 0.0) for pair in found.pairs]
     return _draw_factors(f"{found.titles[1]}, relative to {found.titles[0]}", rows)
 
 
-@use_shared_style
 def _draw_factors(title: str, rows: Sequence[tuple[str, float, float]]) -> Any:
     """Bars from 1 to now/before on a logarithmic axis; numbers that are new, gone or as before have none."""
     from matplotlib.figure import Figure

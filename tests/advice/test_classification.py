@@ -9,7 +9,7 @@ from aspenpy.advice.classification import Classification, Classified
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.models.library import load_application, load_machine, parse
+from aspenpy.models.library import find_source, load_application, load_machine, parse
 
 APPLICATION = """model work {
   kernel arithmetic { execute [1] { flops [3e9] loads [1e9] } }
@@ -103,8 +103,9 @@ def test_what_is_chosen_so_that_ranks_fill_a_node_stands_in_the_headline() -> No
 
 
 def test_a_machine_that_is_too_large_for_the_problem_is_named() -> None:
-    """Sequoia has so many cores that a rank's part of CoMD is no box."""
-    case = Case(load_application("comd"), load_machine("sequoia"), set={"steps": 10})
+    """Sequoia has so many cores that a rank's part is no box, of a CoMD that does not say how many ranks it takes."""
+    text = find_source("apps", "comd").text.replace(" with at_most(most_x*most_y*most_z)", "")
+    case = Case(parse(text), load_machine("sequoia"), set={"steps": 10})
     with pytest.raises(AspenError) as raised:
         classify_case(case, AS_IT_IS)
     assert raised.value.diagnostics[0].parents[0] == "while filling `sequoia` with ranks (ranks chosen)"

@@ -211,7 +211,8 @@ def test_solve(run: Runner) -> None:
     assert said(run, "count", "axpy.aspen", "--solve", "n", "--target", "1e6") == SOLVED
     whole = ("count", "axpy.aspen", "--solve", "n:whole", "--target", "999999")
     assert said(run, *whole) == NOT_SOLVED
-    found = told(run, *whole, "--resource", "bytes", "--solve", "n=1..10^6:whole")
+    searched = ("count", "axpy.aspen", "--solve", "n=1..10^6:whole", "--target", "999999")
+    found = told(run, *searched, "--resource", "bytes")
     assert found["leaps"] == [{"before": 4166, "amount_before": 999840, "behind": 4167, "amount_behind": 1000080}]
     met = said(run, "count", "axpy.aspen", "--solve", "n", "--target", "20*50", "--format", "csv")
     assert met == "parameter,from,to,resource,amount,unit\nn,50,50,flops,1000,flop\n"
