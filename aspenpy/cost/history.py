@@ -132,6 +132,7 @@ class ReuseHistory:
         self._passes: dict[tuple[flow.Repeat, bool], _Pass] = {}
         self.orders = KnownOrders()
         self._resolved: dict[tuple[int, int], tuple[Order, Order]] = {}
+        self._met: dict[tuple[flow.Repeat, Expr, Expr | None], Expr] = {}
         for kernel in reversed(kernels):
             self._enter(kernel)
             self._walk(kernel.body, FlowPosition((), None, None, kernel), self._times[kernel])
@@ -370,16 +371,24 @@ class ReuseHistory:
         """The share of what a pass touches of a structure that the one before has touched, where both begin at the same
         place: of a table of which each pass reads more, what is new was not there. A block of another kernel does not
         see the counter; the middle pass stands for all."""
-        touched, counter = uneven.touched.lines, loop.counter
-        if counter in graph.free_symbols(search.own.lines):
+        seen = loop.counter in graph.free_symbols(search.own.lines)
+        key = (loop, uneven.touched.lines, search.own.lines if seen else None)
+        if key not in self._met:
+            self._met[key] = self._share_met_by(*key)
+        return self._met[key] if seen else again * self._met[key]
+
+    def _share_met_by(self, loop: flow.Repeat, touched: Expr, own: Expr | None) -> Expr:
+        """That share of a pass which touches so many lines of its `own`; of the middle pass without them."""
+        counter = loop.counter
+        if own is not None:
             (before,) = graph.substitute([touched], {counter: graph.apply("max", 0, counter - 1)})
-            met = graph.apply("min", 1, before / graph.apply("max", 1, search.own.lines))
+            met = graph.apply("min", 1, before / graph.apply("max", 1, own))
             return graph.if_else(graph.compare(">", counter, 0), met, 0)
         middle = _middle(loop)
         (whole,), (before,) = (
             graph.substitute([touched], {counter: graph.apply("max", 0, middle[counter] - back)}) for back in (0, 1)
         )
-        return again * graph.apply("min", 1, before / graph.apply("max", 1, whole))
+        return graph.apply("min", 1, before / graph.apply("max", 1, whole))
 
     def _pass_before(self, step: FlowPosition, loop: flow.Repeat, search: _Search) -> _Pass:
         """The touches of a pass of a loop by the time the next begins."""

@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4265,
     "answers": 12540,
     "assembly": 877,
-    "cost": 14640,
+    "cost": 14650,
     "editor": 2741,
     "engine": 2302,
     "explore": 4325,
@@ -31,7 +31,7 @@ MOST: dict[str, int] = {
 }
 """Lines of Python in each room; files beside the rooms are `other`."""
 
-MOST_IN_ALL = 113_880
+MOST_IN_ALL = 113_890
 
 
 def room_of(file: Path) -> str:
