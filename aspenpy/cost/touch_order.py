@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -120,12 +120,20 @@ class KnownOrders:
         """Lines of each structure that were touched together, for each of so many instances of a block."""
         key = id(group), instances
         if key not in self._sums:
-            found: dict[str, list[Expr]] = {}
-            for (name, _), part in group.items():
-                alike = part.lines if part.instances is instances else part.lines * part.instances / instances
-                found.setdefault(name, []).append(alike)
-            self._sums[key] = group, {name: graph.add(*parts) for name, parts in found.items()}
+            amounts = (
+                (name, part.lines if part.instances is instances else part.lines * part.instances / instances)
+                for (name, _), part in group.items()
+            )
+            self._sums[key] = group, add_by_structure(amounts)
         return self._sums[key][-1]
+
+
+def add_by_structure(amounts: Iterable[tuple[str, Expr]]) -> dict[str, Expr]:
+    """The sum of the amounts of each structure, in the order in which they are given."""
+    found = dict[str, list[Expr]]()
+    for name, amount in amounts:
+        found.setdefault(name, []).append(amount)
+    return {name: graph.add(*parts) for name, parts in found.items()}
 
 
 def covered_share(found: Touched, own: Touched) -> Expr:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.patterns import Distances, Scattered, Stencil
 from aspenpy.cost.caches.warm import Swept
 from aspenpy.cost.history import ReuseSource
 from aspenpy.cost.prices import MEMORY_RESOURCES
-from aspenpy.cost.touch_order import UNNAMED, Group, KnownOrders, Touched
+from aspenpy.cost.touch_order import UNNAMED, Group, KnownOrders, Touched, add_by_structure
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
@@ -98,8 +98,10 @@ def swept_since(
     own, instances = names[name], touched[name].instances
     since = source.since[_place(source.since, own, stored) :]
     ages: dict[str | None, int] = dict.fromkeys(targets, -1)
-    swept = _sums(orders.sum_by_structure(group, instances) for group in source.sweep)
-    found, rest, seen = dict[str, list[Expr]](), list[tuple[int, Expr]](), dict[str, int]()
+    swept = add_by_structure(
+        item for group in source.sweep for item in orders.sum_by_structure(group, instances).items()
+    )
+    own_lines, rest, seen = list[tuple[str, Expr]](), list[tuple[int, Expr]](), dict[str, int]()
     locals_by_name = {full: local for local, full in reversed(names.items())}
     for age, group in enumerate(since):
         for known, amount in orders.sum_by_structure(group, instances).items():
@@ -109,10 +111,10 @@ def swept_since(
             if local is not None:
                 if ages.get(local, -1) < 0:
                     ages[local] = age
-                found.setdefault(local, []).append(amount)
+                own_lines.append((local, amount))
             elif known not in swept and amount is not graph.ZERO:
                 rest.append((age, amount))
-    lines = {local: graph.add(*amounts) for local, amounts in found.items()}
+    lines = add_by_structure(own_lines)
     ages[name] = 0
     if not source.sweep:
         return Swept(ages, lines, tuple(rest))
@@ -120,14 +122,6 @@ def swept_since(
     inside = set(names.values())
     beside = tuple((seen.get(known, -1), amount, True) for known, amount in swept.items() if known not in inside)
     return Swept(ages, lines, tuple(rest), sweep, beside)
-
-
-def _sums(parts: Iterable[Mapping[str, Expr]]) -> dict[str, Expr]:
-    found = dict[str, list[Expr]]()
-    for part in parts:
-        for name, amount in part.items():
-            found.setdefault(name, []).append(amount)
-    return {name: graph.add(*amounts) for name, amounts in found.items()}
 
 
 def _place(order: Sequence[Group], name: str, stored: bool) -> int:
