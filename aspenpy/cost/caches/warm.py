@@ -9,6 +9,7 @@ from itertools import pairwise, product
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import AccessNest
 from aspenpy.expr import graph
+from aspenpy.expr.cache_windows import ONE_RUN
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
 from aspenpy.record import Record
@@ -22,6 +23,7 @@ STILL_TO_COME = {u: 1 - u for u in INSTANTS}
 FEW_INSTANTS = INSTANTS[::2]
 """Where the place of a line does not follow from when it is touched, places and instants are that many each."""
 
+PLAIN_RUN = tuple(map(graph.number, ONE_RUN))
 PAGE = graph.number(4096)
 """Bytes of a page of the operating system, where data structures begin."""
 
@@ -186,8 +188,7 @@ def _chance_kept(between: tuple[Expr, ...], room: Expr, line: Expr, sets: Expr, 
     mine, *others = between
     if len(others) > MOST_APART:
         others = [*others[: MOST_APART - 1], graph.add(*others[MOST_APART - 1 :])]
-    one, zero = graph.ONE, graph.ZERO
-    runs = [value for lines in (mine, *others) for value in (one, lines * line, zero, zero, one, zero, zero)]
+    runs = [value for lines in (mine, *others) for value in (graph.ONE, lines * line, *PLAIN_RUN)]
     together = graph.apply("share_kept", room, line, whole_sets, 0, *runs)
     mine, *others = (lines / sets for lines in (mine, *others))
     loads = [value for load in others for value in (load, graph.ONE)]
