@@ -37,7 +37,7 @@ test-lowest:
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(PYTHON) .ci/lowest.py > $(LOWEST)/constraints.txt
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --constraint $(LOWEST)/constraints.txt \
-	  --editable ".[data,empirical,fast,optimise,plot,sample,sensitivity]" pytest pytest-xdist hypothesis
+	  --editable ".[data,empirical,fast,optimise,plot,sample,sensitivity]" pytest pytest-xdist hypothesis jsonschema
 	$(LOWEST)/bin/python -m pytest -q -n auto --dist loadfile \
 	  tests/expr/test_sympy*.py tests/engine tests/report tests/tables tests/roofline tests/sweeps/test_store.py tests/learnt
 
