@@ -14,6 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 from aspenpy.initialisers import BY_COUNT
 
 
+def annotated_names(namespace: dict[str, Any]) -> tuple[str, ...]:
+    """Names that the body of a class annotates, in order. From Python 3.14 on, a function there has them (PEP 649)."""
+    annotate = namespace.get("__annotate_func__")
+    if annotate is None:
+        return tuple(namespace.get("__annotations__", ()))
+    try:
+        return tuple(annotate(1))  # their values, which is faster than annotationlib
+    except NameError:  # of an import for types alone, or of a class further down
+        from annotationlib import Format, call_annotate_function  # type: ignore[import-not-found]
+
+        return tuple(call_annotate_function(annotate, Format.FORWARDREF))
+
+
 @dataclass_transform(frozen_default=True)
 class RecordType(type):
     """Turns the annotations of a class into slots, `_fields` and an initialiser; a class with one of its own hands the
@@ -25,7 +38,7 @@ class RecordType(type):
     _store: Any
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> RecordType:
-        own = tuple(namespace.get("__annotations__", ()))
+        own = annotated_names(namespace)
         inherited = [base for base in bases if isinstance(base, RecordType)]
         fields = tuple([field for base in inherited for field in base._fields]) + own
         defaults = {field: value for base in inherited for field, value in base._defaults.items()}
@@ -131,7 +144,7 @@ else:
         """Makes of the annotations of a class the fields of a tuple."""
 
         def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
-            fields = tuple(namespace.get("__annotations__", ()))
+            fields = annotated_names(namespace)
             defaults = {field: namespace.pop(field) for field in fields if field in namespace}
             getters = {field: property(itemgetter(index)) for index, field in enumerate(fields)}
             own = {"__slots__": (), "_fields": fields, "_defaults": defaults, **getters}

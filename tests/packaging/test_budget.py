@@ -20,7 +20,7 @@ MOST: dict[str, int] = {
     "language": 4944,
     "learn": 8035,
     "models": 3945,
-    "other": 1080,
+    "other": 1093,
     "page": 645,
     "probe": 2054,
     "report": 10010,

@@ -16,6 +16,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 from aspenpy.models.application import flow
+from aspenpy.record import annotated_names
 
 
 @dataclass_transform(frozen_default=True)
@@ -26,7 +27,7 @@ class TotalType(type):
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> TotalType:
         inherited = tuple(field for base in bases if isinstance(base, TotalType) for field in base._fields)
-        fields = (*inherited, *namespace.get("__annotations__", ()))
+        fields = (*inherited, *annotated_names(namespace))
         places = {field: property(itemgetter(index)) for index, field in enumerate(fields, 1)}
         cls = super().__new__(mcs, name, bases, {"__slots__": (), **namespace, **places})
         cls._fields = fields
