@@ -179,7 +179,7 @@ QUANTITIES = (
             "the three best choices, and what each is bound by",
             "aspenpy optimise transformer_training --machine h100 --set h100_boards=8 --set ranks=8 --with llama3_8b "
             "--set batch=32 --minimise runtime --vary tensor=1,2,4,8 --vary recomputation --vary micro_batch=1,2 "
-            "--subject-to 'held <= 76 GB, undivided <= 0' --top 3",
+            "--subject-to 'held <= 76 GB' --top 3",
         ),
     ),
 )
