@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "aspenpy"
 author = "the aspenpy authors"
-extensions = ["myst_parser", "notebooks", "sphinx.ext.autodoc"]
+extensions = ["browser_page", "myst_parser", "notebooks", "sphinx.ext.autodoc"]
 html_theme = "furo"
 html_title = "aspenpy"
 html_static_path = ["_static"]
