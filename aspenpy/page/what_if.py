@@ -121,6 +121,11 @@ class WhatIf:
         """The page, one file."""
         return document(self.title, self.facts, self.script)
 
+    def _repr_html_(self) -> str:
+        """The page in a notebook, in a frame that reaches nothing of the notebook."""
+        frame = 'sandbox="allow-scripts allow-downloads" style="width: 100%; height: 720px; border: 0"'
+        return f'<iframe title="{escape(self.title)}" {frame} srcdoc="{escape(self.html)}"></iframe>'
+
     @cached_property
     def machines(self) -> list[MachinePage]:
         """The machines in the order of the cases."""

@@ -26,11 +26,12 @@ MOST_NAMES = 50
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_]{1,100}\Z")
 AXIS = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,200}=[^/\\]{1,1000}\Z")
 
-START = f"""
+START = """
 import sys
+most = int(sys.argv.pop(1))
 try:
     import resource
-    resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
 except (ImportError, ValueError, OSError):
     pass
 from aspenpy.__main__ import main
@@ -97,7 +98,7 @@ class CommandTools(Record):
 
     def _run_command(self, words: Sequence[str]) -> Any:
         """The JSON that a command answers with. Raises ValueError with what it says instead."""
-        line = [sys.executable, "-c", START, *words, "--format", "json"]
+        line = [sys.executable, "-c", START, str(MEMORY), *words, "--format", "json"]
         environment = {**os.environ, "NO_COLOR": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         try:
             ran = subprocess.run(

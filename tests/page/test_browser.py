@@ -77,6 +77,22 @@ def shown(browser, files):
         assert complaints == []
 
 
+def test_a_notebook_shows_the_page_with_its_sliders(browser):
+    cases = [Case(aspenpy.load_application("stream"), aspenpy.load_machine("haswell"))]
+    page = browser.new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.set_content(f"<p>Out[1]:</p>{WhatIf(cases)._repr_html_()}")
+    shown = page.frame_locator("iframe")
+    before = shown.get_by_role("status").inner_text()
+    shown.get_by_role("slider").first.press("ArrowRight")
+    playwright.expect(shown.get_by_role("status")).not_to_have_text(before)
+    page.wait_for_timeout(500)  # what keeps the link waits 0.3 s
+    assert complaints == []
+    page.close()
+
+
 def test_the_keyboard_moves_a_slider_and_every_number_with_it(shown):
     """Twice the steps take twice as long: 22.5 s and 44.9 s for LULESH; the role status says so to a screen reader."""
     page = shown("lulesh")

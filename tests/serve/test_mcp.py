@@ -108,6 +108,14 @@ def test_limits_of_time_and_length(folder: Path, monkeypatch: pytest.MonkeyPatch
         CommandTools(folder).list("apps")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to its address space")
+def test_limit_of_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert CommandTools(folder).eval("comd", "haswell")["application"] == "comd"
+    monkeypatch.setattr(tool_server, "MEMORY", 8 << 20)
+    with pytest.raises(ValueError, match=r"(?i)memory|cannot allocate|failed to map"):
+        CommandTools(folder).eval("comd", "haswell")
+
+
 def test_the_command_speaks_on_standard_output(folder: Path) -> None:
     pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
     ran = subprocess.run(

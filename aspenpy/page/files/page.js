@@ -53,6 +53,8 @@ function buildFormulas() {
 
 // -- actions --
 
+const hasAddress = location.protocol !== "about:"; // a frame of a notebook has none that could hold the state
+
 function buildActions() {
   const button = (text, action) => element("button", { type: "button", onclick: action }, text);
   const pin = button("Pin as baseline", () => { state.pinned = state.values.slice(); changed(); });
@@ -66,7 +68,8 @@ function buildActions() {
     link.select();
     if (navigator.clipboard) navigator.clipboard.writeText(link.value).then(() => setText(byId("announced"), "Link copied"), () => {});
   });
-  byId("actions").append(pin, unpin, reset, copy, button("Download CSV", download), link);
+  const linked = hasAddress ? [copy] : [];
+  byId("actions").append(pin, unpin, reset, ...linked, button("Download CSV", download), link);
   return () => { unpin.disabled = state.pinned === null; };
 }
 
@@ -109,7 +112,7 @@ function download() {
 // -- changes --
 
 let showChoices = () => {}, showActions = () => {}, said = "";
-const keepLink = later(() => history.replaceState(null, "", linkText()), 300);
+const keepLink = later(() => { if (hasAddress) history.replaceState(null, "", linkText()); }, 300);
 const announce = later(() => setText(byId("announced"), said), 600);
 const finish = later(() => drawCurve(POINTS.still), 150);
 
