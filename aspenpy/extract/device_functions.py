@@ -17,6 +17,18 @@ INT = r.Type("integer", 4)
 INDICES = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
 AXES = ("x", "y", "z")
 
+WARP_MACRO = "__AMDGCN_WAVEFRONT_SIZE"
+"""The macro by which Clang says how many threads a warp has, where it compiles for AMD (LLVM, "HIP Support")."""
+
+WARPS = {".hip": 64}
+"""Threads of a warp by the ending of a file, unless an option says otherwise; of others they are 32."""
+
+
+def warp_option(threads: int) -> str:
+    """The preprocessor's option for warps of so many threads."""
+    return f"-D{WARP_MACRO}={threads}"
+
+
 ALLOCATIONS = frozenset("Malloc MallocManaged MallocHost HostAlloc MallocAsync HostMalloc".split())
 """Functions that give memory by their first argument; the second is its bytes."""
 
@@ -94,7 +106,7 @@ def _write_header() -> Iterator[str]:
     yield "#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))\n#define __managed__"
     yield "#define __forceinline__ inline __attribute__((always_inline))"
     yield "#define __noinline__ __attribute__((noinline))"
-    yield "#define __restrict__ __restrict\n#define __grid_constant__\nenum { warpSize = 32 };"
+    yield f"#define __restrict__ __restrict\n#define __grid_constant__\nenum {{ warpSize = {WARP_MACRO} }};"
     yield from _write_vectors()
     yield "struct dim3 { unsigned x, y, z; __host__ __device__ dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1)"
     yield "  : x(a), y(b), z(c) {} __host__ __device__ dim3(uint3 a) : x(a.x), y(a.y), z(a.z) {} };"

@@ -39,11 +39,12 @@ def expand_launches(programs: list[r.Program]) -> list[r.Program]:
     result = []
     for program in programs:
         functions = [found for found in program.functions if not found.is_kernel]
-        own = (launches[launch.key] for launch in program.launches if launch.kernel in kernels)
+        own = (launches[each.key].replace(warp=program.warp) for each in program.launches if each.kernel in kernels)
         functions += (_make_launched(kernels[launch.kernel], launch, known) for launch in own)
         for kernel in program.functions:
             if kernel.is_kernel and kernel.key not in launched and not _is_template(kernel, launched):
-                functions.append(_make_launched(kernel, r.Launch(kernel.key, kernel.key, (), kernel.span), known))
+                launch = r.Launch(kernel.key, kernel.key, (), kernel.span, program.warp)
+                functions.append(_make_launched(kernel, launch, known))
         result.append(program.replace(functions=tuple(functions)))
     return result
 

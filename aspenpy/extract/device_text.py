@@ -29,7 +29,7 @@ from aspenpy.extract.device_functions import SHARED
 from aspenpy.extract.naming import Naming, source_line, write_comments
 from aspenpy.extract.triangles import CounterRange
 from aspenpy.extract.values import ONE, ZERO, Value
-from aspenpy.extract.warps import LINE, SECTOR, WARP, Divergence, LaunchFacts, WarpAccess
+from aspenpy.extract.warps import Divergence, LaunchFacts, WarpAccess
 from aspenpy.record import Record
 
 RESIDENT = "rd(0), warm"
@@ -63,7 +63,7 @@ class LaunchText:
     def __init__(self, naming: Naming, nest: Nest, facts: LaunchFacts | None) -> None:
         self.naming, self.nest = naming, nest
         self.facts = facts or LaunchFacts("", None, {})
-        self.measured = self.facts.accesses
+        self.measured, self.shape = self.facts.accesses, self.facts.shape
         self.grid = list(_list_grid(nest))
         self.depth = sum(1 for _ in _list_threads(nest.body))
         self.is_kept: list[bool] = []
@@ -151,9 +151,10 @@ class LaunchText:
                 continue
             yield f"{group.kind}s [{self._each(group.words)}] {way} as {self._write_order(group)}"
             if group.replays.terms:
-                yield f"loads [{self._each(group.replays)}] of size [{LINE}] from {name} as {RESIDENT}"
+                yield f"loads [{self._each(group.replays)}] of size [{self.shape.line}] from {name} as {RESIDENT}"
             if group.meeting.terms:
-                yield f"loads [{self._each(group.meeting)}] of size [{SECTOR}] from {name} as {IN_SECOND_CACHE}"
+                size = self.shape.sector
+                yield f"loads [{self._each(group.meeting)}] of size [{size}] from {name} as {IN_SECOND_CACHE}"
 
     def _is_private(self, array: str) -> bool:
         """Whether an array is a thread's own, in its registers or in local memory that the first cache holds."""
@@ -248,7 +249,8 @@ def describe_access(access: WarpAccess, array: str) -> str:
         return ""
     if access.sectors is not None and access.sectors > access.fewest_sectors:
         each, fewest = _mean(access.sectors, access.warps), _mean(Fraction(access.fewest_sectors), access.warps)
-        return f"{access.kind}s of {array}: a warp takes {each} sectors of {SECTOR} B, at best {fewest}{where}"
+        size = access.shape.sector
+        return f"{access.kind}s of {array}: a warp takes {each} sectors of {size} B, at best {fewest}{where}"
     if access.wavefronts is not None and access.wavefronts > access.fewest_wavefronts:
         each, fewest = _mean(access.wavefronts, access.warps), _mean(Fraction(access.fewest_wavefronts), access.warps)
         return f"{access.kind}s of {array}: banks serve a warp in {each} wavefronts, at best {fewest}{where}"
@@ -261,7 +263,7 @@ def describe_divergence(divergence: Divergence) -> str:
         return ""
     each = float(Fraction(divergence.threads, divergence.warps))
     where = f" ({source_line(divergence.span)})" if divergence.span is not None else ""
-    return f"{each:.4g} of {WARP} threads of a warp work{where}"
+    return f"{each:.4g} of {divergence.warp} threads of a warp work{where}"
 
 
 def _mean(amount: Fraction, warps: int) -> str:
@@ -278,7 +280,7 @@ def _extra_of_word(measured: WarpAccess) -> tuple[Fraction, Fraction]:
         return Fraction(0), Fraction(0)
     if measured.kind == "store":
         return Fraction(0), max(Fraction(0), (measured.sectors - measured.block_sectors) / threads)
-    spare = measured.lines - Fraction(threads * measured.size, LINE)
+    spare = measured.lines - Fraction(threads * measured.size, measured.shape.line)
     return max(Fraction(0), spare / threads), Fraction(0)
 
 

@@ -383,11 +383,12 @@ class _Extractor:
                 trips = RoundTrips(self.names.arrays, may_overlap(function))
                 items = device.arrange(registers.remove_spared, trips.add)
                 bounds = find_launch_bounds(function.pragmas, self.program.macros)
-                self.diagnostics += check_launch(function.launch, device.block_threads(), bounds.threads)
                 asked = profile.formals[-1] if function.launch.extents else None
                 dynamic = atom_polynomial(asked) if isinstance(asked, Expr) else None
                 items, facts = measure_launch(device, items, self.names.arrays, function.launch, dynamic)
-                self.launches[function.key] = facts.replace(name=function.name, span=function.span, bounds=bounds)
+                facts = facts.replace(name=function.name, span=function.span, bounds=bounds)
+                self.launches[function.key] = facts
+                self.diagnostics += check_launch(function.launch, facts)
             if self.code is not None and self.with_cycles:
                 wrong = WrongGuesses(self._find_rate, self.guessed_expressions)
                 items = wrong.add_to(add_cycles(profile, items, self.code))

@@ -169,6 +169,14 @@ class ParsedUnit:
     def is_cuda(self) -> bool:
         return os.path.splitext(self.path)[1] in CUDA
 
+    @property
+    def warp(self) -> int:
+        """Threads of a warp, by the last option that says so."""
+        said = [word for word in self.options if word in map(device_functions.warp_option, (32, 64))]
+        if said:
+            return 64 if said[-1] == device_functions.warp_option(64) else 32
+        return device_functions.WARPS.get(os.path.splitext(self.path)[1], 32)
+
     def _parse(self, given: list[tuple[str, bytes]], *more: str) -> Any:
         """libclang's translation unit, with texts in place of files."""
         cindex = load_libclang()
@@ -178,6 +186,7 @@ class ParsedUnit:
         if self.is_cuda:
             texts = ((name, device_functions.HEADER) for name in device_functions.NAMES)
             files += ((os.path.join(own, "device", name), text) for name, text in texts)
+            flags.append(device_functions.warp_option(self.warp))
             flags = ["-isystem", os.path.join(own, "device"), "-include", device_functions.NAMES[0], *flags]
         try:
             index = cindex.Index.create()

@@ -292,12 +292,13 @@ class Function(Record):
 class Launch(Record):
     """A launch of the function `kernel` on the threads of a device. Its call, under a `key` of its own, hands on the
     kernel's arguments and the `extents`: blocks of the grid and threads of a block along x, y and z, and the bytes of
-    shared memory that the launch adds to those that the kernel declares."""
+    shared memory that the launch adds to those that the kernel declares. `warp` threads go through the text at once."""
 
     key: str
     kernel: str
     extents: tuple[Expression, ...]
     span: Span | None = None
+    warp: int = 32
 
 
 class Macro(Record):
@@ -318,7 +319,7 @@ class Program(Record):
     """The functions with bodies and the global variables of the files that a user wrote, with the
     `initialisations` of members of these. Of keys of functions, those in `never_return` are declared so,
     `pointer_targets` has those that calls through pointers may mean, `overriding` those of the methods that override a
-    virtual one."""
+    virtual one. Warps of the device have `warp` threads."""
 
     source: Source
     functions: tuple[Function, ...]
@@ -329,3 +330,4 @@ class Program(Record):
     initialisations: tuple[Statement, ...] = ()
     overriding: Mapping[str, tuple[str, ...]] = NO_POINTERS
     launches: tuple[Launch, ...] = ()
+    warp: int = 32

@@ -303,6 +303,7 @@ class UnitReader:
             initialisations=tuple(initial),
             overriding={key: tuple(dict.fromkeys(keys)) for key, keys in self.unit.overriding.items()},
             launches=tuple(self.unit.launches.values()),
+            warp=self.unit.reading.warp,
         )
 
     def _read_instances(self) -> Iterator[r.Function]:

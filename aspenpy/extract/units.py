@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aspenpy.extract.device_functions import warp_option
 from aspenpy.extract.records import CPP, CUDA, FORTRAN, C
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.opening import read_text_file, read_whole_file
@@ -163,3 +164,5 @@ def _preprocessor_flags(words: Sequence[str], folder: str) -> Iterator[str]:
             yield word + next(waiting, "")
         elif word.startswith(_PREPROCESSING):
             yield word
+        elif word.startswith("--offload-arch=gfx"):  # GCN and CDNA have 64 threads, RDNA 32 (LLVM, "AMDGPU Processors")
+            yield warp_option(64 if word.startswith("--offload-arch=gfx9") else 32)

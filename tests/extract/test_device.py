@@ -5,6 +5,7 @@ Sectors are those of NVIDIA's Best Practices Guide: 32 threads that read neighbo
 of 32 bytes, those that read every s-th word for min(4 s, 32).
 """
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -118,6 +119,55 @@ def test_sectors_of_shifted_copies(offset: int, sectors: int, tmp_path: Path) ->
     kernel = kernel.replace("OFFSET", str(offset))
     found = of_vectors(kernel, "f<<<64, 256>>>(x)", tmp_path)
     assert sectors_of_warps(found) == [("load", sectors), ("store", sectors)]
+
+
+AMD = ("-D__AMDGCN_WAVEFRONT_SIZE=64",)
+
+
+@pytest.mark.parametrize(
+    ("name", "load", "store", "on_chip"),
+    [
+        # a wavefront has two rows of 32 words: each two pieces of 64 bytes
+        ("copy", 4, 4, []),
+        ("naive", 4, 32, []),  # 32 rows, of each two words side by side
+        ("shared<0>", 4, 4, [("store", 2), ("load", 64)]),  # two cycles at best; all of 32 lanes in one bank
+        ("shared<1>", 4, 4, [("store", 2), ("load", 2)]),
+    ],
+)
+def test_wavefronts_of_64(name: str, load: int, store: int, on_chip: list[tuple[str, int]], tmp_path: Path) -> None:
+    found = extracted(TRANSPOSE.replace("NAME", name), tmp_path, flags=AMD)
+    assert sectors_of_warps(found) == [("load", load), ("store", store)]
+    assert wavefronts_of_warps(found) == on_chip
+    assert sectors_of_warps(extracted(TRANSPOSE.replace("NAME", name), tmp_path, "program.hip")) == [
+        ("load", load),
+        ("store", store),
+    ]
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 4, 8, 16, 32])
+def test_wavefronts_of_64_with_strides(stride: int, tmp_path: Path) -> None:
+    kernel = "__global__ void f(float *a) { int i = (blockIdx.x*blockDim.x + threadIdx.x)*STRIDE; a[i] = a[i] + 1; }"
+    text = kernel.replace("STRIDE", str(stride)) + VECTORS.replace("LAUNCH", "f<<<64, 256>>>(x)")
+    fewest = min(64, 4 * stride)  # pieces of 64 bytes
+    assert sectors_of_warps(extracted(text, tmp_path, flags=AMD)) == [("load", fewest), ("store", fewest)]
+
+
+def test_half_a_wavefront_is_idle_where_a_warp_is_whole(tmp_path: Path) -> None:
+    kernel = "__global__ void f(float *x) { if (threadIdx.x % warpSize < 32) x[threadIdx.x] *= 2; }"
+    text = kernel + VECTORS.replace("LAUNCH", "f<<<64, 256>>>(x)")
+    assert [each.idle for each in extracted(text, tmp_path, flags=AMD).launches[0].divergences] == [Fraction(1, 2)]
+    assert [each.idle for each in extracted(text, tmp_path).launches[0].divergences] == [0]
+
+
+def test_compile_commands_say_which_warps(tmp_path: Path) -> None:
+    text = "__global__ void f(float *x) { x[threadIdx.x] = warpSize; }" + VECTORS.replace("LAUNCH", "f<<<1, 64>>>(x)")
+    (tmp_path / "a.cu").write_text(text)
+    for device, warp in (("gfx90a", 64), ("gfx1100", 32)):
+        command = f"hipcc -x hip --offload-arch={device} -c a.cu"
+        listed = [{"directory": str(tmp_path), "file": "a.cu", "command": command}]
+        (tmp_path / "compile_commands.json").write_text(json.dumps(listed))
+        found = extract(tmp_path / "compile_commands.json", level="source")
+        assert found.launches[0].shape.threads == warp
 
 
 def test_a_loop_that_shifts_has_the_mean_of_its_passes(tmp_path: Path) -> None:
@@ -455,10 +505,10 @@ def ratios(tmp_path: Path) -> dict[tuple[str, str], float]:
     """Predicted by published times, by kernel and machine."""
     found: dict[tuple[str, str], float] = {}
     models = {}
-    for elements in (1 << 25, 1 << 27):
-        text = extract(PUBLISHED, level="source", flags=(f"-DM={elements}",)).text
+    for elements, of_warps in ((1 << 25, ()), (1 << 25, AMD), (1 << 27, ())):
+        text = extract(PUBLISHED, level="source", flags=(f"-DM={elements}", *of_warps)).text
         (tmp_path / f"published_{elements}.aspen").write_text(text)
-        models[elements] = aspenpy.load_application(tmp_path / f"published_{elements}.aspen")
+        models[elements, of_warps] = aspenpy.load_application(tmp_path / f"published_{elements}.aspen")
     wanted = [
         (kernel, machine, elements, size * elements / (rate * 1e9))
         for (machine, elements), rates in BABELSTREAM.items()
@@ -466,7 +516,8 @@ def ratios(tmp_path: Path) -> dict[tuple[str, str], float]:
     ]
     wanted += [(kernel, machine, 1 << 25, seconds) for (kernel, machine), seconds in TIMES.items()]
     for kernel, machine, elements, seconds in wanted:
-        predicted = aspenpy.predict(models[elements], aspenpy.load_machine(machine), kernel=kernel).runtime
+        model = models[elements, AMD if machine.startswith("mi") else ()]
+        predicted = aspenpy.predict(model, aspenpy.load_machine(machine), kernel=kernel).runtime
         found[kernel, machine] = predicted / seconds
     return found
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from aspenpy.extract.extraction import extract
 from tests.thorough import THOROUGH, some
+from tests.timing import is_done_in
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 
@@ -45,10 +47,10 @@ print(used.ru_utime + used.ru_stime, int(peak.split()[1]) / 1024)
 """
 
 
-def cost(text: str, folder: Path) -> tuple[float, float]:
+def cost(text: str, folder: Path, name: str = "a.c") -> tuple[float, float]:
     """Seconds of the processor and MiB."""
-    (folder / "a.c").write_text(DATA + text)
-    ran = subprocess.run([sys.executable, "-c", EXTRACTION, str(folder / "a.c")], capture_output=True, text=True)
+    (folder / name).write_text(DATA + text)
+    ran = subprocess.run([sys.executable, "-c", EXTRACTION, str(folder / name)], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr[-2000:]
     seconds, size = map(float, ran.stdout.split())
     return seconds, size
@@ -60,3 +62,44 @@ def test_large_programs_have_models(shape: object, tmp_path: Path) -> None:
     seconds, size = cost(shape(lines), tmp_path)  # type: ignore[operator]
     assert seconds < (60 if THOROUGH else 6)
     assert size < 1024
+
+
+def kernels(number: int) -> str:
+    text = "__global__ void NAME(float *y, const float *x, int n) {\n  int i = blockIdx.x*blockDim.x + threadIdx.x;\n"
+    text += "  if (i < n) y[i] = 2.0f*x[i] + y[i];\n}\n"
+    launches = "".join(f"  k{k}<<<(n + 255)/256, 256>>>(y, x, n);\n" for k in range(number))
+    heads = "".join(text.replace("NAME", f"k{k}") for k in range(number))
+    return (
+        f"{heads}int main() {{ float *x, *y; int n = 1 << 20; cudaMalloc(&x, 4*n); cudaMalloc(&y, 4*n);\n{launches}}}\n"
+    )
+
+
+def balance(parts: list[str]) -> str:
+    half = len(parts) // 2
+    return f"({balance(parts[:half])} + {balance(parts[half:])})" if half else parts[0]
+
+
+def operands(index: str, number: int = 3000) -> str:
+    parts = [f"x[{index.replace('K', str(k + 2))}]" for k in range(number)]
+    text = f"__global__ void k(float *x) {{\n  int i = blockIdx.x*256 + threadIdx.x; x[i] = {balance(parts)}; }}\n"
+    return f"{text}int main() {{ float *x; cudaMalloc(&x, 1 << 22); k<<<64, 256>>>(x); }}\n"
+
+
+@pytest.mark.parametrize("text", [kernels(300), operands("i + K"), operands("i*K"), operands("i % K")])
+def test_large_programs_of_devices_have_models(text: str, tmp_path: Path) -> None:
+    """Quadratic or lane by lane, they took from 9 to more than 100 s."""
+    sizes: list[float] = []
+
+    def measure() -> float:
+        seconds, size = cost(text, tmp_path, "a.cu")
+        sizes.append(size)
+        return seconds
+
+    assert is_done_in(5, measure)
+    assert min(sizes) < 1024
+
+
+def test_what_is_not_looked_at_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text(operands("i % K", 200))
+    told = [each for each in extract(tmp_path / "a.cu").diagnostics if each.code == "too-large"]
+    assert [each.span.position().line for each in told if each.span] == [3]

@@ -10,6 +10,7 @@ from aspenpy.answers.incore import incore
 from aspenpy.assembly.compiling import NATIVE, Recipe, find_compiler
 from aspenpy.assembly.mca import find_simulator
 from aspenpy.extract.compile_options import level_of_flags, program_of_command, read_compile_options
+from aspenpy.extract.device_functions import warp_option
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.extract.onnx_graph import read_onnx
@@ -78,6 +79,7 @@ OPTIONS = (
         "behind -mcpu, such as skylake-avx512 (default: that of this host)",
     ),
     option("--std", "NAME", "the standard, such as c99 or c++20"),
+    choice("--warp", ("32", "64"), "threads of a warp (default: 64 for .hip and --offload-arch=gfx9..., else 32)"),
     flag("--chains", "adds chains of operations that wait for each other; not every machine has a resource for them"),
     flag("--integers", "adds operations on whole numbers as the resource intops"),
     RUN.adapt("; how often its lines ran is filled in"),
@@ -166,6 +168,7 @@ def run_extract(arguments: Arguments) -> int:
         *(f"-I{folder}" for folder in arguments.folders),
         *(f"-D{macro}" for macro in arguments.macros),
         *([f"-std={arguments.std}"] if arguments.std else []),
+        *([warp_option(int(arguments.warp))] if arguments.warp else []),
     )
     recipe = _read_recipe(arguments)
     extraction = extract(
