@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2302,
     "explore": 4325,
     "expr": 6260,
-    "extract": 21039,
+    "extract": 21150,
     "generate": 840,
     "language": 4944,
     "learn": 8035,
