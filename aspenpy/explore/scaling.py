@@ -37,7 +37,7 @@ from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import of_kind, sum_terms
 from aspenpy.models.machine.model import Machine
-from aspenpy.models.model import count_warning
+from aspenpy.models.model import Parameter, count_warning, range_warning
 from aspenpy.record import Record
 from aspenpy.sweeps.declarations import rank_counts
 from aspenpy.sweeps.points import Floats, Formulas, warn_of_cap
@@ -274,7 +274,8 @@ class Scaling(Result):
             base.append(_warn_of_growing(self.prediction.application, self.parameter, self.grown))
         found: dict[str, list[tuple[int, Diagnostic]]] = {}
         for ranks in self.ranks:
-            for item in self._predict_at(ranks, self.sizes_at(ranks)).warnings_of_values:
+            warnings = self._predict_at(ranks, self.sizes_at(ranks)).warnings_of_values
+            for item in (*self._sizes_outside(ranks), *warnings):
                 found.setdefault(f"{item.code} {item.span}", []).append((ranks, item))
         return (*base, *refused, *(self._merge_warnings(told) for told in found.values()), *self._cap_warnings())
 
@@ -402,10 +403,31 @@ class Scaling(Result):
         return [found[ranks] if ranks in found else high[ranks] for ranks in self.ranks]
 
     @cached_property
+    def _ranges(self) -> list[tuple[Parameter, Sequence[object]]]:
+        """The sizes of the problem that declare a range, with its ends."""
+        parameters = (self.prediction.application.parameters.get(name) for name in dict.fromkeys(self.problem))
+        scope, seed = self.prediction.scope, self.prediction.seed
+        return [
+            (each, scope.values([each.low, each.high], seed)) for each in parameters if each and each.low and each.high
+        ]
+
+    def _sizes_outside(self, ranks: int) -> list[Diagnostic]:
+        """A warning for each size that is outside of its range on so many ranks, and not on the fewest."""
+        sizes = dict(zip(self.problem, self.sizes_at(ranks), strict=True))
+        given = dict(zip(self.problem, self._sizes, strict=True))
+        found = (range_warning(each, sizes[each.name], *ends) for each, ends in self._ranges if sizes != given)
+        return [item for item in found if item is not None and item.code == "outside-range"]
+
+    def is_within_ranges(self, ranks: int) -> bool:
+        """Whether the sizes of the problem on so many ranks are within the ranges that the model declares."""
+        return not self._sizes_outside(ranks)
+
+    @cached_property
     def fastest(self) -> ScalingPoint | None:
-        """The number of ranks, between the fewest and the most, that takes the least time; of equals the fewest. None
-        where all of them are refused: by the program, or by the counts that are asked for."""
-        accepted = counts_accepted_by_all(self.counts, self.ranks[0], self.ranks[-1])
+        """The number of ranks, between the fewest and the most on which the sizes are within their ranges, that takes
+        the least time; of equals the fewest. None where all of them are refused: by the program, or by the counts that
+        are asked for."""
+        accepted = counts_accepted_by_all(self.counts, self.ranks[0], self._last_searched)
         if not accepted:
             return None
         counts = self._candidates() if not self.counts else self._nearest_candidates(accepted)
@@ -419,6 +441,11 @@ class Scaling(Result):
             best = self._fastest_of(accepted[bisect_left(accepted, best - near) : bisect_right(accepted, best + near)])
         known = next((point for point in self.points if point.ranks == best), None)
         return known or self._points([best], [None])[0]
+
+    @cached_property
+    def _last_searched(self) -> int:
+        """The most ranks of those listed on which the problem is one that the model describes."""
+        return next((ranks for ranks in reversed(self.ranks) if self.is_within_ranges(ranks)), self.ranks[-1])
 
     def _fastest_of(self, counts: Sequence[int]) -> int:
         """The one that takes the least time, the fewest of equals: all of them at once, or, where they are more than
@@ -438,7 +465,7 @@ class Scaling(Result):
         return max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, int(SEARCHED_OPERATIONS / per_count)))
 
     def _candidates(self) -> list[int]:
-        first, last = self.ranks[0], self.ranks[-1]
+        first, last = self.ranks[0], self._last_searched
         counts = set(range(first, min(last, SEARCHED_ONE_BY_ONE) + 1)) | {first, last}
         octaves = range(SEARCHED_ONE_BY_ONE.bit_length() - 1, int(log(last, 2)) + 1)
         counts |= {(1 << octave) * (64 + part) // 64 for octave in octaves for part in range(64)}  # 1.6 % apart at most

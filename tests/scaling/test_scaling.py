@@ -257,10 +257,11 @@ def test_twenty_points_cost_what_two_do(name: str, monkeypatch: pytest.MonkeyPat
     """On Frontier: totals are made once, formulas computed for all points together, the fastest number of ranks looked
     for in a few more rounds; only warnings are looked at point by point."""
     app, frontier = aspenpy.load_application(name), aspenpy.load_machine("frontier")
-    problem = {"hpl": {"n": 8192}, "comd": {"nx": 2000, "ny": 2000, "nz": 2000}}.get(name, {})
+    edges = {"comd": ("nx", "ny", "nz"), "hpcg": ("local_x", "local_y", "local_z")}
+    problem = {"n": 8192} if name == "hpl" else dict.fromkeys(edges[name], 2000 if name == "comd" else 416)
     spent = {}
     for count in (2, 20):
-        ranks = [8 + 2000 * place // (count - 1) for place in range(count)]
+        ranks = [8 + 2040 * place // (count - 1) for place in range(count)]
         case = Case(app, frontier, socket="amd_mi250x", set=problem)
         _ = case.tree
         spent[count] = work(Scaling(case, ranks), monkeypatch)

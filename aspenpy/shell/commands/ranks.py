@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from aspenpy.advice.problem import places_for_ranks
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.network import Network
@@ -55,10 +58,14 @@ def _number(written: Span, text: str) -> int:
     return int(number)
 
 
-def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -> list[int]:
-    """The numbers of ranks of `--ranks`: of a range those nearest to its doublings that the program accepts and
-    `--rank-counts` asks for."""
-    listed, prediction = ranks_in(text), Prediction(case)
+def _points_of(text: str | None, case: Case, parameter: str | None, rule: str | None) -> list[int]:
+    """The numbers of ranks of `--ranks`, by default from 1 to the places of the machine: of a range those nearest to
+    its doublings that the program accepts and `--rank-counts` asks for."""
+    prediction = Prediction(case)
+    if text is None:
+        places = prediction.scope.values([places_for_ranks(case)[1]], case.seed)[0]
+        text = f"1..{int(places)}"
+    listed = ranks_in(text)
     name = parameter or next((each for each in RANKS if each in case.application.parameters), "")
     own, asked = rank_counts(prediction, name), None if rule is None else require_counts(rule)
     rules = list(dict.fromkeys(each for each in (own, asked) if each is not None))
@@ -82,7 +89,7 @@ def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -
     options=(
         MODEL,
         machine(required=True),
-        RANK_COUNTS.adapt(required=True),
+        RANK_COUNTS.adapt("; default: up to the places that the machine has for them"),
         flag("--strong", "the problem stays as it is (default)"),
         flag("--weak", "the problem grows with the ranks"),
         option("--parameter", "NAME", "the model's number of ranks (default: ranks, or P)"),
@@ -102,8 +109,9 @@ def _points_of(text: str, case: Case, parameter: str | None, rule: str | None) -
         SEED,
     ),
     examples=(
+        ("the same problem on more and more ranks", "aspenpy scale lulesh --machine frontera"),
         (
-            "the same problem on more and more ranks",
+            "on a million and more",
             "aspenpy scale comd_scaling --machine exascale_homogeneous --ranks 1..8M",
         ),
         (
@@ -132,10 +140,11 @@ def run_scale(arguments: Arguments) -> int:
     if wanted is not None and not 0 < wanted <= 1:
         raise CommandError(f"--isoefficiency: an efficiency is above 0 and 1 at most, not {wanted:g}")
     case = case_of_arguments(arguments)
-    scaling = Scaling(
+    points = _points_of(arguments.ranks, case, arguments.parameter, arguments.rank_counts)
+    scale = partial(
+        Scaling,
         case,
-        _points_of(arguments.ranks, case, arguments.parameter, arguments.rank_counts),
-        "weak" if arguments.weak else "strong",
+        mode="weak" if arguments.weak else "strong",
         parameter=arguments.parameter,
         problem=split_words(arguments.problem),
         isoefficiency=wanted,
@@ -143,6 +152,9 @@ def run_scale(arguments: Arguments) -> int:
         per_rank=arguments.per_rank,
         counts=arguments.rank_counts,
     )
+    scaling = scale(ranks=points)
+    if arguments.ranks is None:  # as far as the problem is one that the model describes
+        scaling = scale(ranks=[ranks for ranks in points if scaling.is_within_ranges(ranks)] or points)
     return deliver(scaling.report(interval=not arguments.no_interval), arguments, lambda: draw_scaling(scaling))
 
 
