@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4265,
     "answers": 12540,
     "assembly": 877,
-    "cost": 14650,
+    "cost": 14660,
     "editor": 2741,
     "engine": 2302,
     "explore": 4350,
