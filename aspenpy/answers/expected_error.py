@@ -45,7 +45,7 @@ ERROR_CLASSES: dict[str, ErrorClass] = {
         ErrorClass("latency", 0.569, 2.948, 14, 5, 14),
         ErrorClass("branches", 0.276, 3.880, 8, 3, 8),
         ErrorClass("memory", 0.698, 1.234, 23, 16, 9),
-        ErrorClass("collectives", 0.747, 2.415, 134, 14, 134),
+        ErrorClass("collectives", 0.668, 2.091, 134, 14, 134),
         ErrorClass("watts", 0.853, 1.262, 31, 23, 31),
     )
 }

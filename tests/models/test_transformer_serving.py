@@ -201,7 +201,7 @@ def test_latencies_of_batches_held_back(name: str, engine: dict[str, float], wor
     batches of 1 to 64."""
     factors = factors_held_back(name, **engine)
     assert len(factors) > 60
-    assert median(factors) < 1.09
+    assert median(factors) < 1.10
     assert sum(factor < 1.40 for factor in factors) >= 0.93 * len(factors)
     assert max(factors) < worst
 

@@ -104,7 +104,7 @@ def test_a_switch_that_reduces_sends_a_vector_once() -> None:
 def test_pieces_pass_a_switch_both_ways_at_once() -> None:
     """Whole vectors go up, and down, at 80 GB/s; across, an eighth for each device with a port of its own."""
     on = boxes("property pipelined property in_switch_bandwidth [80 GB/s]", nodes=2, ports=8)
-    waiting, inside, across = 4 * INSIDE + ACROSS, 1e9 / 80e9, 1e9 / 8 / PORT
+    waiting, inside, across = 4 * INSIDE + 2 * ACROSS, 1e9 / 80e9, 1e9 / 8 / PORT
     moving = max(inside, across)
     found = seconds("[1e9] as allreduce", 16, on)
     assert found == pytest.approx(waiting + moving + 2 * sqrt(waiting * moving), rel=1e-9)

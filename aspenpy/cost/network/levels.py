@@ -14,8 +14,8 @@ a rank. Phases come one after the other, and all containers go through a phase a
   CLUSTER 2020).
 
 Besides them, `ring`: one ring through all ranks, which leaves each container once (NCCL). On paths that are pipelined,
-`pieces`: `split`, or an alltoall by itself, of pieces that are on all paths at once. Where the last node has fewer
-ranks than the others, each of them stands in for several when the ranks of all nodes exchange their parts.
+`pieces` instead: `split`, or an alltoall by itself, of pieces that are on all paths at once. Where the last node has
+fewer ranks than the others, each of them stands in for several when the ranks of all nodes exchange their parts.
 """
 
 from __future__ import annotations
@@ -83,8 +83,12 @@ class Among(Record):
         return self.every(height, collective, whole / (self.parts(height) * ends)).replace(fewest=ends)
 
     def _phase(self, height: int, collective: str, size: Expr, rest: Expr, link: LinkTimes) -> Phase:
+        """NCCL and RCCL never double recursively: they reduce up a tree and broadcast down it, in 2 log2(n) rounds, or
+        go round a ring (Jeaugey, "Massively scale your deep learning training with NCCL 2.4", 2019; ncclTopoTuneModel
+        in NCCL's src/graph/tuning.cc)."""
         level = self.levels[height]
-        return Phase(level.path, height, collective, level.ends, level.fewest, size, rest, link)
+        doubling = collective != "allreduce" or not any(each.all.pipelined for each in self.levels[: height + 1])
+        return Phase(level.path, height, collective, level.ends, level.fewest, size, rest, link, doubling=doubling)
 
     def through_all(self, collective: str) -> Scheme:
         """One ring through all ranks."""
@@ -261,7 +265,8 @@ def ways_of_collective(collective: str, among: Among, algorithm: str | None = No
     if algorithm is None:
         ways = SCHEMES[collective](among)
         if any(among.levels[height].all.pipelined for height in among.inside):
-            ways = [*ways, *_in_pieces(collective, ways)]
+            pieces = _in_pieces(collective, ways)
+            ways = [*pieces, *(way for way in ways if way.name == "ring")] if pieces else ways
         return ways if among.inside else [ways[0]]
     cost(collective, algorithm, graph.ONE)  # refuses a name that there is not
     if algorithm == "ring":

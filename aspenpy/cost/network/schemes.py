@@ -83,17 +83,14 @@ class SizeRange(Record):
 
 def best_time(collective: str, ranks: Size, size: Size, alpha: Size, beta: Size, gamma: Size = 0) -> Expr:
     """Seconds by the algorithm that is the fastest for this number of ranks and this size."""
-    return fastest_time(collective, ranks, size, lambda found: found.time(alpha, beta, gamma))
+    return fastest_time(candidate_algorithms(collective), ranks, size, lambda found: found.time(alpha, beta, gamma))
 
 
-def fastest_time(
-    collective: str, ranks: Size, size: Size, seconds: Callable[[Cost], Expr], *, all_pairs: bool = False
-) -> Expr:
-    """Seconds of the fastest algorithm, by a function that prices a cost. `all_pairs`: whether algorithms in which a
-    rank sends to all others at once may be chosen."""
+def fastest_time(candidates: list[Algorithm], ranks: Size, size: Size, seconds: Callable[[Cost], Expr]) -> Expr:
+    """Seconds of the fastest of some algorithms of a collective, by a function that prices a cost."""
     p = check_ranks(ranks)
     fastest: Expr | None = None
-    for algorithm in sorted(candidate_algorithms(collective, all_pairs=all_pairs), key=lambda each: each.power_of_two):
+    for algorithm in sorted(candidates, key=lambda each: each.power_of_two):
         time = seconds(algorithm.cost(p, graph.to_expr(size)))
         together = time if fastest is None else graph.apply("min", fastest, time)
         fastest = together if fastest is None else graph.if_else(algorithm.applies(p), together, fastest)
@@ -157,8 +154,8 @@ class PathLevel(Record):
 
 class Phase(Record):
     """A collective of `size` among `ranks` ends of each container on the path of level `height`, and of size `rest`
-    where there are `fewest`; by one algorithm, or the fastest. It `goes_both_ways` where the phase that is its reverse
-    runs at the same time."""
+    where there are `fewest`; by one algorithm, or the fastest, `doubling` being one of them or not. It
+    `goes_both_ways` where the phase that is its reverse runs at the same time."""
 
     path: str
     height: int
@@ -169,6 +166,7 @@ class Phase(Record):
     rest: Expr
     link: LinkTimes
     algorithm: str | None = None
+    doubling: bool = True
     goes_both_ways: bool = False
 
     @property
@@ -184,7 +182,7 @@ class Phase(Record):
 
     def _among(self, ranks: Expr, size: Expr) -> Expr:
         if self.algorithm is None:
-            time = fastest_time(self.collective, ranks, size, self.link.time, all_pairs=self.link.all_pairs)
+            time = fastest_time(self._choice, ranks, size, self.link.time)
             in_switch = self._in_switch(ranks, size)
             return time if in_switch is None else graph.apply("min", time, in_switch)
         return self.link.time(cost(self.collective, self.algorithm, ranks, size))
@@ -206,7 +204,8 @@ class Phase(Record):
     def _choice(self) -> list[Algorithm]:
         if self.algorithm is not None:
             return [each for each in algorithms(self.collective) if each.name == self.algorithm]
-        return candidate_algorithms(self.collective, all_pairs=self.link.all_pairs)
+        candidates = candidate_algorithms(self.collective, all_pairs=self.link.all_pairs)
+        return [each for each in candidates if self.doubling or each.name != "recursive_doubling"]
 
     def fastest(self, values: Values) -> str | None:
         """The name of the fastest algorithm among the most ends, by the values of expressions; None for one end."""
@@ -290,7 +289,8 @@ class Pipeline(Scheme):
         L + M + 2 sqrt(L M)
 
     (Sanders, Speck and Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel
-    Computing 35(12), 2009, section 2). What each rank sends `directly` to others need not be filled: L + M."""
+    Computing 35(12), 2009, section 2). Inside a single node devices store into each other's memory and fill nothing,
+    nor does what each rank sends `directly` to others: L + M."""
 
     directly: bool = False
 
@@ -306,9 +306,12 @@ class Pipeline(Scheme):
         whole = [self._seconds(height) for height in heights]
         # A phase takes rounds + bytes/bandwidth: twice the bytes take longer by the second term alone.
         moving = [self._seconds(height, 2) - time for height, time in zip(heights, whole, strict=True)]
-        rounds = [time - moved for time, moved in zip(whole, moving, strict=True)]
+        # Between the two a handshake may come in, longer than all of the waiting.
+        rounds = [graph.apply("max", 0, time - moved) for time, moved in zip(whole, moving, strict=True)]
         most = _extreme("max", moving)
         filling = graph.ZERO if self.directly else 2 * graph.apply("sqrt", graph.add(*rounds) * most)
+        ends = next(phase.ranks for phase in self.phases if phase.height == heights[-1])
+        filling = graph.if_else(graph.compare(">", ends, 1), filling, 0)
         return {
             paths[height]: graph.add(waited, graph.if_else(slowest, most + filling, 0))
             for height, waited, slowest in zip(heights, rounds, first_largest(moving), strict=True)
