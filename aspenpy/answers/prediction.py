@@ -137,7 +137,7 @@ class Prediction(Evaluation):
             message = f"`{found.kernel}` is bound by `{found.exchange}` with {found.reason}: a lower bound"
             hint = f"`property mpi [open_mpi]` of `{name}`, or `[mpich]`, takes what that library chooses"
             if found.cost.offer is not None and "pipelined" in found.cost.offer.place.component.properties:
-                hint = "NCCL and RCCL took 1.4 to 2 times as long for less than 16 MiB (docs/networks.md)"
+                hint = "NCCL and RCCL took 1.2 times as long or as short in the median (docs/networks.md)"
             if found.reason != FASTEST:
                 message = f"`{found.kernel}` is bound by `{found.exchange}` through {found.reason}: a lower bound"
                 hint = "so much crosses it whatever the routes; some of its links may have more to carry than others"
