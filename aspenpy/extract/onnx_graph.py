@@ -124,7 +124,10 @@ def _parse(content: bytes, path: str) -> Any:
         import onnx
         from google.protobuf.message import DecodeError
     except ImportError:
-        fail("missing-onnx", "networks are read by onnx, which is not installed: pip install 'aspenpy[onnx]'")
+        text = "networks are read by onnx, which is not installed: pip install 'aspenpy[onnx]'"
+        # A message begins with its first field, the version, and a text with the same in angle brackets.
+        known = content[:1] == b"\x08" or content.lstrip()[:1] == b"<"
+        fail("missing-onnx", text if known else f"`{path}` does not begin as a network in ONNX does; {text}")
     try:
         if content.lstrip()[:1] == b"<":
             if content.count(b"{") > MOST_NESTED:

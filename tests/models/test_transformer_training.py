@@ -201,6 +201,28 @@ def test_a_search_passes_over_what_cannot_be_dealt_out() -> None:
     assert found.undefined == 1  # six layers over four stages
 
 
+@pytest.mark.parametrize(
+    ("schedule", "unfilled", "in_flight"),
+    [("one_forward_one_backward", 3, 4), ("zero_bubble_h1", 1, 4), ("zero_bubble_h2", 0, 7)],
+)
+def test_bubbles_and_activations_of_schedules(schedule: str, unfilled: int, in_flight: int) -> None:
+    """Qi et al., ICLR 2024, table 1, of four stages with forward, gradients of activations and of weights one second
+    each: bubbles of (p - 1)(T_F + T_B + T_W), (p - 1)(T_F + T_B - T_W), (p - 1)(T_F + T_B - 2 T_W); activations of p, p
+    and 2p - 1 micro-batches."""
+    layout: dict[str, float | str] = {"ranks": 4, "pipeline": 4, "batch": 32, "schedule": schedule}
+    assert parameter("rounds", layout) == pytest.approx(16 + 3 * unfilled / 3, rel=1e-12)
+    assert parameter("in_flight", layout) == in_flight
+
+
+def test_the_rank_whose_experts_are_asked_most() -> None:
+    # Of eight ranks with two experts each one gets twice the mean; products of attention stay as they are.
+    values = {"ranks": 8, "experts": 16, "active_experts": 2, "expert_ranks": 8}
+    even, uneven = (count("flops", "layer_forward", **values, imbalance=imbalance) for imbalance in (1, 2))
+    assert uneven - even == pytest.approx(8 * 2 * 2 * TOKENS * PERCEPTRON, rel=1e-12)
+    even, uneven = (count("messages", "send_to_experts", **values, imbalance=imbalance) for imbalance in (1, 2))
+    assert uneven == 2 * even
+
+
 # -- measured --------------------------------------------------------------------------------------
 
 CLUSTER = """
