@@ -183,13 +183,20 @@ def reuse_distances(
         references = file.read_references(wanted)
         if file.layout == BINARY and counted is not None:
             fail("no-kinds", f"`{file.name}` holds addresses alone: they cannot be counted by kind")
-        measure.take_all(references, lambda: progress and progress(file.position, file.size, measure.taken))
+        measure.take_all(references, lambda: _follow(file, measure.taken, progress))
     finally:
         file.close()
     if not measure.taken:
         named = "loads and stores" if kinds is None else " and ".join(kinds)
         fail("empty-trace", f"`{file.name}` holds no {named}", hint="--kinds names others that take part")
     return measure.make_result(line, file.name)
+
+
+def _follow(file: TraceFile, taken: int, progress: Progress | None) -> None:
+    """Tells how far a trace is read, and refuses one that has expanded to too many references."""
+    file.refuse_many(taken)
+    if progress:
+        progress(file.position, file.size, taken)
 
 
 class _Measure:

@@ -103,12 +103,22 @@ class TraceFile:
             fail("cut-off", f"`{self.name}` cannot be decompressed: it is damaged or cut off")
         except OSError as error:
             _refuse(self.name, error)
-        if self._counted.is_packed and self._expanded > max(FEWEST_EXPANDED, EXPANDED * self.position):
-            message = f"`{self.name}` expands to more than {EXPANDED} times its size, and may take very long"
-            fail(
-                "too-large", message, hint="`gunzip -c TRACE | aspenpy rdd -` takes it all the same, however long it is"
-            )
+        if self._counted.is_packed:
+            self._refuse_expanded(self._expanded, "expands")
         return block
+
+    def refuse_many(self, references: int) -> None:
+        """Refuses a file of so many references up to here, each counted as an address in binary, where accesses of
+        many lines make it longer than text of programs that ran."""
+        if self.name != STANDARD_INPUT or self._counted.is_packed:
+            self._refuse_expanded(references * WORD, "has accesses of so many lines that it expands")
+
+    def _refuse_expanded(self, size: int, expands: str) -> None:
+        if size > max(FEWEST_EXPANDED, EXPANDED * self.position):
+            message = f"`{self.name}` {expands} to more than {EXPANDED} times its size, and may take very long"
+            command = "gunzip -c" if self._counted.is_packed else "cat"
+            hint = f"`{command} TRACE | aspenpy rdd -` takes it all the same, however long it is"
+            fail("too-large", message, hint=hint)
 
 
 class _Counted:

@@ -237,6 +237,27 @@ def test_a_compressed_trace_is_not_followed_for_ever(text: bytes, tmp_path: Path
     assert ran.kibibytes < 300 * 1024
 
 
+@pytest.mark.parametrize("packed", [True, False])
+def test_accesses_of_many_lines_are_counted_as_so_many(packed: bool, tmp_path: Path) -> None:
+    """1.3 million accesses of 8 KiB are 166 million references to lines: read from a pipe alone."""
+    text = b"".join(b" L %x,8192\n" % (64 * line) for line in range(3000))
+    path = tmp_path / "trace"
+    path.write_bytes(gzip.compress(text) * 430 if packed else text * 430)
+    ran = run("rdd", str(path))
+    assert ran.status == 2
+    assert f"`{'gunzip -c' if packed else 'cat'} TRACE | aspenpy rdd -`" in ran.err
+    assert ran.seconds < SECONDS
+
+
+def test_few_accesses_of_many_lines_are_taken_whole(tmp_path: Path) -> None:
+    """Each access of 4 KiB from the beginning of a line is 64 references to lines."""
+    path = tmp_path / "trace"
+    path.write_bytes(b"".join(b" L %x,4096\n" % (64 * line) for line in range(3000)))
+    ran = run("rdd", str(path), "--format", "json")
+    assert ran.status == 0, ran.err
+    assert json.loads(ran.out)["references"] == 64 * 3000
+
+
 def test_a_compressed_trace_of_many_addresses_is_taken_whole(tmp_path: Path) -> None:
     """Addresses that do not repeat compress to a few times less."""
     path = tmp_path / "trace.gz"
