@@ -97,6 +97,10 @@ class EvaluationError(Exception):
 class TooMuchWork(EvaluationError):
     """`node` is not evaluated because the command has no operations left for it, whatever value it may have."""
 
+    @property
+    def hint(self) -> str:
+        return "fewer points take less: vary fewer parameters, or between fewer values, such as --vary n=100,200,400"
+
 
 class NoOperationsLeft(DomainError):
     """The error of spent operations before the node at which it happened is known."""
@@ -132,7 +136,7 @@ def spend_operations(allowance: Allowance, operations: float) -> None:
     if not allowance.spend(operations):
         raise NoOperationsLeft(
             f"the {allowance.operations:,.0f} operations that one command may spend are used up by loops that have to "
-            "be added pass by pass"
+            "be added pass by pass, or by values that rounding leaves in doubt"
         )
 
 

@@ -28,7 +28,7 @@ VALUES_AT_ONCE = 1 << 23
 """Values of nodes that are held at once where formulas have thousands of nodes: 64 MiB."""
 FEWEST_AT_ONCE = 1 << 9  # points, however many nodes there are
 WORTH_SORTING = 100_000  # passes at all points from which on it pays to look for points that are alike
-MOST_KEPT = 256  # points whose exact values are kept for the nodes that come later
+MOST_KEPT = 1 << 18  # exact values that are kept, of whatever points, for the nodes that come later
 STEPS = frozenset({"ceil", "floor", "round"})  # functions whose slope is 0 and which yet rise with their argument
 
 
@@ -58,6 +58,7 @@ class Points(Lanes):
         self.grade = {symbol: WHOLE if _is_whole(column) else EXACT for symbol, column in columns.items()}
         self.doubts = numpy.zeros(self.size, dtype=bool)
         self.exact: dict[tuple[Any, ...], ExactEvaluation] = {}
+        self.kept = 0
         self.exactly = partial(_evaluate_in_pass, self.run.seed)
 
     def _compute(self, node: Expr) -> None:
@@ -72,7 +73,10 @@ class Points(Lanes):
         except DomainError as error:
             raise EvaluationError(node, error) from None
         if node in self.inside and not isinstance(self.known[node], tuple) and self.doubts.any():
-            self._settle(node)
+            try:
+                self._settle(node)
+            except NoOperationsLeft as error:
+                raise TooMuchWork(node, error) from None
         self.doubts |= before
 
     def _add_sum_once(self, node: Expr) -> bool:
@@ -116,9 +120,15 @@ class Points(Lanes):
     def _at_a_point(self, node: Expr, values: dict[Expr, int | float]) -> float:
         key = tuple(values.items())
         run = self.exact.get(key) or ExactEvaluation(values, self.run.seed)
-        if len(self.exact) < MOST_KEPT:
-            self.exact[key] = run
-        return _evaluate_exactly(node, run)
+        self.exact[key] = run
+        before = len(run.known)
+        value = _evaluate_exactly(node, run)
+        computed = len(run.known) - before
+        spend_operations(run.allowance, INTERPRETED * computed)
+        self.kept += computed
+        if self.kept > MOST_KEPT:
+            self.exact, self.kept = {}, 0
+        return value
 
     def by_exact_rules(self, expr: Expr, lane: int) -> float:
         """The value of a root where it is nan; raises EvaluationError where it has none by the exact rules either. What

@@ -273,6 +273,7 @@ def test_a_compressed_trace_of_many_addresses_is_taken_whole(tmp_path: Path) -> 
     [
         ("place", "lulesh", "--machine", "keeneland"),
         ("sensitivity", "lulesh", "--machine", "haswell", "--method", "sobol"),
+        ("sensitivity", "cache_jacobi5", "--machine", "haswell", "--method", "normalised"),
     ],
 )
 def test_the_library_is_answered_within_seconds(command: tuple[str, ...]) -> None:

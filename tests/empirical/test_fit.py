@@ -631,6 +631,47 @@ def test_a_bandwidth_by_hand_from_two_kernels_of_a_profile() -> None:
     assert "`none`" in note.message
 
 
+NVPROF = """\
+==1== NVPROF is profiling process 1, command: ./stream
+==1== Profiling result:
+"Type","Time(%)","Time","Calls","Avg","Min","Max","Name"
+,%,ms,,ms,ms,ms,
+"GPU activities",75.0,120.0,10,12.0,11.0,13.0,"triad(double*, int)"
+"GPU activities",25.0,1.0,2,0.5,0.5,0.5,"[CUDA memcpy HtoD]"
+"API calls",90,121.0,20,6,6,6,"cudaDeviceSynchronize"
+"""
+
+
+def test_a_file_of_nvprof_is_a_profile_without_being_called_one(tmp_path: Path) -> None:
+    """2.4 GB in 120 ms are 20 GB/s."""
+    (tmp_path / "nvprof.csv").write_text(NVPROF)
+    stream, simple = aspenpy.load_application("stream"), aspenpy.load_machine("simple")
+    for data in (tmp_path / "nvprof.csv", str(tmp_path / "nvprof.csv"), Source(NVPROF, "p.csv")):
+        found = aspenpy.fit(stream, data, machine=simple, vary=["simple_bandwidth"])
+        assert found.values["simple_bandwidth"] == pytest.approx(20e9, rel=1e-6)
+        assert [item.measurement.kernel for item in found.residuals] == ["triad"]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "code"),
+    [
+        (NVPROF, {"metric": "power"}, "no-columns"),
+        (NVPROF, {"columns": {"n": "Calls"}}, "no-columns"),
+        ("JobID|Elapsed|State\n1|00:00:10|COMPLETED\n", {}, "no-table"),
+    ],
+)
+def test_files_of_tools_that_are_no_tables(text: str, asked: dict[str, object], code: str) -> None:
+    with pytest.raises(AspenError) as refused:
+        aspenpy.fit(
+            aspenpy.load_application("stream"),
+            Source(text, "p.csv"),
+            machine=aspenpy.load_machine("simple"),
+            vary=["simple_bandwidth"],
+            **asked,  # type: ignore[arg-type]
+        )
+    assert codes(refused.value) == [code]
+
+
 def test_own_time_of_a_kernel_leaves_out_what_it_calls() -> None:
     """`main` has 6 flops of its own and calls `inner` twice, with 10 each: 1 flop takes 1 s on the machine."""
     app = aspenpy.parse(

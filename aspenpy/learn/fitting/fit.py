@@ -17,6 +17,8 @@ from aspenpy.answers.prediction import predict
 from aspenpy.cost.mapper import warnings_of
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_nearest
+from aspenpy.language.files import Reader
+from aspenpy.language.source import Source
 from aspenpy.learn.fitting.certainty import Certainty, find_undetermined, judge_certainty
 from aspenpy.learn.fitting.measurements import RUNTIME, Measurement, read_measurements
 from aspenpy.learn.fitting.responses import (
@@ -31,7 +33,10 @@ from aspenpy.learn.fitting.responses import (
 from aspenpy.learn.fitting.rewriting import rewrite_application, rewrite_machine
 from aspenpy.learn.fitting.search import find_best_fit
 from aspenpy.learn.measured_kernels import match_profile
-from aspenpy.learn.measurements.sheet import Data, make_sheet
+from aspenpy.learn.measurements.columns import recognise_columns
+from aspenpy.learn.measurements.read import read_measurements as read_tool_file
+from aspenpy.learn.measurements.read import recognise_format
+from aspenpy.learn.measurements.sheet import Data, MeasurementSheet, make_sheet
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
@@ -179,9 +184,9 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
     was measured. `columns` renames columns of a file and leaves out all others. `metric` is the one
     that is fitted, such as `power`; else the runtime and amounts are. `confidence` is that of intervals, 0.95 if
     nothing is said. `watch` is called with the root mean square of the relative errors each time they have been
-    computed. With `regions` the data are a profile of a run of the case: the seconds of kernels' own blocks, in regions
-    of their names or of those in `regions` (`{}` where all names agree). The other options are those of
-    `Case`.
+    computed. With `regions`, and where a file is a profiler's, the data are a profile of a run of the case: the seconds
+    of kernels' own blocks, in regions of their names or of those in `regions` (`{}` where all names agree). The other
+    options are those of `Case`.
 
     :returns: the fitted values, their confidence intervals, and the relative errors before and after
     :raises AspenError: where no column holds a measurement, and where no parameter can be fitted to what was measured
@@ -196,10 +201,11 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
         return load_machine(name, allow_outside=request.allow_outside)
 
     notes: tuple[Diagnostic, ...] = ()
-    if request.regions is None:
-        measured = read_measurements(make_sheet(data, request.columns), case, load, request.metric)
+    sheet = read_sheet(data, request) if request.regions is None else None
+    if sheet is not None:
+        measured = read_measurements(sheet, case, load, request.metric)
     else:
-        measured, notes = read_profile(data, case, request.regions)
+        measured, notes = read_profile(data, case, request.regions or {})
     responses = Responses(case, measured)
     names = choose_parameters(responses, vary)
     refused = [] if vary else refuse_unnamed(responses, names)
@@ -307,6 +313,23 @@ def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Seque
             why = next((item.reason for item in refused if item.name == name), None)
             hint = why or suggest_nearest(name, names) or "fitted are " + ", ".join(names)
             fail("not-fitted", f"`{name}:whole`: `{name}` is not one of the fitted parameters", hint=hint)
+
+
+def read_sheet(data: Data, request: FitRequest) -> MeasurementSheet | None:
+    """The table of measurements; None for the file of a profiler, which has times of kernels. Raises AspenError."""
+    if isinstance(data, str | Path):
+        data = Reader().read(data)
+    tool = recognise_format(data.text) if isinstance(data, Source) else None
+    if tool is None:
+        return make_sheet(data, request.columns)
+    if "region" not in recognise_columns(read_tool_file(data)).names:
+        hint = "`aspenpy measure --read FILE --format csv` writes a table, whose columns `fit --column` names"
+        fail(
+            "no-table", f"a file of {tool.name} is fitted as a table, with columns of the parameters' names", hint=hint
+        )
+    if request.metric or request.columns:
+        fail("no-columns", f"a file of {tool.name} has times of kernels, neither columns nor other metrics")
+    return None
 
 
 def read_profile(
