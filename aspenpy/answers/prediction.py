@@ -21,7 +21,7 @@ from aspenpy.answers.samples import RuntimeSamples, sample
 from aspenpy.cost.prices import FASTEST, RequirementCost
 from aspenpy.expr import graph
 from aspenpy.expr.printer import TooLarge
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
+from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import OfBlocks, Totals, run_totals
@@ -243,8 +243,19 @@ def predict(app: Application | Case, machine: Machine | None = None, **options: 
     try:
         _refuse_negative_runtime(prediction)
     except AspenError as error:
-        raise AspenError(*error.diagnostics, *prediction.warn_outside_ranges()) from None
+        raise _blame_refused_count(error.diagnostics, prediction.warn_outside_ranges()) from None
     return prediction
+
+
+def _blame_refused_count(errors: Sequence[Diagnostic], warnings: Sequence[Diagnostic]) -> AspenError:
+    """The error where a number that the program does not accept leaves an expression without a value: the number is the
+    mistake, and the expression what follows from it."""
+    refused = [each for each in warnings if each.code == "refused-count"]
+    if not refused or any(each.code != "no-value" for each in errors):
+        return AspenError(*errors, *warnings)
+    follows = tuple(Related(each.span, each.message) for each in errors)
+    first = refused[0].replace(severity="error", related=follows)
+    return AspenError(first, *(each for each in warnings if each is not refused[0]))
 
 
 def _refuse_negative_runtime(prediction: Prediction) -> None:
