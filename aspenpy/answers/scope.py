@@ -46,6 +46,7 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
 from aspenpy.models.application.total import blocks_in, callees_first
 from aspenpy.models.machine.model import OWNER, Machine
+from aspenpy.models.model import name_members
 
 
 def symbols_of_counts(application: Application, entry: flow.Kernel, machine: Machine | None) -> dict[Expr, Span | None]:
@@ -302,6 +303,9 @@ class Scope:
         Where one of some `members` is wanted, a hint names these."""
 
         def resolve(node: nodes.Name) -> Expr:
+            if members and node.name not in members and node.name in self.application.constants:
+                message = f"`{node.name}` is a member of another enum"  # whose value would be that of one here
+                fail("not-a-member", message, node.span, hint=name_members(members))
             found = self.application.lookup(node.name) or (self.machine.lookup(node.name) if self.machine else None)
             return found or known.get(node.name) or self._resolve_undeclared(node, members)
 

@@ -48,6 +48,11 @@ def enum_constants(enums: Iterable[nodes.Enum]) -> dict[str, int]:
     return {member: value for enum in enums for value, member in enumerate(enum.members)}
 
 
+def name_members(members: Iterable[str]) -> str:
+    """The hint that names the members of an enum."""
+    return "its members are " + ", ".join(members)
+
+
 class Model:
     """A loaded model. Immutable; equal when the texts say the same."""
 

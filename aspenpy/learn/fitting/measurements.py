@@ -36,6 +36,7 @@ from aspenpy.language.source import Span
 from aspenpy.learn.measurements.sheet import Cell, Heading, MeasurementSheet
 from aspenpy.models.application.model import Application
 from aspenpy.models.machine.model import Machine
+from aspenpy.models.model import name_members
 from aspenpy.record import Record
 
 RUNTIME = "runtime"
@@ -228,8 +229,9 @@ def read_setting(cell: Cell, name: str, size: Fraction, application: Application
     """Value of a parameter in a cell: a number, or a member of an enum."""
     parameter = application.parameters.get(name)
     members = application.enums.get(parameter.node.member_of or "") if parameter is not None else None
-    if isinstance(cell.value, str) and cell.value in application.constants:
-        value: Value = application.constants[cell.value]
+    known = application.constants if members is None else {name: value for value, name in enumerate(members.members)}
+    if isinstance(cell.value, str) and cell.value in known:
+        value: Value = known[cell.value]
     elif isinstance(cell.value, str) and members is not None and not NUMBER.fullmatch(cell.value):
         fail_without_member(cell, name, members)
     else:
@@ -240,9 +242,8 @@ def read_setting(cell: Cell, name: str, size: Fraction, application: Application
 
 
 def fail_without_member(cell: Cell, name: str, members: Enum) -> NoReturn:
-    hint = "its members are " + ", ".join(members.members)
     message = f"the value of `{name}` is not a member of `{members.name}`"
-    fail("not-a-member", message, cell.span, hint=hint, parents=cell.parents)
+    fail("not-a-member", message, cell.span, hint=name_members(members.members), parents=cell.parents)
 
 
 LEAST, MOST = 1e-100, 1e100

@@ -16,7 +16,7 @@ from aspenpy.language.statements import walk_statements
 from aspenpy.language.vocabulary import OPERATION_CLASSES
 from aspenpy.models.application import flow
 from aspenpy.models.application.flow import Kernel
-from aspenpy.models.model import Model, Parameter, make_parameter
+from aspenpy.models.model import Model, Parameter, make_parameter, name_members
 from aspenpy.record import Record
 
 
@@ -131,8 +131,9 @@ class Declarations(Model):
             return graph.failure(Diagnostic("unknown-enum", f"unknown enum `{node.member_of}`", span, hint=hint))
         members = self.enums[node.member_of].members
         message = f"the value of `{node.name}` is not a member of `{node.member_of}`"
-        hint = "its members are " + ", ".join(members)
-        wrong = graph.failure(Diagnostic("not-a-member", message, span, hint=hint))
+        wrong = graph.failure(Diagnostic("not-a-member", message, span, hint=name_members(members)))
+        if isinstance(node.value, nodes.Name) and node.value.name in self.constants.keys() - {*members}:
+            return wrong  # a member of another enum, whose value would be that of one of these
         result = wrong
         for position in reversed(range(len(members))):
             result = graph.if_else(graph.compare("==", value, position), value, result)
