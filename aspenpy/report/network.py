@@ -81,10 +81,12 @@ def figures(network: Network, title: str = "network") -> Table:
         return BOUNDS[made.bound(name)] + value
 
     hop = f", and {seconds(parts['hop_latency'])} a hop" if parts["hop_latency"] else ""
-    halves = f"{count_of(numbers['bisection'], 'link')}, {_rate(network.bisection_bandwidth)}"
+    whole = int(numbers["nodes"])
+    of_all = f", of all {format_count(whole)} places" if network.nodes < whole else ""
+    halves = f"{count_of(numbers['bisection'], 'link')}, {_rate(network.bisection_bandwidth)}{of_all}"
     rows = [
         ("topology", describe_topology(made)),
-        ("nodes", _describe_places(network, int(numbers["nodes"]))),
+        ("nodes", _describe_places(network, whole)),
         ("diameter", add_bound("diameter", count_of(numbers["diameter"], "hop"))),
         ("average distance", add_bound("average_distance", f"{float(numbers['average_distance']):.4g} hops")),
         ("bisection", add_bound("bisection", halves)),
