@@ -22,6 +22,7 @@ from aspenpy.cost.operations import is_attained_product
 from aspenpy.cost.prices import Offer, RequirementCost, conflict_groups
 from aspenpy.cost.sharing import sharing
 from aspenpy.cost.target import Target, target_of
+from aspenpy.cost.windows import operations_in_windows
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import refuse_float_overflow
@@ -237,8 +238,11 @@ class _Ideal(Leaf):
         self.tree = tree
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        where, instances = self.tree.residence.target_of(kernel), self.tree.blocks[block].instances
         costs = [cost for cost in self.tree.blocks[block].requirements if cost.requirement.resource in PLACED_BY]
-        of_block = block.parallelism, self.tree.blocks[block].instances, self.tree.residence.target_of(kernel)
+        contained = operations_in_windows(block.requirements, where.core, COMPUTE)
+        costs += [price(need, instances, where, self.tree.origins) for need in contained]
+        of_block = block.parallelism, instances, where
         askers = [_Asker(name, *of_block) for name in (kernel.name, None)]
         spent: Totals = {KernelSeconds(kernel.name): self.tree.blocks[block].time}
         return add_totals([spent, *(self._totals_of_cost(cost, asker) for cost in costs for asker in askers)])

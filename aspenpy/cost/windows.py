@@ -46,6 +46,15 @@ def choose_in_core(
     return tuple(need for need in requirements if not is_window(need))
 
 
+def operations_in_windows(
+    requirements: Sequence[flow.Requirement], core: Place | None, resource: str
+) -> list[flow.Requirement]:
+    """The operations of a resource that are not priced, since cycles that hold for the core contain them."""
+    if not find_windows(requirements, core):
+        return []
+    return [need for need in requirements if need.resource == resource and _is_in_window(need)]
+
+
 def _is_in_window(need: flow.Requirement) -> bool:
     """Whether cycles of a window contain an operation: those of a class but for the divider's, whole numbers, and
     chains of them."""

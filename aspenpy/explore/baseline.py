@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from aspenpy.answers.case import Case
 from aspenpy.explore.snapshot import Snapshot, read_snapshot, take_snapshot
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.records import CPP, C
-from aspenpy.language.diagnostics import fail
+from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.opening import read_text_file
 from aspenpy.models.application.model import Application
 from aspenpy.models.library import load_application, load_machine, parse
@@ -32,9 +32,17 @@ class Origin(Record):
     kernel: str | None
     set: Mapping[str, Any]
 
-    def take_snapshot(self, folder: Path, choose_kernel: Callable[[Application, str | None], str]) -> Snapshot:
-        """The snapshot as it is now. `choose_kernel` names the kernel to evaluate where none, or one, is stated."""
-        application, positions = load_program(_locate(self.model, folder))
+    def take_snapshot(
+        self,
+        folder: Path,
+        choose_kernel: Callable[[Application, str | None], str],
+        tell: Callable[[Sequence[Diagnostic]], None] | None = None,
+    ) -> Snapshot:
+        """The snapshot as it is now. `choose_kernel` names the kernel to evaluate where none, or one, is stated; `tell`
+        takes what the source of a program leaves open."""
+        application, positions, open_questions = load_program(_locate(self.model, folder))
+        if tell is not None:
+            tell(open_questions)
         kernel = choose_kernel(application, self.kernel)
         machines = [load_machine(_locate(name, folder)) for name in self.machines]
         cases = [Case(application, machine, kernel=kernel, set=self.set) for machine in machines]
@@ -69,11 +77,13 @@ def is_program(name: str) -> bool:
     return os.path.splitext(name)[1] in C | CPP
 
 
-def load_program(name: str) -> tuple[Application, dict[int, str]]:
-    """An application; and of a program in C or C++ the positions in its source, by the lines of its model."""
+def load_program(name: str) -> tuple[Application, dict[int, str], Sequence[Diagnostic]]:
+    """An application; and of a program in C or C++ the positions in its source, by the lines of its model, and what its
+    source leaves open."""
     if not is_program(name):
-        return load_application(name), {}
-    text = extract(name, level="o2").text
+        return load_application(name), {}, ()
+    extraction = extract(name, level="o2")
+    text = extraction.text
     application = parse(text, name)
     assert isinstance(application, Application)
     positions, position = {}, ""
@@ -82,7 +92,7 @@ def load_program(name: str) -> tuple[Application, dict[int, str]]:
             position = found[1]
         if position:
             positions[number] = position
-    return application, positions
+    return application, positions, extraction.diagnostics
 
 
 def _locate(name: str, folder: Path) -> str:

@@ -127,6 +127,7 @@ def _changed_times(
 ) -> Iterator[Change]:
     """Times of kernels and of the run, and energies, on machines of both; with the count of the kernel that grew most,
     or shrank most, as the reason."""
+    orders = list(_changed_orders(before, after))
     for name in (name for name in before.machines if name in after.machines):
         old, new = before.machines[name], after.machines[name]
         rows = [(kernel, RUNTIME, old.kernels.get(kernel, 0.0), new.kernels.get(kernel, 0.0)) for kernel in old.kernels]
@@ -151,15 +152,29 @@ def _changed_times(
                         reason="",
                     ),
                     reasons,
+                    [item for item in orders if kernel in ("", item[0])],
                 )
 
 
 _UNITS = {RUNTIME: "s", ENERGY: "J"}
 
 
-def _timed(change: Change, reasons: list[Change]) -> Change:
-    """The change with its reason: the count that moved most the same way."""
+def _changed_orders(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str, str]]:
+    """The kernels that touch the same data in another order, each with the line and the reason."""
+    old = {need.key: need for need in before.needs}
+    for need in after.needs:
+        order = old[need.key].order if need.key in old else ""
+        if order and need.order and order != need.order:
+            what = f"{need.resource} of `{need.data}`" if need.data else need.resource
+            yield need.kernel, need.line, f"{what} now go as {need.order}, before as {order}"
+
+
+def _timed(change: Change, reasons: list[Change], orders: list[tuple[str, str, str]]) -> Change:
+    """The change with its reason: the count that moved most the same way, or data that are touched in another order."""
     same = [item for item in reasons if (item.growth > 0) == (change.growth > 0)]
+    if not same and orders:
+        kernel, line, words = orders[0]
+        return change.replace(reason=words if change.kernel else f"in `{kernel}`, {words}", line=line)
     if not same:
         words = "the machine or the case changed, no count did" if not reasons else "its counts changed the other way"
         return change.replace(reason=words)

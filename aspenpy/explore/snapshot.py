@@ -14,6 +14,7 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.energy.totals import energy_metric
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import OfBlocks, Total, Totals, run_totals
@@ -34,8 +35,8 @@ class NeedTotal(Total):
 
 
 class Need(Record):
-    """Elements (flops, loads, messages) and amount (flops, bytes) that a kernel asks for in one run, and the `line` of
-    the source, or of the model, that says so."""
+    """Elements (flops, loads, messages) and amount (flops, bytes) that a kernel asks for in one run, the `line` of the
+    source, or of the model, that says so, and the `order` in which it touches its data: traits with their numbers."""
 
     kernel: str
     resource: str
@@ -44,6 +45,7 @@ class Need(Record):
     elements: float
     amount: float
     line: str
+    order: str = ""
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -85,7 +87,7 @@ def read_snapshot(found: Any, where: str) -> Snapshot:
     try:
         if found["schema"] != SCHEMA:
             fail("bad-snapshot", f"{where} is of the form `{found['schema']}`, not `{SCHEMA}`", hint="write it anew")
-        needs = tuple(Need(**{name: item[name] for name in Need._fields}) for item in found["needs"])
+        needs = tuple(Need(**{name: item[name] for name in Need._fields if name in item}) for item in found["needs"])
         machines = {
             name: Taken(item["kernels"], float(item["runtime"]), item["energy"])
             for name, item in found["machines"].items()
@@ -114,12 +116,15 @@ def _taken(prediction: Prediction) -> Taken:
 
 def _list_needs(prediction: Prediction, lines: Mapping[int, str]) -> Iterable[Need]:
     places: dict[tuple[str, str, str, str], str] = {}
+    orders: dict[tuple[str, str, str, str], dict[str, None]] = {}
 
     def needs_of(block: flow.Block, kernel: flow.Kernel) -> Totals:
         totals: Totals = {}
         for need in block.requirements:
             key = kernel.name, need.resource, need.target or "", ", ".join(trait.name for trait in need.traits)
             places.setdefault(key, _line_of(need, lines))
+            if order := _order_of(need, prediction):
+                orders.setdefault(key, {})[order] = None
             for what, worth in (("elements", need.quantity), ("amount", need.amount)):
                 total = NeedTotal(*key, what)
                 totals[total] = graph.add(totals.get(total, graph.ZERO), graph.mul(block.parallelism, worth))
@@ -130,7 +135,21 @@ def _list_needs(prediction: Prediction, lines: Mapping[int, str]) -> Iterable[Ne
     for key, line in places.items():
         elements, amount = (float(numbers.get(NeedTotal(*key, what), 0.0)) for what in ("elements", "amount"))
         if amount:
-            yield Need(*key, elements, amount, line)
+            yield Need(*key, elements, amount, line, " and ".join(orders.get(key, ())))
+
+
+def _order_of(need: flow.Requirement, prediction: Prediction) -> str:
+    """Traits with arguments and their numbers, such as `nest(8, 998, 8000, 998)`; empty where they have no number."""
+    written = []
+    for trait in need.traits:
+        exprs = [item for item in trait.arguments if isinstance(item, Expr)]
+        if exprs and len(exprs) == len(trait.arguments):
+            try:
+                values = prediction.scope.values(exprs, prediction.seed)
+            except AspenError:  # of a counter of a loop, which has many
+                return ""
+            written.append(f"{trait.name}({', '.join(f'{float(value):g}' for value in values)})")
+    return ", ".join(written)
 
 
 def _line_of(need: flow.Requirement, lines: Mapping[int, str]) -> str:

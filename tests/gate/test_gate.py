@@ -142,6 +142,38 @@ def test_a_time_that_no_count_explains_says_so() -> None:
     assert {item.reason for item in found} == {"the machine or the case changed, no count did"}
 
 
+def test_loops_in_another_order_are_the_reason(tmp_path: Path, monkeypatch, capsys) -> None:
+    """The counts stay; the inner loop goes down a column of 800 rows, 6,400 bytes apart."""
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / "k.c"
+    source.write_text(
+        "double g[800][800];\nvoid f(void) { for (int i = 0; i < 800; i++) for (int j = 0; j < 800; j++)\n"
+        "g[i][j] += 1.0; }\n"
+    )
+    assert main(["gate", "k.gate.json", "--begin", "k.c", "--machine", "epyc_9654", "--kernel", "f"]) == 0
+    source.write_text(
+        "double g[800][800];\nvoid f(void) { for (int j = 0; j < 800; j++) for (int i = 0; i < 800; i++)\n"
+        "g[i][j] += 1.0; }\n"
+    )
+    assert main(["gate", "--format", "csv"]) == 1
+    told = capsys.readouterr().out
+    assert "k.c:2" in told
+    assert "nest(6400, 800, 8, 800), before as nest(8, 800, 6400, 800)" in told
+
+
+def test_what_a_source_leaves_open_is_told(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.c").write_text("void f(int n, double *a) { for (int i = 0; i < n; i++) a[i] += 1.0; }\n")
+    assert main(["gate", "k.gate.json", "--begin", "k.c", "--machine", "epyc_9654", "--kernel", "f"]) == 0
+    assert "parameter `n` stands for argument `n` of f: 1000 for the time being" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("limit", ["rumtime=5%", "nan", "-1%", "inf"])
+def test_a_limit_that_limits_nothing_is_refused(repository: Path, capsys, limit: str) -> None:
+    assert main(["gate", "--limit", limit]) == 2
+    assert "--limit: " in capsys.readouterr().err
+
+
 # -- where code is changed -------------------------------------------------------------------------
 
 

@@ -88,7 +88,7 @@ BOUND_BY = {
     "cache": "waits for data from caches",
     "memory": "waits for data from memory",
     "network": "waits for messages between nodes",
-    "latency": "waits for things that take time by themselves: launches, barriers, the start of messages",
+    "latency": "waits for one thing after another: chains of operations and of loads, launches, barriers",
     "I/O": "waits for files",
 }
 

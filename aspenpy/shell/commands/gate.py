@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from math import inf
 from pathlib import Path
 
 from aspenpy.answers.side_by_side import side_by_side
 from aspenpy.explore.baseline import Baseline, Origin, is_program, read_baseline
-from aspenpy.explore.changes import VersionChanges, compare_snapshots
-from aspenpy.language.diagnostics import AspenError
+from aspenpy.explore.changes import ENERGY, RUNTIME, VersionChanges, compare_snapshots
+from aspenpy.language.diagnostics import AspenError, suggest_instead
 from aspenpy.language.files import write_whole
 from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Machine
@@ -18,7 +19,7 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import only_entry
 from aspenpy.shell.option import Arguments, command, flag, option, repeatable_option
 from aspenpy.shell.options import KERNEL, PICTURE, REPORT, RESULTS, SET, machine_names, machines, settings_of
-from aspenpy.shell.output import deliver, report_written
+from aspenpy.shell.output import deliver, report, report_written
 
 SUFFIX = ".gate.json"
 """The end of a baseline's name."""
@@ -75,6 +76,11 @@ def run_gate(arguments: Arguments) -> int:
         for path, item in baselines.items():
             _write(Path(path), item.replace(snapshot=now[path]))
         return 0
+    compared = [*now.values(), *(item.snapshot for item in baselines.values())]
+    known = [RUNTIME, ENERGY, *(need.resource for snapshot in compared for need in snapshot.needs)]
+    for name in limits:
+        if name and name not in known:
+            raise CommandError(f"--limit: nothing is called `{name}`: {suggest_instead(name, known, 'quantities')}")
     gates = [compare_snapshots(item.snapshot, now[path], limits) for path, item in baselines.items()]
     for changes in gates:
         deliver(changes.report(), arguments)
@@ -90,7 +96,9 @@ def read_limits(texts: list[str]) -> dict[str, float]:
     for text in texts:
         name, _, percent = text.rpartition("=")
         try:
-            limits[name.strip()] = float(percent.strip().removesuffix("%")) / 100
+            limits[name.strip()] = limit = float(percent.strip().removesuffix("%")) / 100
+            if not 0 <= limit < inf:
+                raise ValueError
         except ValueError:
             raise CommandError(f"--limit: expected 2% or runtime=2%, not `{text}`") from None
     return limits
@@ -108,7 +116,7 @@ def _begin(arguments: Arguments) -> int:
         kernel=arguments.kernel,
         set=settings_of(arguments),
     )
-    _write(path, Baseline(origin, origin.take_snapshot(path.parent, only_entry)))
+    _write(path, Baseline(origin, origin.take_snapshot(path.parent, only_entry, report)))
     return 0
 
 
