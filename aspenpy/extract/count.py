@@ -147,6 +147,8 @@ class Counter:
         so."""
         if self.is_nonnegative(value, nests, guards):
             return True
+        if (dividend := v.rounded_dividend(value)) is not None:
+            return self.assume_nonnegative(dividend, nests, guards)
         if v.counters(value) or not v.is_one_signed(value) or v.sign_for_large(value) != 1:
             return False
         if any(base.kind != "symbol" for monomial in value.terms for base, _ in monomial):

@@ -20,9 +20,11 @@ from aspenpy.extract.blocks import list_invocations
 from aspenpy.extract.branches import find_never_returning
 from aspenpy.extract.call_graph import CallGraph
 from aspenpy.extract.compiled import CompiledLoops, add_cycles, read_code
-from aspenpy.extract.costs import FunctionCosts, Hole, Invocation, Meaning
+from aspenpy.extract.costs import FunctionCosts, Hole, Invocation, Item, Meaning, Nest
 from aspenpy.extract.device import DeviceKernel
+from aspenpy.extract.device_functions import INT
 from aspenpy.extract.device_launches import expand_launches
+from aspenpy.extract.device_regions import Regions, has_regions, region_key
 from aspenpy.extract.effects import find_effects, find_exposed_members, find_references, resolve_pointers, walk_records
 from aspenpy.extract.fit import fit_measured
 from aspenpy.extract.fortran import read_fortran
@@ -239,7 +241,9 @@ class _Extractor:
         self.facts = self._gather_facts()
         self.writer = Writer(self.names, options)
         self.launches = self.writer.launches
-        self.writer.has_launches = any(function.launch is not None for function in self.program.functions)
+        self.writer.has_launches = any(
+            function.launch is not None or has_regions(function.body) for function in self.program.functions
+        )
         self.profiles: dict[str, FunctionCosts] = {}
         self.contexts: dict[str, list[CallContext]] = {}
         self.overlaps: dict[str, set[tuple[str, str]]] = {}
@@ -376,25 +380,41 @@ class _Extractor:
                 profile = FunctionCosts(function.key, function.name, [], formals=(), comment="", span=function.span)
             self.writer.same.update({own: array for array, own in walker.frame.inherited.items()})
             registers = Registers(self.names.arrays, self.level, frozenset(self.macros.values()))
+            regions = Regions(self.names.make_counter)
             if function.launch is None:
-                items = registers.remove_spared(profile.items)
+                items = registers.remove_spared(regions.take_out(profile.items))
             else:
                 device = DeviceKernel(profile.items, walker.frame.given)
-                trips = RoundTrips(self.names.arrays, may_overlap(function))
-                items = device.arrange(registers.remove_spared, trips.add)
-                bounds = find_launch_bounds(function.pragmas, self.program.macros)
                 asked = profile.formals[-1] if function.launch.extents else None
                 dynamic = atom_polynomial(asked) if isinstance(asked, Expr) else None
-                items, facts = measure_launch(device, items, self.names.arrays, function.launch, dynamic)
-                facts = facts.replace(name=function.name, span=function.span, bounds=bounds)
-                self.launches[function.key] = facts
-                self.diagnostics += check_launch(function.launch, facts)
+                items = self._arrange_launch(function, device, registers, function.launch, dynamic)
             if self.code is not None and self.with_cycles:
                 wrong = WrongGuesses(self._find_rate, self.guessed_expressions)
                 items = wrong.add_to(add_cycles(profile, items, self.code))
+            items = regions.put_back(items, lambda nest, assumed: self._arrange_region(function, nest, assumed))
             self.overlaps[function.key] = registers.overlaps
             self.profiles[function.key] = profile.replace(items=items)
         return self.profiles[function.key]
+
+    def _arrange_launch(
+        self, function: r.Function, device: DeviceKernel, registers: Registers, launch: r.Launch, dynamic: Value | None
+    ) -> list[Item]:
+        """The items of a launch, of whose warps the facts are noted by its key."""
+        trips = RoundTrips(self.names.arrays, may_overlap(function))
+        items = device.arrange(registers.remove_spared, trips.add)
+        bounds = find_launch_bounds(function.pragmas, self.program.macros)
+        items, facts = measure_launch(device, items, self.names.arrays, launch, dynamic)
+        facts = facts.replace(name=function.name, span=launch.span or function.span, bounds=bounds)
+        self.launches[launch.key] = facts
+        self.diagnostics += check_launch(launch, facts)
+        return items
+
+    def _arrange_region(self, function: r.Function, nest: Nest, is_assumed: bool) -> list[Item]:
+        """The launch that a loop of the host is whose directive offloads it."""
+        extents = () if is_assumed else (r.Constant(1, INT),)
+        launch = r.Launch(region_key(function.key, nest), function.key, extents, nest.span, self.program.warp)
+        registers = Registers(self.names.arrays, "source", frozenset(self.macros.values()))
+        return self._arrange_launch(function, DeviceKernel([nest], {}), registers, launch, dynamic=None)
 
     def list_tested(self) -> dict[Span, Span]:
         """Parts of conditions that are jumps in the compiled program, with what they are parts of: a condition as a

@@ -31,6 +31,7 @@ from aspenpy.extract.fortran_scopes import (
 )
 from aspenpy.extract.fortran_statements import FortranStatements
 from aspenpy.extract.fortran_text import FortranText, load_parser
+from aspenpy.extract.pragmas import warn_uncounted
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
 
@@ -451,7 +452,8 @@ def read_fortran(texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> tu
     """Records of each file of Fortran in a program, which use each other's modules, and the diagnostics of reading."""
     program = FortranProgram(texts, macros)
     parts = program.read(texts)
-    return parts, [*(item for text in texts for item in text.diagnostics), *program.diagnostics]
+    copies = (told for text in texts for told in warn_uncounted(text.list_pragmas(), regions=True))
+    return parts, [*(item for text in texts for item in text.diagnostics), *program.diagnostics, *copies]
 
 
 def _all_units(unit: ProgramUnit) -> list[ProgramUnit]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, reduce
 from typing import Any
 
 from aspenpy.extract import records as r
@@ -25,6 +25,7 @@ from aspenpy.extract.fortran_operations import (
     type_name,
 )
 from aspenpy.extract.fortran_scopes import (
+    INDEX,
     INT,
     VOID,
     Entity,
@@ -37,6 +38,7 @@ from aspenpy.extract.fortran_scopes import (
 )
 from aspenpy.extract.fortran_transfers import Transfers
 from aspenpy.extract.library_functions import SENDING
+from aspenpy.extract.pragmas import list_mapped
 from aspenpy.language.diagnostics import warning
 from aspenpy.language.source import Span
 
@@ -359,7 +361,20 @@ class FortranStatements:
             variable = self.expressions.read(headers[0][0])
             runs = _runs_once(start, condition)
             hoisted, inside = hoist_invariants(inside, variable, self.expressions.make_variable, runs)
-        return [*hoisted, r.LoopStatement(start, condition, step, inside, pragmas=pragmas, comment=comment, span=span)]
+        lengths = tuple(self._find_lengths(pragmas))
+        loop = r.LoopStatement(
+            start, condition, step, inside, pragmas=pragmas, comment=comment, lengths=lengths, span=span
+        )
+        return [*hoisted, loop]
+
+    def _find_lengths(self, pragmas: tuple[str, ...]) -> Iterator[tuple[str, r.Expression]]:
+        """The elements of arrays that the directives of a launch copy."""
+        for mapped in list_mapped(pragmas, is_fortran=True):
+            found = self.expressions.find(mapped.name)
+            shape = found.shape if isinstance(found, Entity) else ()
+            extents = [bounds.extent for bounds in shape if bounds.extent is not None]
+            if shape and len(extents) == len(shape):
+                yield mapped.name, reduce(lambda a, b: r.Operation("*", (a, b), INDEX), extents)
 
     def _count(
         self, name: Any, bounds: Sequence[Any], span: Span | None

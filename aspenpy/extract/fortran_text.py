@@ -134,6 +134,12 @@ class FortranText:
         stop = end.start + len(end.text.rstrip()) if end.source is source else begin.start + len(text)
         return Span(source, start, max(start + 1, stop))
 
+    def list_pragmas(self) -> Iterator[tuple[str, Span | None]]:
+        """All directives with their lines."""
+        for number, line in enumerate(self.lines, start=1):
+            if match := _SENTINEL.match(line.text):
+                yield f"{match[1].lower()} {match[3].strip('& ').lower()}", self.span(number, number)
+
     def pragmas_above(self, first: int) -> tuple[str, ...]:
         """The directives on the lines above one, with nothing but comments between."""
         found: list[str] = []

@@ -101,6 +101,12 @@ class SourceText:
         self.pragmas = [(match.end(), _join_lines(match[1])) for match in _PRAGMA.finditer(self.source.text)]
         self._ends = [end for end, _ in self.pragmas]
 
+    def list_pragmas(self) -> Iterator[tuple[str, Span]]:
+        """All pragmas with their places."""
+        for end, text in self.pragmas:
+            start = self.source.text.rfind("#", 0, end)
+            yield text, Span(self.source, start, end)
+
     def character_offset(self, offset: int) -> int:
         """Offset in characters of an offset in bytes; bytes that are no UTF-8 count as one character each."""
         return offset - bisect_right(self._continued, offset) if self._continued else offset

@@ -15,6 +15,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.conditions import Trips, loop_text
 from aspenpy.extract.costs import Invocation, Item, Meaning, Nest, PointerTarget, Recurrence
+from aspenpy.extract.device_copies import MappedCopies
 from aspenpy.extract.effects import Changes, find_changes, has_exit, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.places import source_name
@@ -68,6 +69,7 @@ class Loops(WalkTask):
         super().__init__(state)
         self.evaluator, self.memory = evaluator, evaluator.memory
         self.trips = Trips(state, evaluator)
+        self.copies = MappedCopies(state, evaluator)
         self.walk_statement = walk_statement
 
     def note_exit(self, kind: str) -> None:
@@ -79,6 +81,10 @@ class Loops(WalkTask):
 
     def walk(self, node: r.LoopStatement) -> None:
         """Counts a loop: what each pass does, as a function of its counter, and how many passes it makes."""
+        with self.copies.copy_around(node):
+            self._walk(node)
+
+    def _walk(self, node: r.LoopStatement) -> None:
         if node.start is not None:
             self.walk_statement(node.start)
         inside = [part for part in (node.condition, node.step, node.body) if part is not None]

@@ -5,13 +5,15 @@ the source does not say."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from aspenpy.language.diagnostics import Diagnostic, warning
+from aspenpy.language.source import Span
 from aspenpy.record import Record
 
 _CLAUSE = re.compile(r"(?<!\w)(\w++)\s*+\(((?:[^()]|\([^()]*\))*+)\)")
-_WORKS = frozenset("for distribute loop taskloop do".split())
+_WORKS = frozenset("for distribute loop taskloop do kernels".split())
 _OFFLOADS = frozenset("target acc".split())
 
 
@@ -24,12 +26,22 @@ class Directive(Record):
     @property
     def is_parallel(self) -> bool:
         """Whether the passes of the loop below run side by side."""
-        return self.words[:1] in (("omp",), ("acc",)) and bool(_WORKS & {*self.words})
+        return self.words[:1] in (("omp",), ("acc",)) and bool(_WORKS & {*self.words}) and "end" not in self.words
 
     @property
     def is_offloaded(self) -> bool:
         """Whether the loop below runs on a device, as many passes at once as there are."""
         return self.is_parallel and bool(_OFFLOADS & {*self.words})
+
+    @property
+    def is_device(self) -> bool:
+        """Whether the directive speaks of a device."""
+        return self.words[:1] in (("omp",), ("acc",)) and bool(_OFFLOADS & {*self.words}) and "end" not in self.words
+
+    @property
+    def is_sequential(self) -> bool:
+        """Whether each thread makes all passes of the loop below, as OpenACC's `seq` says."""
+        return "seq" in self.words
 
     @property
     def schedule(self) -> Literal["static", "dynamic"] | None:
@@ -70,6 +82,36 @@ def parallel_directive(pragmas: tuple[str, ...]) -> Directive | None:
     return next((found for found in parse_directives(pragmas) if found.is_parallel), None)
 
 
+def is_offloaded(pragmas: tuple[str, ...]) -> bool:
+    """Whether directives above a loop make a launch of it."""
+    return parallel_directive(pragmas) is not None and any(found.is_device for found in parse_directives(pragmas))
+
+
+KERNELS, TARGET = "acc kernels", "omp target"
+"""Pragmas of loops in an offloaded block: OpenACC's `kernels` shares out those without directives, too."""
+
+
+def select_device(pragmas: tuple[str, ...]) -> Iterator[str]:
+    """Pragmas that speak of a device."""
+    return (pragma for pragma in pragmas if any(found.is_device for found in parse_directives((pragma,))))
+
+
+def offloading_pragma(pragmas: tuple[str, ...]) -> str:
+    """The pragma of the loops in a block below others; nothing where the block runs on the host."""
+    words = [{*found.words} for found in parse_directives(pragmas) if not {"data", "host_data"} & {*found.words}]
+    return "" if not words else KERNELS if any("kernels" in each for each in words) else TARGET
+
+
+def warn_uncounted(pragmas: Iterable[tuple[str, Span | None]], *, regions: bool = False) -> Iterator[Diagnostic]:
+    """Warnings of copies that stand alone, and of those of `regions` where these are not read."""
+    for pragma, span in pragmas:
+        for found in parse_directives((pragma,)):
+            words = {*found.words}
+            if found.is_device and ({"update", "enter", "exit"} & words or (regions and "data" in words)):
+                message = f"the copies of `{' '.join(found.words)}` are not counted"
+                yield warning("not-counted", message, span, hint="those of directives above loops are")
+
+
 def read_aspen_control(pragmas: tuple[str, ...], what: Literal["loop", "probability"]) -> float | None:
     """Reads COMPASS's `aspen control`: `loop` passes, or the `probability` of a branch."""
     for pragma in pragmas:
@@ -81,3 +123,85 @@ def read_aspen_control(pragmas: tuple[str, ...], what: Literal["loop", "probabil
             except ValueError:
                 continue
     return None
+
+
+# -- copies ----------------------------------------------------------------------------------------
+
+_TO = frozenset("to tofrom copyin copy".split())
+_FROM = frozenset("from tofrom copyout copy".split())
+_CLAUSES = frozenset("map copy copyin copyout".split())
+
+
+class Mapped(Record):
+    """An array of a clause: its name, the elements along its sections as text, none for the whole array, and which ways
+    it is copied."""
+
+    name: str
+    sections: tuple[str, ...]
+    is_input: bool
+    is_output: bool
+    text: str
+
+
+def list_mapped(pragmas: tuple[str, ...], is_fortran: bool) -> Iterator[Mapped]:
+    """Arrays that `map`, `copy`, `copyin` and `copyout` of a launch move (OpenMP 5.2, section 5.8.3; OpenACC 3.3, 2.7)."""
+    for directive in parse_directives(pragmas):
+        if directive.is_device:
+            for name, text in directive.clauses:
+                if name in _CLAUSES:
+                    yield from _read_clause(name, text, is_fortran)
+
+
+def _read_clause(name: str, text: str, is_fortran: bool) -> Iterator[Mapped]:
+    kind, listed = name, text
+    if name == "map":
+        before, *behind = _split_outside(text, ":")
+        words = re.findall(r"\w+", before)
+        kind, listed = (words[-1], text[len(before) + 1 :]) if behind and words else ("tofrom", text)
+    for item in _split_outside(listed, ","):
+        variable, groups = _split_groups(item)
+        sections = [part for group in groups for part in (_split_outside(group, ",") if is_fortran else [group])]
+        lengths = tuple(_find_length(section, is_fortran) for section in sections)
+        yield Mapped(variable, lengths, kind in _TO, kind in _FROM, item.strip())
+
+
+def _split_outside(text: str, sign: str) -> list[str]:
+    """The parts of a text between signs that stand outside of brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == sign and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def _split_groups(text: str) -> tuple[str, list[str]]:
+    """The text before the first bracket, and the texts in each pair of outer ones."""
+    before, groups, depth = "", list[str](), 0
+    for letter in text.strip():
+        if letter in "([":
+            depth += 1
+            if depth == 1:
+                groups.append("")
+                continue
+        elif letter in ")]":
+            depth -= 1
+            if depth == 0:
+                continue
+        if depth:
+            groups[-1] += letter
+        elif not groups:
+            before += letter
+    return before.strip(), groups
+
+
+def _find_length(section: str, is_fortran: bool) -> str:
+    """The number of elements of a section, as text: `low:length` in C, `low:high` in Fortran."""
+    low, colon, second = section.partition(":")
+    if not colon:
+        return "1"
+    if not is_fortran:
+        return second.strip()
+    return f"({second}) - ({low}) + 1" if low.strip() and second.strip() else ""

@@ -210,15 +210,18 @@ class ExpressionStatement(Record):
 
 
 class CompoundStatement(Record):
-    """`{ statements }`"""
+    """`{ statements }`; `pragmas` are those on the lines above that speak of a device."""
 
     statements: tuple[Statement, ...]
     span: Span | None = None
+    pragmas: tuple[str, ...] = ()
+    lengths: tuple[tuple[str, Expression], ...] = ()
 
 
 class LoopStatement(Record):
-    """`tested_first` is false for `do { } while`. `pragmas` are those on the lines above, without `#pragma`; the span
-    is that of the head."""
+    """`tested_first` is false for `do { } while`. `pragmas` are those on the lines above, without `#pragma`; `lengths`
+    has the elements of arrays that they name as a whole, where the types of the arrays do not say them. The span is
+    that of the head."""
 
     start: Statement | None
     condition: Expression | None
@@ -228,6 +231,7 @@ class LoopStatement(Record):
     pragmas: tuple[str, ...] = ()
     comment: str = ""
     span: Span | None = None
+    lengths: tuple[tuple[str, Expression], ...] = ()
 
 
 class Branch(Record):

@@ -33,6 +33,7 @@ from aspenpy.extract.costs import (
 )
 from aspenpy.extract.count import NoClosedForm
 from aspenpy.extract.device import is_grid
+from aspenpy.extract.device_regions import region_key
 from aspenpy.extract.device_text import LaunchText
 from aspenpy.extract.fit import fit_measured
 from aspenpy.extract.locality import LINE, LITTLE, PARTS, SCATTERED, Locality, find_locality
@@ -133,7 +134,8 @@ class Body(Naming):
             return self._write_alternative(item, around)
         assert isinstance(item, Nest)
         if is_grid(item):
-            return LaunchText(self, item, self.writer.launches.get(self.profile.key)).write()
+            facts = self.writer.launches.get(region_key(self.profile.key, item))
+            return LaunchText(self, item, facts or self.writer.launches.get(self.profile.key)).write()
         if self._is_block(item):
             try:
                 return self._guard_block(item, self._write_block([item], item))
@@ -154,7 +156,7 @@ class Body(Naming):
 
     def _is_block(self, nest: Nest) -> bool:
         """Whether a nest becomes one block, in which its data stay in the caches."""
-        if has_calls(nest.body):
+        if has_calls(nest.body) or any(map(is_grid, list_nests(nest.body))):
             return False
         if not is_parallel(nest) and any(is_parallel(inner) for inner in list_nests(nest.body)):
             return False

@@ -13,6 +13,7 @@ from typing import Any
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import has_own_jump
 from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
+from aspenpy.extract.pragmas import KERNELS, offloading_pragma, parallel_directive, select_device, warn_uncounted
 from aspenpy.extract.tree_calls import CallReader, construct_in_place
 from aspenpy.extract.tree_device import find_launch_bounds, is_for_device, is_kernel
 from aspenpy.extract.tree_expressions import FUNCTIONS, is_static
@@ -28,10 +29,11 @@ class Statements:
 
     def __init__(self, unit: UnitState) -> None:
         self.unit = unit
+        self.around = ""  # the pragma of the loops of a block that is offloaded
         self.calls = CallReader(unit, self.read)
         self.expressions = self.calls.expressions
         self._rules: dict[str, Callable[[Any], r.Statement]] = {
-            "COMPOUND_STMT": lambda cursor: r.CompoundStatement(tuple(map(self.read, children_of(cursor)))),
+            "COMPOUND_STMT": self._read_compound,
             "DECL_STMT": self._read_declarations,
             "NULL_STMT": lambda cursor: r.CompoundStatement(()),
             "FOR_STMT": self._read_for,
@@ -137,6 +139,14 @@ class Statements:
             found[sum(stop < place for stop in stops) if len(stops) == 2 else 1] = part
         return found[0], found[1], found[2]
 
+    def _read_compound(self, cursor: Any) -> r.Statement:
+        """A block; loops of one below a directive that offloads it are offloaded, too."""
+        pragmas = tuple(select_device(self._pragmas_above(cursor)))
+        around, self.around = self.around, offloading_pragma(pragmas) or self.around
+        found = r.CompoundStatement(tuple(map(self.read, children_of(cursor))))
+        self.around = around
+        return found.replace(pragmas=pragmas, span=self.unit.span(cursor)) if pragmas else found
+
     def _make_loop(
         self, cursor: Any, body: Any, start: Any, condition: Any, step: Any, tested_first: bool = True
     ) -> r.Statement:
@@ -147,16 +157,21 @@ class Statements:
         comment = ""
         if text is not None and span is not None:
             pragmas = text.pragmas_above(span.start)
+            if self.around and (parallel_directive(pragmas) or self.around == KERNELS):
+                pragmas = (self.around, *pragmas)
             comment = text.comment_above(span.start)
             head = text.character_offset(body.extent.start.offset)
             shown = head if tested_first and span.start < head else _end_of_macro(span)
             span = Span(span.source, span.start, span.start + len(span.source.text[span.start : shown].rstrip()))
             span = self.unit.distinct_span(cursor, span)
+        around, self.around = self.around, "" if self.around == KERNELS else self.around
+        found = self.read(body)
+        self.around = around
         return r.LoopStatement(
             start=None if start is None else self.read(start),
             condition=None if condition is None else self.expressions.read(condition),
             step=None if step is None else self.expressions.read(step),
-            body=self.read(body),
+            body=found,
             tested_first=tested_first,
             pragmas=pragmas,
             comment=comment,
@@ -294,6 +309,8 @@ class UnitReader:
                     self.unit.classes[cursor.type.get_canonical().spelling] = template, True
                 waiting += reversed(children_of(cursor))
         functions += [*self._read_instances(), *self.unit.made.values()]
+        texts = self.unit.reading.texts.values()
+        self.unit.diagnostics += (told for text in texts for told in warn_uncounted(text.list_pragmas()))
         return r.Program(
             self.unit.reading.text.source,
             tuple(functions),

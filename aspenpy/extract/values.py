@@ -376,6 +376,17 @@ def is_never_negative(value: Value) -> bool:
     return all(coefficient >= 0 for coefficient in raised.terms.values())
 
 
+def rounded_dividend(value: Value) -> Value | None:
+    """The dividend of a value that is a rounded quotient by a positive number alone; None for others."""
+    ((monomial, coefficient),) = value.terms.items() if len(value) == 1 else ((Monomial(), Fraction(0)),)
+    base = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == 1 and coefficient > 0 else None
+    if base is None or base.kind != "apply" or base.payload not in ("floor", "ceil") or base.args[0].kind != "div":
+        return None
+    dividend, divisor = map(from_expression, base.args[0].args)
+    by = number(divisor)
+    return dividend if by is not None and by > 0 else None
+
+
 def _is_from_zero(base: Expr) -> bool:
     """Whether an atom is 0 or more for sizes from 1 on."""
     if base.kind == "apply" and base.payload in ("floor", "ceil", "min", "max"):

@@ -140,7 +140,8 @@ class Walker(WalkTask):
 
     def walk(self, node: r.Statement | None) -> None:
         if isinstance(node, r.CompoundStatement):
-            self._walk_block(node.statements)
+            with self.loops.copies.copy_around(node):
+                self._walk_block(node.statements)
         elif isinstance(node, r.Declaration):
             self._declare(node)
         elif isinstance(node, r.ExpressionStatement):

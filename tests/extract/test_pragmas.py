@@ -24,9 +24,9 @@ LOOPS = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) y[i*m + j] *= 2
         ("omp parallel for simd", ("execute [threads] {", "as multiply, dp, simd")),
         ("omp simd", ("execute {", "[m*n] as multiply, dp, simd")),
         ("omp parallel for reduction(+: s, t)", ("// combined over threads: s, t",)),
-        ("omp target teams distribute parallel for", ('execute [n] "target" {', "flops [m] as multiply, dp")),
-        ("omp target teams loop collapse(2)", ('execute [m*n] "target" {', "flops [1] as", "nest(8, 1, 8*m, 1)")),
-        ("acc parallel loop collapse(2)", ('execute [m*n] "target" {',)),
+        ("omp target teams distribute parallel for", ("execute [ceil(n/128)] {", "flops [m*n/ceil(n/128)] as dp")),
+        ("omp target teams loop collapse(2)", ("execute [n*ceil(m/128)] {", "flops [m/ceil(m/128)] as dp, simd")),
+        ("acc parallel loop collapse(2)", ("execute [n*ceil(m/128)] {",)),
         ("omp critical", ("execute {",)),
         ("unroll", ("execute {",)),
     ],
@@ -59,7 +59,7 @@ core one {{ resource flops(n) [n/mega] resource loads(n) [n/tera] resource store
         ("parallel for schedule(guided)", "execute [1] of i [n] of size [n - i] dynamic {"),
         ("parallel for schedule(static, 1)", "execute [threads] {"),
         ("parallel for schedule(runtime)", "execute [threads] {"),
-        ("target teams distribute parallel for", 'execute [n] "target" {'),
+        ("target teams distribute parallel for", "execute [ceil(n/128)] {"),
     ],
 )
 def test_passes_of_a_triangle_are_unequal_parts(pragma: str, head: str, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ void f(int n, double A[restrict n][n], double x[restrict n], double y[restrict n
     [
         ("#pragma omp parallel for", "", {"x", "t"}),
         ("#pragma omp parallel for", "x[i] = 0;", {"t"}),
-        ("#pragma omp target teams distribute parallel for", "", set()),
+        ("#pragma omp target teams distribute parallel for", "", {"x"}),
         ("", "", set()),
     ],
 )

@@ -32,7 +32,7 @@ LONG = {
     "aspenpy/extract/calls.py:_call_library",
     "aspenpy/extract/compiled.py:_price_path",
     "aspenpy/extract/loops.py:_leave_loop",
-    "aspenpy/extract/loops.py:walk",
+    "aspenpy/extract/loops.py:_walk",
     "aspenpy/extract/scope.py:__init__",
     "aspenpy/extract/text.py:_write_measured",
     "aspenpy/extract/text.py:_write_requirements",
