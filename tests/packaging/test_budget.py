@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2302,
     "explore": 4392,
     "expr": 6261,
-    "extract": 21150,
+    "extract": 21650,
     "generate": 840,
     "language": 4944,
     "learn": 8056,
