@@ -144,7 +144,7 @@ class Mapped(Record):
 
 
 def list_mapped(pragmas: tuple[str, ...], is_fortran: bool) -> Iterator[Mapped]:
-    """Arrays that `map`, `copy`, `copyin` and `copyout` of a launch move (OpenMP 5.2, section 5.8.3; OpenACC 3.3, 2.7)."""
+    """Arrays that `map`, `copy`, `copyin` and `copyout` of a launch move (OpenMP 5.2, 5.8.3; OpenACC 3.3, 2.7)."""
     for directive in parse_directives(pragmas):
         if directive.is_device:
             for name, text in directive.clauses:
