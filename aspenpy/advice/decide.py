@@ -159,7 +159,7 @@ class Choices:
             if not self.costs:
                 root = self.space.prediction.machine.root
                 hint = "say what a node costs, in any currency: --price 5000, or in its nodes `property cost [5000]` "
-                hint += "or, where they are rented, `property hourly_price [3]`"
+                hint += "or, where they are rented, `property hourly_price [3]`, as `aws_hpc7a` and `aws_p5` have it"
                 fail("no-cost", f"a budget of money, and `{root.name}` states no cost", root.name_span, hint=hint)
             return self.cost
         if self.space.powerless is not None:

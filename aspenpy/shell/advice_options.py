@@ -36,7 +36,7 @@ DECIDE_OPTIONS = (
     option(
         "--price",
         "N",
-        "decide: what a node costs, in any currency, for a budget of money (default: as the machine's `cost` states)",
+        "decide: what a node costs, in any currency, for a budget of money (default: its `cost` or `hourly_price`)",
         type=float,
     ),
     MINIMISE.adapt(f": {', '.join(OBJECTIVES)} (default: runtime) (decide)"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import product
 
 import numpy
@@ -77,6 +78,18 @@ def test_rented_nodes_cost_their_hours() -> None:
     # At 2 GHz one node takes 32 s, two 16.03125 s, four 8.0625 s: 0.032, 0.0320625, 0.03225
     found = Decided(rented, Budget(money=0.0321), options=ChoiceOptions(WANTED)).decisions[0]
     assert (found.choice.nodes, found.choice.cost) == (2, pytest.approx(0.0320625))
+
+
+def test_a_budget_of_money_on_machines_of_the_library() -> None:
+    """Where a machine states no cost, two are named that do: $7.20 and $98.32 are paid for an hour of their nodes."""
+    stream = load_application("stream")
+    with pytest.raises(AspenError) as refused:
+        Decided(Case(stream, load_machine("haswell")), Budget(money=1.0))
+    prices = {"aws_hpc7a": (7.2, None), "aws_p5": (98.32, "nvidia_h100")}
+    assert re.findall(r"`(aws_\w+)`", str(refused.value)) == list(prices)
+    for name, (price, socket) in prices.items():
+        chosen = Decided(Case(stream, load_machine(name), socket=socket), Budget(money=1.0)).decisions[0].choice
+        assert chosen.cost == pytest.approx(chosen.nodes * price * chosen.outcome.runtime / 3600)
 
 
 def objective_of(name: Objective, runtime: float, energy: float) -> float:

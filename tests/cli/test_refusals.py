@@ -13,6 +13,9 @@ import pytest
 
 from aspenpy.shell.main import main
 
+WITHOUT_EXTRA = re.compile(r"pip install '[^']++'")
+"""What a refusal for a library that is not installed says."""
+
 HERE = Path(__file__).parent / "refusals"
 REPORTS = HERE / "reports.txt"
 CASES = dict(re.findall(r"^\$ aspenpy (.*)\n((?:(?!\$ ).*\n)*)", REPORTS.read_text(), re.MULTILINE))
@@ -26,6 +29,8 @@ def test_report_is_as_pictured(
     assert main(shlex.split(line)) == 2
     out, err = capsys.readouterr()
     assert out == ""
+    if (missing := WITHOUT_EXTRA.search(err)) and missing[0] not in CASES[line]:
+        pytest.skip(f"the line needs more than is installed: {missing[0]}")
     if update_pictures:
         CASES[line] = f"{err}\n"
         REPORTS.write_text("".join(f"$ aspenpy {asked}\n{report}" for asked, report in CASES.items()))
