@@ -54,6 +54,7 @@ const models = new Map([["app.aspen", EXAMPLE]]);
 const unsaved = new Set(models.keys());
 const history = [];
 let worker, waiting, library_names, place = 0;
+let application = "app.aspen"; // the one that the buttons ask about: the last that was open
 
 const ask = (kind, options = {}) =>
   new Promise((resolve, reject) => {
@@ -110,10 +111,16 @@ function list_machines() {
   machine.value = [...machine.options].some((option) => option.value === chosen) ? chosen : "epyc_9654";
 }
 
+function choose_machine(name) {
+  machine.value = name;
+  command.value = command.value.replace(/(--machine[ =])\S+/, `$1${name}`);
+}
+
 function open_model(name) {
   if (![...file.options].some((option) => option.value === name)) file.append(new Option(name));
   file.value = name;
   text.value = models.get(name);
+  if (/^\s*model\b/m.test(text.value)) application = name;
   color();
 }
 
@@ -186,6 +193,7 @@ async function run(line) {
     const took = `${((performance.now() - began) / 1000).toFixed(1)} s`;
     say(result.status ? `Ended with status ${result.status} after ${took}.` : `Done in ${took}.`, Boolean(result.status));
   } catch (error) {
+    output.replaceChildren();
     say(error.message, true);
   }
   if (worker === asked) enable(true); // else Python begins anew, and says when it is ready
@@ -203,14 +211,16 @@ element("save").addEventListener("click", () => link_to(file.value, text.value).
 library.addEventListener("change", async () => {
   const [folder, name] = library.value.split("/");
   library.value = "";
-  const copied = `my_${name}.aspen`;
+  let copied = `my_${name}.aspen`;
+  for (let copy = 2; models.has(copied); copy++) copied = `my_${name}_${copy}.aspen`; // what was edited stays
   models.set(copied, (await ask("copy", { name })).text);
   unsaved.add(copied);
   open_model(copied);
   list_machines();
   if (folder === "apps") command.value = BUTTONS.Predict(copied, machine.value);
-  else machine.value = copied;
+  else choose_machine(copied);
 });
+machine.addEventListener("change", () => choose_machine(machine.value));
 element("line").addEventListener("submit", (event) => {
   event.preventDefault();
   run(command.value);
@@ -235,8 +245,7 @@ for (const [name, line] of Object.entries(BUTTONS)) {
   button.textContent = name;
   button.disabled = true;
   button.addEventListener("click", () => {
-    const own = /^\s*model\b/m.test(models.get(file.value));
-    command.value = line(own ? file.value : "comd", machine.value);
+    command.value = line(application, machine.value);
     run(command.value);
   });
 }

@@ -32,12 +32,16 @@ async function load(name) {
   postMessage({ kind: "status", text: `${name} is loaded …` });
   if (LATER[name]) return unpack(LATER[name]);
   const failures = [];
-  await python.loadPackage(name, { messageCallback: () => {}, errorCallback: (text) => failures.push(text) });
-  if (failures.length) throw new Error(`this command takes the package ${name}, which could not be fetched: ${failures[0]}`);
+  const note = (text) => failures.push(text);
+  await python.loadPackage(name, { messageCallback: () => {}, errorCallback: note }).catch((error) => note(error.message));
+  if (!failures.length) return;
+  if (/No known package/.test(failures[0])) throw new Error(`this command does not run in a browser: it uses ${name} of the system`);
+  throw new Error(`this command takes the package ${name}, which could not be fetched from ${PACKAGES}`);
 }
 
 async function run(line) {
   const asked = new Set();
+  if (line.includes("--picture")) await load("matplotlib");
   for (;;) {
     try {
       const proxy = runner.run_line(line);

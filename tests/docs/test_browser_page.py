@@ -114,7 +114,13 @@ def test_a_machine_of_ones_own(page):
     page.get_by_label("From the library").select_option("machines/haswell")
     playwright.expect(page.get_by_label("Machine")).to_have_value("my_haswell.aspen", timeout=PATIENCE_MS)
     here = aspenpy.predict(aspenpy.load_application("comd"), aspenpy.load_machine("haswell")).runtime
+    assert page.get_by_label("aspenpy", exact=True).input_value().endswith("--machine my_haswell.aspen")
     assert f"{here * 1e3:.0f} ms" in run(page, "eval comd --machine my_haswell.aspen")
+    page.get_by_label("From the library").select_option("machines/haswell")  # beside the first, which stays as edited
+    playwright.expect(page.get_by_label("Machine")).to_have_value("my_haswell_2.aspen", timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Predict", exact=True).click()
+    playwright.expect(page.get_by_role("status")).to_contain_text("Done in", timeout=PATIENCE_MS)
+    assert "stream on haswell" in page.locator("#output").inner_text()
 
 
 def test_a_model_is_saved(page):
@@ -133,6 +139,7 @@ def test_a_package_that_cannot_be_fetched_is_named(page):
     page.context.set_offline(True)
     run(page, "sweep comd --machine haswell --over nx=10..12")
     page.context.set_offline(False)
+    assert page.locator("#output").inner_text() == ""
     assert "takes the package numpy" in page.get_by_role("status").inner_text()
 
 
