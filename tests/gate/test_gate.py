@@ -161,6 +161,20 @@ def test_loops_in_another_order_are_the_reason(tmp_path: Path, monkeypatch, caps
     assert "nest(6400, 800, 8, 800), before as nest(8, 800, 6400, 800)" in told
 
 
+def test_lines_are_paths_from_the_current_folder(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    loop = "double g[{n}];\nvoid f(void) {{ for (int i = 0; i < {n}; i++) g[i] += 1.0; }}\n"
+    (tmp_path / "sub" / "k.c").write_text(loop.format(n=1000))
+    assert main(["gate", "sub/k.gate.json", "--begin", "sub/k.c", "--machine", "epyc_9654", "--kernel", "f"]) == 0
+    (tmp_path / "sub" / "k.c").write_text(loop.format(n=2000))
+    assert main(["gate", "--report", "r.sarif"]) == 1
+    assert "--update makes a baseline of what is now" in capsys.readouterr().err
+    (run,) = json.loads((tmp_path / "r.sarif").read_text())["runs"]
+    places = [place for found in run["results"] for place in found.get("locations", [])]
+    assert {place["physicalLocation"]["artifactLocation"]["uri"] for place in places} == {"sub/k.c"}
+
+
 def test_what_a_source_leaves_open_is_told(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.c").write_text("void f(int n, double *a) { for (int i = 0; i < n; i++) a[i] += 1.0; }\n")

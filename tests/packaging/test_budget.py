@@ -24,7 +24,7 @@ MOST: dict[str, int] = {
     "page": 651,
     "probe": 2054,
     "report": 10010,
-    "shell": 7614,
+    "shell": 7631,
     "sweeps": 2629,
     "tables": 1624,
     "traces": 1584,

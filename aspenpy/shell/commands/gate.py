@@ -19,7 +19,8 @@ from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import only_entry
 from aspenpy.shell.option import Arguments, command, flag, option, repeatable_option
 from aspenpy.shell.options import KERNEL, PICTURE, REPORT, RESULTS, SET, machine_names, machines, settings_of
-from aspenpy.shell.output import deliver, report, report_written
+from aspenpy.shell.output import complain, deliver, report, report_written
+from aspenpy.tables.numbers import count_of
 
 SUFFIX = ".gate.json"
 """The end of a baseline's name."""
@@ -81,13 +82,29 @@ def run_gate(arguments: Arguments) -> int:
     for name in limits:
         if name and name not in known:
             raise CommandError(f"--limit: nothing is called `{name}`: {suggest_instead(name, known, 'quantities')}")
-    gates = [compare_snapshots(item.snapshot, now[path], limits) for path, item in baselines.items()]
+    gates = [
+        _seen_from_here(compare_snapshots(item.snapshot, now[path], limits), os.path.dirname(path))
+        for path, item in baselines.items()
+    ]
     for changes in gates:
         deliver(changes.report(), arguments)
     for target in arguments.report:
         write_whole(target, WRITERS[os.path.splitext(target)[1]](gates))
         report_written(target)
-    return 1 if any(changes.failed for changes in gates) else 0
+    failed = sum(len(changes.failed) for changes in gates)
+    if failed:
+        beyond = f"{count_of(failed, 'number')} grew beyond {'its limit' if failed == 1 else 'their limits'}"
+        complain(f"{beyond}: --limit allows more growth, --update makes a baseline of what is now")
+    return 1 if failed else 0
+
+
+def _seen_from_here(changes: VersionChanges, folder: str) -> VersionChanges:
+    """The changes with lines of files beside the baseline by their paths from the current folder."""
+    found = []
+    for item in changes.found:
+        place = os.path.join(folder, item.line).replace(os.sep, "/")
+        found.append(item.replace(line=place) if os.path.isfile(place.rpartition(":")[0]) else item)
+    return changes.replace(found=tuple(found))
 
 
 def read_limits(texts: list[str]) -> dict[str, float]:
