@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from aspenpy.learn.estimators.speedup import Spot
+from aspenpy.report.speedup import draw_surface
 from tests.report.test_small_case import Run, labels, run
 
 __all__ = ["run"]
@@ -244,6 +246,37 @@ def test_stages_of_traces(draw: Draw) -> None:
     shown = {label.split()[0]: hue for label, hue in colour.items()}
     assert [patch.get_facecolor() for patch in axes.patches[: len(expected)]] == [
         shown[row["stage"]] for row in written["stages"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("speedups", "white", "shown"),
+    [
+        ((1, 2, 10, 100), (1, 2), ["1", "2", "5", "10", "20", "50", "100"]),  # 10 is in the middle of 1 to 100
+        ((1.01, 2, 4.99, 9.9), (1.01, 2), ["2", "5"]),
+        ((2, 3, 4, 20), (2, 3, 4), ["2", "5", "10", "20"]),
+        ((3, 3, 3, 3), (3, 3, 3, 3), []),
+    ],
+)
+def test_colours_and_ticks_of_a_surface(
+    speedups: tuple[float, ...], white: tuple[float, ...], shown: list[str]
+) -> None:
+    """Text is white below the geometric mean of the ends, ticks are at round numbers from end to end."""
+    figures = pytest.importorskip("matplotlib.figure", reason="pictures need matplotlib: pip install 'aspenpy[plot]'")
+    places = [(count, clock) for count in (1, 2) for clock in (1e9, 2e9)]
+    spots = [Spot(*place, 1.0, speedup, None, None) for place, speedup in zip(places, speedups, strict=True)]
+    figure = figures.Figure()
+    axes = figure.add_subplot()
+    draw_surface(figure, axes, spots, "x")
+    assert [float(text.get_text()) for text in axes.texts if text.get_color() == "white"] == list(white)
+    scale = figure.axes[1]
+    assert [label for label in ticks(scale.yaxis) if label] == shown
+    assert not any(line.get_visible() for line in (*axes.get_xgridlines(), *axes.get_ygridlines()))
+    assert not scale.yaxis.get_minorticklocs().size
+    assert not axes.patches  # without energies nothing is framed
+    assert [axes.get_images()[0].norm(speedup) for speedup in (speedups[0], speedups[-1])] == [
+        0,
+        len(set(speedups)) > 1,
     ]
 
 

@@ -231,7 +231,7 @@ class Placement(Result):
                 sum(worth for key, worth in of_kind(kind, self.values).items() if key.kernel == name)
                 for kind in (Volume, Seconds)
             )
-            calls, time = (self.values.get(key, 0.0) for key in (Calls(name), Exclusive(name)))
+            calls, time = self.values[Calls(name)], self.values[Exclusive(name)]
             places.append(KernelPlace(name, socket, calls, time=time, volume=volume, transfer=seconds))
         return tuple(places)
 
