@@ -92,6 +92,8 @@ class Conditions(WalkTask):
         if node.operator == "||":
             first, negated = _negate_guards(first, negated)
             second, second_negated = _negate_guards(second, second_negated)
+        first, negated = self._take_side(first, negated)
+        second, second_negated = self._take_side(second, second_negated)
         usable = [
             guards
             for guards, is_whole, is_negated in ((first, whole, negated), (second, second_whole, second_negated))
@@ -102,6 +104,14 @@ class Conditions(WalkTask):
         if node.operator == "||":
             return (guards, True, True) if complete else ((), False, False)
         return guards, complete, False
+
+    def _take_side(self, guards: tuple[Guard, ...], negated: bool) -> tuple[tuple[Guard, ...], bool]:
+        """Guards of `i != 0` where `i` has one sign, as indices of threads and counters have: `i >= 1`."""
+        if negated and len(guards) == 1 and guards[0].operator == "==":
+            for value in (guards[0].value, -guards[0].value):
+                if Counter().is_nonnegative(value, self.active.nests, ()):
+                    return (Guard(v.subtract(value, ONE)),), False
+        return guards, negated
 
 
 def _negate_guards(guards: tuple[Guard, ...], negated: bool) -> tuple[tuple[Guard, ...], bool]:

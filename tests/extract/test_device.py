@@ -220,6 +220,20 @@ def test_a_grid_of_a_size_that_is_open_covers_it(tmp_path: Path) -> None:
     assert float(aspenpy.count(model, "flops", set={"n": 1000})) == pytest.approx(2000)
 
 
+@pytest.mark.parametrize(
+    "condition", ["i == 0 || i >= n - 1", "!(i != 0 && i < n - 1)", "i < 1 || i > n - 2", "0 == i || n - 1 <= i"]
+)
+def test_threads_at_the_edges_return(condition: str, tmp_path: Path) -> None:
+    """An index is never negative, so that one which is not 0 is 1 at least; `CONDITION` was a guess of 0.55 before."""
+    kernel = """__global__ void f(double *x, int n) {
+      int i = blockIdx.x*blockDim.x + threadIdx.x;
+      if (CONDITION) return;
+      x[i] = 2*x[i];
+    }""".replace("CONDITION", condition)
+    found = of_vectors(kernel, "f<<<(1000 + 127)/128, 128>>>((double*)x, 1000)", tmp_path)
+    assert amounts(found, "f", tmp_path)["flops"] == pytest.approx(998)
+
+
 def test_a_grid_that_is_too_small_works_on_what_it_covers(tmp_path: Path) -> None:
     found = of_vectors(SAXPY, "saxpy<<<2, 128>>>(1000, 2.0f, x, y)", tmp_path)
     assert amounts(found, "saxpy", tmp_path)["flops"] == 2 * 256
@@ -527,9 +541,9 @@ def test_predictions_are_near_published_times(tmp_path: Path) -> None:
     assert len(found) == 28
     errors = sorted(abs(ratio - 1) for ratio in found.values())
     assert errors[14] < 0.2
+    assert all(0.4 < ratio < 1.5 for ratio in found.values()), found
     # the Laplacian moved twice the bytes that it needs (AMD lab notes), which the caches here do not show
-    least = {("laplacian", "mi210"): 0.3}
-    assert all(least.get(case, 0.4) < ratio < 1.5 for case, ratio in found.items()), found
+    assert 0.6 < found["laplacian", "mi210"] < 1
 
 
 def test_each_launch_has_its_own_arguments(tmp_path: Path) -> None:
