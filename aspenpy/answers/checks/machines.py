@@ -27,6 +27,7 @@ from aspenpy.language.source import Span
 from aspenpy.language.statements import is_of_library
 from aspenpy.models.machine.model import OWNER, Component, Machine
 from aspenpy.models.machine.properties import WORDS
+from aspenpy.models.machine.variants import is_included
 from aspenpy.models.model import range_warnings
 
 INHABITED = ("node", "socket", "core")  # what ranks live on: a memory may have a property `rank` of another meaning
@@ -106,8 +107,14 @@ def _check_reachable(machine: Machine) -> list[Diagnostic]:
             component.name_span,
         )
         for component in machine.components.values()
-        if component.name not in placed and not (machine.bases and is_of_library(component.span))  # variants leave out
+        if component.name not in placed and not _may_be_left_out(component.span, machine)
     ]
+
+
+def _may_be_left_out(span: Span | None, machine: Machine) -> bool:
+    """Whether a component is of a file of which not all is wanted: one of the user's own that the machine includes, or
+    one of the library beside variants."""
+    return bool(machine.bases) if is_of_library(span) else is_included(span)
 
 
 def _check_conflicts(machine: Machine) -> list[Diagnostic]:

@@ -7,13 +7,15 @@ from typing import NoReturn
 
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, join_chain, suggest_nearest
+from aspenpy.language.source import Span
 
 MOST_LIKE = 100  # variants of each other, and in each the items of all before: a longer chain is not read by anybody
 MOST_ITEMS = 200_000  # that all variants of a machine have together: each may have those of a long component
 
 
 def write_out_variants(node: nodes.Machine) -> nodes.Machine:
-    """The machine without `like`. A machine that another is like is no longer there. Raises AspenError."""
+    """The machine without `like`. A machine that another is like is no longer there, and neither is one that the file
+    includes beside its own. Raises AspenError."""
     components = {component.name: component for component in node.components}  # of two with one name the later holds
     written_out: dict[str, nodes.Component] = {}
     written: list[nodes.Component] = []
@@ -34,7 +36,14 @@ def write_out_variants(node: nodes.Machine) -> nodes.Machine:
     if errors:
         raise AspenError(*dict.fromkeys(errors))
     models = {component.base for component in node.components if component.type == "machine"}
+    if any(item.type == "machine" and not is_included(item.span) for item in node.components):
+        models |= {item.name for item in node.components if item.type == "machine" and is_included(item.span)}
     return node.replace(components=tuple(item for item in written if item.name not in models))
+
+
+def is_included(span: Span | None) -> bool:
+    """Whether a place is in a file that another includes."""
+    return span is not None and span.resolve().source is not span.source
 
 
 def bases_of(node: nodes.Machine) -> dict[str, str]:
