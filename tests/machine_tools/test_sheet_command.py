@@ -68,7 +68,7 @@ MISTAKES = {
     'capacity = "32 KiB"': ("ways = 8", "the sheet has no `l1.capacity`: first data cache of a core", "write `capac"),
     'source = "the page"': (
         'core = "zen9"',
-        "`core` is one of some words: a family of parts/cores",
+        "`core` cannot be `zen9`: a family of parts/cores",
         "did you mean `zen",
     ),
     'kind = "processor"': ('kind = "toaster"', "the sheet names no kind of machine that there is", 'write `kind = "'),
@@ -207,7 +207,7 @@ def test_threads_of_a_socket_are_none_of_a_core(run: Runner, models: Path) -> No
 
 
 def test_units_as_vendors_write_them(tmp_path: Path) -> None:
-    """TFLOPS, TOPs, KB (of 1024) and Byte."""
+    """TFLOPS, TOPs, KB and MByte of caches (of 1024) and Byte."""
     sheet = tmp_path / "board.toml"
     sheet.write_text(
         'kind = "accelerator"\nname = "B"\nvendor = "V"\nyear = 2024\ncores = 10\nlanes = 64\nclock = "1 GHz"\n'
@@ -216,5 +216,25 @@ def test_units_as_vendors_write_them(tmp_path: Path) -> None:
         '[memory]\nkind = "HBM2"\ncapacity = "32 GB"\nbandwidth = "1.23 TB/s"\n'
     )
     text = write_machine(read_sheet(Reader().read(sheet), "board"), "board")
-    for written in ("184.6 Tflop/s", "192 KiB", "8 MB]", "6 TB/s"):
+    for written in ("184.6 Tflop/s", "192 KiB", "8 MiB]", "6 TB/s"):
         assert written in text
+
+
+def test_caches_links_and_prices(run: Runner, models: Path) -> None:
+    """Caches are of 1024 in whatever unit a page has them; 20 GT/s are 40 GB/s; a price has a currency."""
+    text = SHEET.replace('"32 KiB"', '"48 KB"') + '[l2]\ncapacity = "2 MB"\n[link]\nbandwidth = "20 GT/s // the page"\n'
+    Path("board.toml").write_text(text)
+    assert run("machine", "new", "board", "--from", "board.toml").status == 0
+    written = Path("board.aspen").read_text()
+    assert "property capacity [48 KiB]  // the page\n" in written
+    assert "property capacity [2 MiB]  // MB of 1024; the page\n" in written
+    assert "property bandwidth [2*20 GB/s]  // derived: 20 GT/s x 2 B; the page\n" in written
+    Path("cluster9.toml").write_text(CLUSTER.replace("ports = 4", 'ports = 4\nhourly_price = "7.2 USD // 2024"'))
+    assert run("machine", "new", "cluster9", "--from", "cluster9.toml").status == 0
+    assert "property hourly_price [7.2]  // USD; 2024\n" in Path("cluster9.aspen").read_text()
+
+
+def test_words_of_vendors_are_told(run: Runner, models: Path) -> None:
+    Path("board.toml").write_text(SHEET.replace("cores = 8", 'cores = 8\nclock_turbo = "3 GHz"'))
+    assert "did you mean `clock_highest`?" in run("machine", "new", "board", "--from", "board.toml").err
+    assert "front; `my_board` is one\n" in run("machine", "new", "my-board").err

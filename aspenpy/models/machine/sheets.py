@@ -17,28 +17,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, require_known, suggest_nearest
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
 from aspenpy.language.dimensions import parse_unit
-from aspenpy.language.files import list_models, models_folder
+from aspenpy.language.files import Reader
 from aspenpy.language.source import Source, Span
+from aspenpy.models.machine.sheet_parts import PARTS, OwnPart, include_part, names_file, place_parts
+from aspenpy.models.machine.sheet_values import SheetField, SheetValue, StatedValue, find_field, read_value
 from aspenpy.models.machine.texts import TEMPLATES, read_skeleton
 from aspenpy.record import Record
 
 SHEET_KINDS = tuple(sorted(path.stem for path in Path(TEMPLATES, "sheets").glob("*.toml")))
 
 LONGEST_LINE = 120
-MOST_DIGITS = 40
-
-
-class SheetField(Record):
-    """A field of a data sheet. `unit` is one of the language, empty for a count, `text`, `word`, some words, or a
-    folder of the library that has parts of such names."""
-
-    name: str
-    unit: str
-    asks: str
-    example: str = ""
-    needed: bool = False
 
 
 class SheetRule(Record):
@@ -49,13 +39,6 @@ class SheetRule(Record):
     reason: str
     since: int = 0
     when: str = ""
-
-
-class SheetValue(Record):
-    """A value as the model has it, and the comment that says where it is from."""
-
-    text: str
-    comment: str
 
 
 Entries = Mapping[str, SheetValue]
@@ -108,8 +91,8 @@ class Sheet(Record):
     entries: Entries
 
 
-def read_sheet(source: Source, machine: str) -> Sheet:
-    """The values of a sheet as the model `machine` writes them, completed by the rules of its kind.
+def read_sheet(source: Source, machine: str, reader: Reader | None = None, folder: str = os.curdir) -> Sheet:
+    """The values of a sheet as the model `machine` writes them into `folder`, completed by the rules of its kind.
 
     :raises AspenError: with every mistake of the sheet, each at its line
     """
@@ -120,10 +103,16 @@ def read_sheet(source: Source, machine: str) -> Sheet:
         fail("unknown-kind", "the sheet names no kind of machine that there is", _find_key(source, "kind"), hint=hint)
     errors: list[Diagnostic] = []
     entries: dict[str, SheetValue] = {}
+    parts: dict[str, OwnPart] = {}
     fields = sheet_kind(kind).fields
-    for name, value, origin in _walk_values(table, ""):
+    for name, value, origin in sorted(_walk_values(table, ""), key=lambda row: row[0] not in PARTS):
+        span = _find_key(source, name)
         try:
-            entries[name] = _read_value(name, value, origin, fields, _find_key(source, name), machine)
+            if kind == "system" and name in PARTS and names_file(value):
+                parts[name] = _read_part(str(value), source, span, reader or Reader(), folder)
+                value = parts[name].socket + "".join(str(value).partition("//")[1:])
+            own = [name for part in parts.values() for name in (part.socket, *part.interconnects)]
+            entries[name] = read_value(find_field(name, fields, span), StatedValue(value, origin, span), machine, own)
         except AspenError as error:
             errors += error.diagnostics
     for field in fields.values():
@@ -133,7 +122,24 @@ def read_sheet(source: Source, machine: str) -> Sheet:
             errors.append(Diagnostic("missing-field", message, _find_key(source, field.name), hint=hint))
     if errors:
         raise AspenError(*errors)
+    place_parts(entries, parts)
     return Sheet(kind, _complete(entries, sheet_kind(kind), machine))
+
+
+def _read_part(value: str, source: Source, span: Span, reader: Reader, folder: str) -> OwnPart:
+    """The part of a system that a file beside its sheet has: a machine to include, or a sheet to write out."""
+    file = value.partition("//")[0].strip()
+    found = reader.data(file, source, source, span)
+    if file.endswith(".aspen"):
+        return include_part(found, span, reader, folder)
+    name = re.sub(r"\W", "_", Path(file).stem, flags=re.ASCII)
+    kind = _parse_toml(found).get("kind")
+    if kind in SHEET_KINDS and not has_part(Sheet(kind, {})):
+        fail("no-part", f"`{file}` is the sheet of a {kind}, and no part of one", span)
+    sheet = read_sheet(found, name)
+    joined = (f"{name}_between_sockets",) if "link.bandwidth" in sheet.entries else ()
+    between = _write("processor.between.aspen", sheet.entries, name) if joined else ""
+    return OwnPart(name_component(sheet, name), write_part(sheet, name), joined, between)
 
 
 def _parse_toml(source: Source) -> dict[str, Any]:
@@ -174,101 +180,6 @@ def _find_key(source: Source, name: str) -> Span:
         if header and name.startswith(table):
             found = Span(source, line.start(), line.start() + len(line[0]))
     return found
-
-
-_NUMBERS = re.compile(r"\{[1-9]\d{0,5}(?:, ?[1-9]\d{0,5}){0,11}\}")
-_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?)\s*(.*)")
-
-
-def _read_value(
-    name: str, value: Any, origin: str, fields: Mapping[str, SheetField], span: Span, machine: str
-) -> SheetValue:
-    field = fields.get(name)
-    if field is None:
-        hint = suggest_nearest(name, fields) or "`aspenpy machine new --template KIND` shows the fields"
-        fail("unknown-field", f"a data sheet has no field `{name}`", span, hint=hint)
-    stated, _, comment = str(value).partition("//") if isinstance(value, str) else (str(value), "", "")
-    text = stated.strip()
-    usable = isinstance(value, (str, int, float)) and not isinstance(value, bool) and text.isprintable()
-    if field.unit == "text":
-        if not (usable and text):
-            fail("no-value", f"`{name}` is a text: {field.asks}", span, hint=f'such as "{field.example}"')
-        return SheetValue(text[:100], "")
-    if known := _list_words(field.unit):
-        require_known(text, known, "unknown-word", f"`{name}` is one of some words: {field.asks}", span)
-    is_word = bool(known) or field.unit == "word"
-    if field.unit == "numbers":
-        written = text if _NUMBERS.fullmatch(text) else None
-    else:
-        written = (
-            _write_word(text if known else text.lower())
-            if is_word
-            else _write_quantity(text, field.unit, f"{machine}_clock")
-        )
-    if not usable or written is None:
-        expected = {"word": "a word", "numbers": "numbers as {24, 16}", "": "a number above zero"}.get(
-            field.unit, f"a quantity in {field.unit}"
-        )
-        example = field.example or {"": "2", "Hz": "2.4 GHz", "s": "50 ns", "B": "64 B", "B/s": "30 GB/s"}.get(
-            field.unit
-        )
-        fail("no-value", f"`{name}` is {expected}: {field.asks}", span, hint=f"such as {example}" if example else None)
-    return SheetValue(written, _read_origin(comment.strip(), origin, span))
-
-
-def _list_words(unit: str) -> list[str]:
-    """The words that a field takes whose unit is the library's folder of them, or all of them with blanks between."""
-    if unit.startswith("parts/"):
-        return sorted(list_models(os.path.join(models_folder(), "machines", *unit.split("/"))))
-    return unit.split() if " " in unit else []
-
-
-def _write_word(text: str) -> str | None:
-    return text if text.isidentifier() and text.isascii() else None
-
-
-_OF_VENDORS = {"KB": "KiB", "Bytes": "B", "Byte": "B"}
-_VENDORS_BYTES = re.compile(r"\bKB\b|Bytes?")
-
-
-def _write_quantity(text: str, unit: str, clock: str) -> str | None:
-    """A quantity as the language has it; None where it is none of that unit. Cycles are of the machine's clock; bits,
-    in which networks are sold, are eighths of bytes; TFLOPS, TOPS, KB and MByte are what vendors write."""
-    match = _NUMBER.fullmatch(text)
-    if match is None or len(text) > MOST_DIGITS or not float(match[1]):
-        return None
-    number, given = match[1], _VENDORS_BYTES.sub(lambda found: _OF_VENDORS[found[0]], match[2].strip())
-    if not unit or not given:
-        return number if unit == given else None
-    if unit == "s" and given in ("cycle", "cycles"):
-        return f"{number}/{clock}"
-    if unit == "B/s" and (bits := re.fullmatch(r"([kMGT]?)(bit|b)/s", given)):
-        return f"{number} {bits[1]}B/s/8"
-    if unit == "flop/s" and (rate := re.fullmatch(r"(?i:([GTP])(?:fl)?op/?s)", given)):
-        return f"{number} {rate[1].upper()}flop/s"
-    if unit == "B/s" and given.endswith("/cycle"):
-        inside = given.removesuffix("/cycle")
-        return f"{number} {inside}*{clock}" if _has_dimension(inside, "B") else None
-    return f"{number} {given}" if _has_dimension(given, unit) else None
-
-
-def _has_dimension(given: str, unit: str) -> bool:
-    try:
-        return parse_unit(given).dimension == parse_unit(unit).dimension
-    except KeyError:
-        return False
-
-
-def _read_origin(comment: str, origin: str, span: Span) -> str:
-    """The comment of a number. One without any source is assumed."""
-    standing, colon, source = (comment or origin).partition(":")
-    if not comment and not origin:
-        return "assumed: the sheet names no source"
-    if not (comment or origin).isprintable():
-        fail("no-source", "a source is one line of text", span)
-    if standing.strip() == "published" and colon:
-        return source.strip()
-    return comment or origin
 
 
 # -- completing ------------------------------------------------------------------------------------
@@ -332,7 +243,8 @@ def write_machine(sheet: Sheet, machine: str, part: str | None = None) -> str:
     if not has_part(sheet):
         return text
     inside = write_part(sheet, machine) if part is None else f"include {part}\n"
-    return text.replace("include PART\n", inside)
+    between = _write("processor.between.aspen", sheet.entries, machine) if sheet.kind == "processor" else ""
+    return text.replace("include PART\n", inside).replace("include BETWEEN\n", between)
 
 
 def name_component(sheet: Sheet, machine: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,10 @@ from aspenpy.answers.side_by_side import side_by_side
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats, fail, suggest_nearest
 from aspenpy.language.files import STANDARD_OUTPUT, Reader, put_whole
+from aspenpy.language.format import format_text
 from aspenpy.language.parser import parse_file
-from aspenpy.models.library import formatted, library_names, load_machine, parse
+from aspenpy.language.source import Source
+from aspenpy.models.library import library_names, load_machine, parse
 from aspenpy.models.machine.load import link_machine
 from aspenpy.models.machine.load import read_machine as load_source
 from aspenpy.models.machine.model import Machine
@@ -171,17 +174,17 @@ def _write_new(arguments: Arguments) -> int:
     if arguments.strict or arguments.format:
         raise CommandError("--strict and --format belong to `aspenpy machine check`")
     name = _require_one_name(arguments)
-    kind: Kind = arguments.kind or DEFAULT_KIND
-    text = skeleton(name, kind)
+    path = output_of(arguments, name)
+    text = skeleton(name, arguments.kind or DEFAULT_KIND)
     _refuse_name(name, text)
     if arguments.files:
         if len(arguments.files) > 1 or arguments.kind:
             raise CommandError("`aspenpy machine new --from` takes one data sheet, which says its kind")
-        source = Reader(allow_outside=arguments.allow_outside).read(arguments.files[0])
-        text = formatted(write_machine(read_sheet(source, name), name))
+        reader, to = Reader(allow_outside=arguments.allow_outside), os.path.realpath(path)
+        sheet = read_sheet(reader.read(arguments.files[0]), name, reader, os.path.dirname(to))
+        text = format_text(Source(write_machine(sheet, name), str(path), to), reader)
     elif arguments.compare is not None:
         raise CommandError("--compare belongs to `aspenpy machine probe`")
-    path = output_of(arguments, name)
     return _write_file(arguments, text, path, f"`aspenpy show {path}` shows what is in it")
 
 
@@ -209,7 +212,10 @@ def _require_one_name(arguments: Arguments) -> str:
 def _refuse_name(name: str, text: str) -> None:
     """Refuses a text that the language does not take for a name."""
     if not (name.isidentifier() and name.isascii()):
-        raise CommandError(f"`{name}` is no name for a machine: letters, digits and _, none of them a digit in front")
+        usable = re.sub(r"\W", "_", name, flags=re.ASCII)
+        instead = f"; `{usable}` is one" if usable.isidentifier() else ""
+        message = f"`{name}` is no name for a machine: letters, digits and _, none of them a digit in front{instead}"
+        raise CommandError(message)
     try:
         parse(text)
     except AspenError:
