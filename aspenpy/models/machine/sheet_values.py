@@ -41,7 +41,7 @@ _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?)\s*(.*)")
 
 
 class StatedValue(Record):
-    """What a sheet states: a value, the source that it gives for all, and the place."""
+    """A value as a sheet states it, the source that the sheet gives for all, and the place."""
 
     value: Any
     origin: str
