@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4265,
     "answers": 12582,
     "assembly": 877,
-    "cost": 14667,
+    "cost": 14691,
     "editor": 2741,
     "engine": 2302,
     "explore": 4392,
