@@ -21,7 +21,7 @@ strong scaling of work on cluster
 
 ranks     `ranks` from 1 to 4
 fastest   4 ranks, 254 us
-expected  196 us to 566 us on 4 ranks in nine of ten cases bound by operations
+expected  195 us to 565 us on 4 ranks in nine of ten cases bound by operations
 calls     allreduce, talk: the longest first, on 4 ranks
 
 ranks    time  speedup  efficiency  communication  bound by       longest calls
