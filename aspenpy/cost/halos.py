@@ -99,14 +99,15 @@ class RankPathUse(Record):
 def halo_time(grid: RankGrid, among: Ranks, paths: Paths, trait: flow.Trait) -> tuple[Expr, tuple[RankPathUse, ...]]:
     """Seconds of a halo exchange, and the paths that it uses inside of nodes and between them. In each direction the
     ranks wait for the slower path. A grid that the model states must have as many ranks as the block."""
-    times, sides, stride = [], [], graph.ONE
+    times, sides, together, stride = [], [], [], graph.ONE
     brick = brick_of(grid.lengths, grid.faces, among.per_node) if among.is_reordered else None
     for axis in reversed(range(len(grid.lengths))):
         # the last coordinate is the fastest, as in `network.placement`
         length, face = grid.lengths[axis], grid.faces[axis]
         hops, apart = among.neighbours(stride, length, len(grid.lengths))
-        step, ring = stride, length
+        step, ring, crossing = stride, length, among.crossing(stride, length)
         if brick is not None:
+            crossing = graph.if_else(brick.found, 0, crossing)
             own = among.neighbours_of_bricks(brick, grid.lengths, axis)
             hops, apart = (graph.if_else(brick.found, *pair) for pair in zip(own, (hops, apart), strict=True))
             step = graph.if_else(brick.found, graph.mul(*brick.sides[axis + 1 :]), stride)
@@ -115,14 +116,16 @@ def halo_time(grid: RankGrid, among: Ranks, paths: Paths, trait: flow.Trait) -> 
             neighbours = Neighbours(
                 paths, among, step, ring, hops, apart, graph.FALSE if brick is None else brick.found
             )
-            sides.append(neighbours.sides(grid.exchange_cost(length, face), face))
+            sides.append(neighbours.sides(grid.exchange_cost(length, face), face, crossing))
         else:
-            times.append(among.link(hops, apart).time(grid.exchange_cost(length, face)))
+            sent = grid.exchange_cost(length, face)
+            times.append(among.link(hops, apart).no_faster_than(crossing).time(sent))
+            together.append(crossing * sent.most_traffic)
         stride = stride * length
     if sides:
         rounds = [_simultaneous_seconds(sides)] if grid.all_ports else [[each.time for each in row] for row in sides]
         times = [_longest(each) for each in rounds]
-    time = _longest(times) if grid.all_ports else graph.add(*times)
+    time = graph.apply("max", *times, graph.add(*together)) if grid.all_ports else graph.add(*times)
     if grid.stated:
         time = _of_all_ranks(time, graph.mul(*grid.lengths), among, trait)
     return time, _uses(sides, rounds) if sides else ()
@@ -155,6 +158,7 @@ def _simultaneous_seconds(sides: list[list[Side]]) -> list[Expr]:
         busiest = graph.add(*(each.taken * each.bytes_of_a_rank for each in column))
         rates = [graph.apply("max", shared, busiest) / net.injection]
         rates += [each.taken * each.face / net.link for each in column]
+        rates.append(graph.add(*(each.taken * each.crossing * each.sent.most_traffic for each in column)))
         if net.total is not None:
             rates.append(graph.add(*(each.taken * each.bytes_in_all for each in column)) / net.total)
         time = latency + _longest(rates)
@@ -179,7 +183,8 @@ def _of_all_ranks(time: Expr, ranks: Expr, among: Ranks, trait: flow.Trait) -> E
 
 class Side(Record):
     """Messages over one path along a dimension: `load` of the ranks of an end, its `members`, and `senders` of a
-    container each send a face one way at the same time; `sent` is all that a rank sends along it."""
+    container each send a face one way at the same time; `sent` is all that a rank sends along it, of which each byte
+    takes `crossing` seconds through links between switches that it shares."""
 
     path: Path
     members: Expr
@@ -188,6 +193,7 @@ class Side(Record):
     hops: Expr | None
     sent: Cost
     face: Expr
+    crossing: Expr = graph.ZERO
 
     @property
     def name(self) -> str:
@@ -201,7 +207,7 @@ class Side(Record):
 
     @property
     def link(self) -> LinkTimes:
-        return self.path.link(self.senders, self.load, self.hops)
+        return self.path.link(self.senders, self.load, self.hops).no_faster_than(self.crossing)
 
     @property
     def time(self) -> Expr:
@@ -237,7 +243,7 @@ class Neighbours(Record):
     apart: Expr
     in_bricks: Expr
 
-    def sides(self, sent: Cost, face: Expr) -> list[Side]:
+    def sides(self, sent: Cost, face: Expr, crossing: Expr) -> list[Side]:
         """For each path what goes over it: all send at once, those inside a node and those to others."""
         found, below = [], graph.ONE
         stride, inner = self._in_a_node()
@@ -254,7 +260,8 @@ class Neighbours(Record):
             load = graph.if_else(inner, load, 0) if path.inner else load
             members = below if path.inner else self.among.per_node
             senders = graph.apply("min", load * graph.apply("ceil", full / members), full)
-            found.append(Side(path, members, load, senders, self._hops(path), sent, face))
+            shared = graph.ZERO if path.inner else crossing
+            found.append(Side(path, members, load, senders, self._hops(path), sent, face, shared))
             below = full
         return found
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.cost.interconnect import Interconnect
+from aspenpy.cost.network.cuts import cuts
 from aspenpy.cost.network.reordered import Brick, leaving_brick
 from aspenpy.cost.network.schemes import LinkTimes
-from aspenpy.cost.network.shift import leaving_dealt, off_node
+from aspenpy.cost.network.shift import leaving_dealt, off_node, ranks_leaving
 from aspenpy.cost.network.topologies import mean_distance
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.expr import graph
@@ -80,6 +81,18 @@ class Ranks(Record):
         net = self.network
         beta = self.beta(apart)
         return LinkTimes(self.alpha(hops, apart), beta, net.combining, net.threshold, net.handshake, eager=net.eager)
+
+    def crossing(self, stride: Expr, length: Expr) -> Expr:
+        """Seconds of each byte that ranks in their order send to those `stride` further in rings of `length`, through
+        the uplinks of a leaf switch, which those whose neighbour is outside share. Of other networks none: who is where
+        on a grid is not known, and in a dragonfly adaptive routes take the links of other groups as well."""
+        net, nodes = self.network, self.network.nodes if self.placement is None else self.nodes_in_use
+        for cut in cuts(net.topology, nodes, net.ports / net.nodes):
+            if cut.name == "leaf" and self.order == "block":
+                inside = self.per_node * cut.inside
+                leaving = ranks_leaving(inside, stride, length, self.count)
+                return graph.if_else(graph.compare("<", inside, self.count), leaving / (cut.links * net.link), 0)
+        return graph.ZERO
 
     @property
     def is_reordered(self) -> bool:

@@ -148,3 +148,68 @@ def test_where_messages_go_on_in_calls_tables_add_up() -> None:
     found = aspenpy.predict(application("execute [16] { messages [2e6]  flops [5e6]  loads [3e6] }"), machine)
     assert sum(use.exclusive for use in found.kernels) == pytest.approx(found.runtime) == pytest.approx(7e-3)
     assert {use.bound_by for use in found.kernels} == {"flops"}
+
+
+Pairs = dict[tuple[Any, Any], float]
+
+
+def flows_of_shift(network: Any, stride: int, length: int) -> Pairs:
+    """A byte from each node to the one `stride` further in its ring of `length`, by routers, as they are numbered."""
+    order = [router for router, nodes in sorted(network.nodes(data="nodes")) for _ in range(nodes)]
+    ring = stride * length
+    flows: Pairs = {}
+    for place, router in enumerate(order):
+        pair = router, order[place // ring * ring + (place % ring + stride) % ring]
+        if pair[0] != pair[1]:
+            flows[pair] = flows.get(pair, 0) + 1
+    return flows
+
+
+def shifts_of_grid(network: Any, lengths: tuple[int, ...]) -> list[Pairs]:
+    """The shifts of a halo, one way along each dimension; the other way has the same flows turned round."""
+    strides = [int(np.prod(lengths[axis + 1 :])) for axis in range(len(lengths))]
+    return [flows_of_shift(network, *each) for each in zip(strides, lengths, strict=True)]
+
+
+def seconds_of_halo(network: Topology, lengths: tuple[int, ...], words: str = "") -> float:
+    """Of a byte across each face, over ports and links of a byte a second."""
+    stated = " ".join(f"property {name} [{value}]" for name, value in network.parameters)
+    nodes = int(network.figures()["nodes"])
+    text = TREE.replace("[16]", f"[{nodes}]").replace("[1e9]  MORE", "[1]").replace("fat_tree", network.kind)
+    text = text.replace("property arity [2]  property levels [3]  property taper [2]", stated)
+    grid = "1" if len(lengths) == 1 else ", ".join(map(str, lengths))
+    body = f"execute [{nodes}] {{ messages [{2 * len(lengths)}] as halo({words}{grid}) }}"
+    return aspenpy.predict(application(body), read_machine(text)).runtime
+
+
+@pytest.mark.parametrize("lengths", [(16,), (4, 4), (8, 2), (2, 8), (2, 2, 4), (4, 2, 2)])
+@pytest.mark.parametrize(("arity", "levels", "taper"), [(4, 2, 1), (2, 3, 2), (2, 2, 4)])
+def test_halos_share_the_uplinks_of_a_leaf(lengths: tuple[int, ...], arity: int, levels: int, taper: int) -> None:
+    """On trees with all nodes in use, ranks in their order: one way after the other, and all faces at once."""
+    network = topology("fat_tree", arity=arity, levels=levels, taper=taper)
+    found: Any = graph_of(network)
+    shifts = shifts_of_grid(found, lengths)
+    in_turn = sum(2 * max(1.0, seconds_of_exchanges(found, [flows]) if flows else 0) for flows in shifts)
+    assert seconds_of_halo(network, lengths) == pytest.approx(in_turn)
+    both_ways = [flows for one in shifts if one for flows in (one, {pair[::-1]: size for pair, size in one.items()})]
+    at_once = max(1.0, seconds_of_exchanges(found, both_ways))  # a port for each face
+    assert seconds_of_halo(network, lengths, '"all_ports", ') == pytest.approx(at_once)
+
+
+INNER = """
+machine m { node [16] n  interconnect [16] w } node n { socket [2] s  interconnect [2] fast }
+socket s { property rank  core c } core c { resource flops(n) [n/(1e9)] }
+interconnect fast { property latency [0]  property bandwidth [1e9]  resource messages(v) [v/bandwidth] }
+interconnect w {
+  property topology [fat_tree]  property arity [2]  property levels [3]  property taper [2]
+  property latency [0]  property bandwidth [1]  resource messages(v) [v/bandwidth]
+}
+"""
+
+
+@pytest.mark.parametrize(("words", "seconds"), [("", 2 * 4 + 2 * 1), ('"all_ports", ', 2 * 4 + 2 * 0.5)])
+def test_ranks_of_a_leaf_share_its_uplinks(words: str, seconds: float) -> None:
+    """Rows of 16 ranks, two a node: all eight ranks of a leaf send over its two uplinks to the other row, one along its
+    own, whose byte goes through its port of a byte a second."""
+    body = f"execute [32] {{ messages [4] as halo({words}2, 16) }}"
+    assert aspenpy.predict(application(body), read_machine(INNER)).runtime == pytest.approx(seconds, rel=1e-6)

@@ -54,6 +54,10 @@ class LinkTimes(Record):
     def all_pairs(self) -> bool:
         return self.mesh is not None and self.mesh.all_pairs
 
+    def no_faster_than(self, seconds: Expr) -> LinkTimes:
+        """The same of which a byte takes so many seconds at least."""
+        return self if seconds is graph.ZERO else self.replace(beta=graph.apply("max", self.beta, seconds))
+
     def time(self, sent: Cost) -> Expr:
         """Seconds of what an algorithm sends; its messages are taken for equally long to decide on the handshake."""
         beta = self.beta if self.mesh is None or sent.partners is graph.ONE else self.mesh.beta(sent.partners)
