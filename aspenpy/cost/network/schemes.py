@@ -55,7 +55,7 @@ class LinkTimes(Record):
         return self.mesh is not None and self.mesh.all_pairs
 
     def no_faster_than(self, seconds: Expr) -> LinkTimes:
-        """The same of which a byte takes so many seconds at least."""
+        """Times of the same messages where a byte takes so many seconds at least."""
         return self if seconds is graph.ZERO else self.replace(beta=graph.apply("max", self.beta, seconds))
 
     def time(self, sent: Cost) -> Expr:
