@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from aspenpy.cost.kinds_of_cores import warn_of_idle_kinds
-from aspenpy.cost.operations import warn_of_unknown_trait
+from aspenpy.cost.operations import REFUSED, warn_of_unknown_trait
 from aspenpy.cost.prices import (
     BlockCost,
     ConflictGroup,
@@ -130,16 +130,18 @@ class CostTree:
             for cost in costs
             for trait in cost.requirement.traits
             if cost.offer is not None and trait.name in cost.ignored
+            if trait.name not in REFUSED or "sp" not in cost.offer.resource.traits
         )
-        unknown = islice(ignored, MOST_TRAITS)
         negative = [
             warning("negative-amount", f"`{need.resource}` has a negative amount", need.span)
             for need in (cost.requirement for cost in costs)
             if need.amount.kind == "number" and need.amount.payload < 0
         ]
         own = [*self.application.warnings, *self.machine.warnings]
-        idle = warn_of_idle_kinds(self.machine, self.socket, self.residence.where.others)
-        return tuple(drop_repeats([*own, *idle, *unknown, *negative, *self._warn_of_unknown_concurrency(costs)]))
+        own = [*self.application.warnings, *self.machine.warnings]
+        own += warn_of_idle_kinds(self.machine, self.socket, self.residence.where.others)
+        own += islice(ignored, MOST_TRAITS)
+        return tuple(drop_repeats([*own, *negative, *self._warn_of_unknown_concurrency(costs)]))
 
     def _warn_of_unknown_concurrency(self, costs: Iterable[RequirementCost]) -> Iterator[Diagnostic]:
         """Accesses of which the machine does not say how many a core has under way: none of them waits."""

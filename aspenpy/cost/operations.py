@@ -12,7 +12,7 @@ Products of matrices, `as tensor, dp`, run on fused multiply-adds of vectors whe
 the precision; what is attained is that of products there, too.
 
 A format that a core has no rate for is computed in single precision where that holds its values exactly (`tf32`,
-`bf16`, `fp16`), and refused where it does not (`fp8`, `int8`). Operations of a format without a class are multiply-adds
+`bf16`, `fp16`), and refused where it does not (`fp8`). Operations of a format without a class are multiply-adds
 where they are `fmad`, half as many others. What a core with the flag `simt` states for its vectors is shared out evenly
 to its lanes.
 
@@ -99,7 +99,10 @@ UNITS = {"divide": "divider", "square_root": "divider", "load": "load ports", "s
 """Units that work beside the pipes of a core and beside each other (Fog, microarchitecture; uops.info): the divider is
 busy for many cycles while the pipes go on with others. Times on different units are not added."""
 
-PRECISIONS = {"fp64": "dp", "fp32": "sp"} | {name: name for name in ("dp", "sp", "tf32", "bf16", "fp16", "fp8", "int8")}
+NARROW = ("tf32", "bf16", "fp16", "fp8", "fp4", "int8")
+"""Formats narrower than single precision, which few cores know."""
+
+PRECISIONS = {"fp64": "dp", "fp32": "sp"} | {name: name for name in ("dp", "sp", *NARROW)}
 """The traits of precision, and what names of properties call them."""
 
 WIDE = "simd"
@@ -117,12 +120,11 @@ PIPED = ("add", "multiply")
 FLOPS = "flops"
 """The resource whose traits name precisions."""
 
-NARROW = ("tf32", "bf16", "fp16", "fp8", "int8")
-"""Formats narrower than single precision, which few cores know."""
-
 HELD_BY_SINGLE = ("tf32", "bf16", "fp16")
-"""Formats whose values and products single precision holds exactly: it has 24 bits of significand and 8 of exponent,
-they have 11 and 8 at most (IEEE 754; bfloat16)."""
+"""Formats whose products single precision holds exactly: 24 bits of significand for their 11 (IEEE 754; bfloat16)."""
+
+REFUSED = {*NARROW} - {*HELD_BY_SINGLE}
+"""Formats that a core which tells precisions apart refuses where it has no units for them."""
 
 
 class ClassTime(Record):
@@ -264,11 +266,8 @@ def translate_traits(
     }
     if unknown:
         renamed |= {str(format_name): "sp"}
-    requirement = requirement.replace(
-        traits=tuple(
-            trait.replace(name=renamed[trait.name]) if trait.name in renamed else trait for trait in requirement.traits
-        )
-    )
+    traits = [each.replace(name=renamed.get(each.name, each.name)) for each in requirement.traits]
+    requirement = requirement.replace(traits=tuple(traits))
     if name == PRODUCT and rate_of_class(requirement, name, component, resource) is None:
         return _read_as_vectors(requirement, resource)
     return requirement
@@ -276,13 +275,12 @@ def translate_traits(
 
 def _read_as_vectors(requirement: flow.Requirement, resource: Resource) -> flow.Requirement:
     """A product of matrices as fused multiply-adds of vectors, as far as the resource has rules for them."""
-    said = {trait.name for trait in requirement.traits}
     product = next(trait for trait in requirement.traits if trait.name == PRODUCT)
     words = [word for word in (WIDE, FUSED) if word in resource.traits]
     if not words:
         return requirement
     kept = [trait for trait in requirement.traits if trait is not product]
-    added = [product.replace(name=word) for word in words if word not in said]
+    added = [product.replace(name=word) for word in words if word not in {each.name for each in requirement.traits}]
     return requirement.replace(traits=(*kept, *added))
 
 

@@ -48,6 +48,20 @@ def test_bytes_of_a_step(weight_bits: int, cache_bits: int) -> None:
     assert loads == pytest.approx(weights + cached + activations, rel=1e-12)
 
 
+def test_weights_of_four_bits_with_their_scales() -> None:
+    # NVFP4: sixteen numbers of four bits and a scale of eight, 72 bits; products with them in that format.
+    weight, half = (
+        float(
+            aspenpy.memory(aspenpy.load_application("transformer_serving"), set={**SMALL, "format": name})
+            .data["weight"]
+            .size
+        )
+        for name in ("fp4", "fp16")
+    )
+    assert weight / half == 72 / 16 / 16
+    assert count("flops", "decode_step", format="fp4") == count("flops", "decode_step")
+
+
 @pytest.mark.parametrize(("tokens", "expected"), [(1, 2), (2, 3.5), (1000, 8)])
 def test_experts_that_are_asked(tokens: int, expected: float) -> None:
     # Of eight, each token asks two: all but those that none of the tokens asks.

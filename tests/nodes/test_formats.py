@@ -69,9 +69,11 @@ def test_seconds_of_a_format(tmp_path: Path, rates: str, flags: str, traits: str
     assert run(tmp_path, f"flops [1e9] {traits}", rates, flags).runtime == pytest.approx(seconds, rel=1e-12)
 
 
-@pytest.mark.parametrize("traits", ["tensor, int8", "fma, int8, simd, fmad", "int8", "fp8, simd, fmad", "add, fp8"])
+@pytest.mark.parametrize(
+    "traits", ["tensor, int8", "fma, int8, simd, fmad", "int8", "fp8, simd, fmad", "add, fp8", "tensor, fp4"]
+)
 def test_a_format_that_no_unit_can_hold_is_refused(tmp_path: Path, traits: str) -> None:
-    with pytest.raises(aspenpy.AspenError, match=r"core `c` has no units for `(int8|fp8)`") as refused:
+    with pytest.raises(aspenpy.AspenError, match=r"core `c` has no units for `(int8|fp8|fp4)`") as refused:
         run(tmp_path, f"flops [1] as {traits}", HALF).runtime  # noqa: B018
     assert refused.value.diagnostics[0].span is not None
     assert "fma_" in (refused.value.diagnostics[0].hint or "")

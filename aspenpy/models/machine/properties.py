@@ -56,7 +56,7 @@ class MachineProperty(Record):
 
 _Row = MachineProperty
 
-_PRECISIONS = ("dp", "sp", "tf32", "bf16", "fp16", "fp8", "int8")
+_PRECISIONS = ("dp", "sp", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
 
 _CORE = (
     _Row("clock", "core", "Hz", "cycles a second", "1e6", "1e10"),
