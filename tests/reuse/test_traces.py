@@ -1,10 +1,12 @@
 """Traces in each format: what is read, and what is refused."""
 
+import errno
 import gzip
 import io
 import struct
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -270,3 +272,25 @@ def test_more_lines_than_there_is_memory_for_are_refused(tmp_path: Path, monkeyp
     assert measure.reuse_distances(trace, sample=0.1).references == pytest.approx(5000)
     monkeypatch.setattr(measure, "MOST_LINES", 5000)
     assert measure.reuse_distances(trace).cold == 5000
+
+
+class Broken(io.RawIOBase):
+    """A stream that cannot be read, such as that of a disk that fails."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+
+def test_a_stream_that_fails_at_once_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Broken()))
+    with pytest.raises(AspenError, match="`<standard input>` cannot be read: input/output error"):
+        TraceFile("-")
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_progress_tells_bytes_of_the_file_as_it_is(packed: bool, tmp_path: Path) -> None:
+    text = b" L 1000,8\n" * 1000
+    (tmp_path / "trace").write_bytes(content := gzip.compress(text) if packed else text)
+    told: list[tuple[int, int | None, int]] = []
+    aspenpy.reuse_distances(tmp_path / "trace", progress=lambda *numbers: told.append(numbers))
+    assert told[-1] == (len(content), len(content), 1000)

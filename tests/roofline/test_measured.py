@@ -219,6 +219,19 @@ def test_regions_without_a_kernel_are_told() -> None:
     ]
 
 
+@pytest.mark.parametrize(("regions", "known"), [(["", "force"], ["force"]), (["forces"], []), ([""], [])])
+def test_nothing_is_told_of_regions_without_a_name_nor_without_kernels(regions: list[str], known: list[str]) -> None:
+    assert match_kernels(regions, known, {}) == ({name: name for name in known}, [])
+
+
+def test_a_unit_that_is_none_is_refused_behind_a_quantity_alone() -> None:
+    """What no count is computed from may be in any unit; seconds may not."""
+    read = read_kernels([Source("kernel,time,width [furlong]\na,2,3\n", "t.csv")])
+    assert [(one.name, one.time) for one in read.kernels] == [("a", 2)]
+    with pytest.raises(AspenError, match="`furlong` behind `time` is no unit"):
+        read_kernels([Source("kernel,time [furlong],width\na,2,3\n", "t.csv")])
+
+
 def test_points_beside_the_models(run: Runner, models: Path) -> None:
     """20 kflop and 240 kB in 20 us are 1 Gflop/s of the 20 GB/s / 12 B that memory leaves: 60 %; twice the time and as
     many bytes more; a region of another name by --map."""
