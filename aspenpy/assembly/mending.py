@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from aspenpy.assembly.forwarding import SPARE, follow_stores, lower_half, mend_forwarded
 from aspenpy.assembly.listing import Instruction
 from aspenpy.assembly.strides import register, writes_target
 
@@ -38,22 +39,16 @@ WIDE = {letter: f"%r{letter}x" for letter in "abcd"} | {name: f"%r{name}" for na
 WIDE |= {f"r{number}": f"%r{number}" for number in range(8, 16)}
 """General registers of 64 bits by the name of all their parts."""
 
-LOW = [f"%e{name[2:]}" if name[-1].isalpha() else f"{name}d" for name in WIDE.values()]
-"""Their lower halves."""
-
 LOOKED_AHEAD = 200
 """Instructions behind a copy in which its source may be written anew."""
 
 LONG_CHAIN = 4
 """Least number of operations, each waiting for the one before, that count as a long chain: a choice, no law."""
 
-SPARE = ("r11", "r10", "r9", "r8", "r15", "r14", "r13", "r12")
-"""Registers for a load that stands apart: the first one that the text does not name is taken."""
 
-
-def mend(path: Sequence[Instruction]) -> tuple[str, ...]:
-    """The mended text of a path of instructions, to be given to llvm-mca."""
-    return tuple(_Mending(path).run())
+def mend(path: Sequence[Instruction], entry: Sequence[Instruction] = ()) -> tuple[str, ...]:
+    """The mended text of a path of instructions, to be given to llvm-mca; `entry` runs before it."""
+    return tuple(_Mending(follow_stores(path, entry)).run())
 
 
 class _Mending:
@@ -168,10 +163,11 @@ class _Mending:
 
 def mend_for_processor(text: Sequence[str], processor: str) -> list[str]:
     """The text with divisions of whole numbers, and additions of addresses, as the processor makes them."""
-    if processor not in ZEN:
-        return list(text)
     found: list[str] = []
     for line in text:
+        if processor not in ZEN:
+            found += mend_forwarded(line, processor)
+            continue
         if divided := _DIVISION.match(line):
             beside, chained = ["imulq %rdx, %rdx"] * 2, ["imulq %rax, %rax"] * 3
             found += [*beside, f"imulq {_wide(divided[1])}, %rax", *chained, "movslq %eax, %rdx"]
@@ -179,14 +175,13 @@ def mend_for_processor(text: Sequence[str], processor: str) -> list[str]:
             base, other, target = (_wide(name) if name else "" for name in added.groups())
             found.append(f"andnq {base}, {other}, {target}" if other else _extend(base, target))
         else:
-            found.append(line)
+            found += mend_forwarded(line, processor)
     return found
 
 
 def _extend(source: str, target: str) -> str:
     """A copy of a general register that takes a cycle."""
-    low = next(name for name in LOW if register(name) == register(source))
-    return f"movslq {low}, {_wide(target)}"
+    return f"movslq {lower_half(source)}, {_wide(target)}"
 
 
 def _wide(operand: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from random import Random
 
+from aspenpy.assembly.forwarding import read_entry
 from aspenpy.assembly.listing import Instruction
 from aspenpy.assembly.loops import NaturalLoop
 from aspenpy.assembly.mending import mend
@@ -114,5 +115,6 @@ def make_window(loop: NaturalLoop, trips: Trips, avoided: frozenset[int] = froze
         return None
     laps = max(1, min(-(-WINDOW // len(lap)), LONGEST // (2 * len(lap))))
     stretches = (LoopWalk(loop, trips, avoided).run(times) for times in (laps, 2 * laps))
-    first, second = map(mend, stretches)
+    entry = read_entry(loop)
+    first, second = (mend(stretch, entry) for stretch in stretches)
     return SimulationWindow(laps, first, second)

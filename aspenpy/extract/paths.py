@@ -14,6 +14,7 @@ from functools import cache
 from random import Random
 from statistics import median
 
+from aspenpy.assembly.forwarding import read_entry
 from aspenpy.assembly.listing import CompiledFunction, Instruction
 from aspenpy.assembly.loops import NaturalLoop, find_loops
 from aspenpy.assembly.mending import mend
@@ -232,12 +233,13 @@ def make_path_window(
     lap = PathWalk(code, weights, trips).run(loop, 1)
     if not lap or max(len(lap), *longest, 0) > LONGEST_LAP:
         return None
+    entry = read_entry(loop)
     laps = max(1, min(max(2, -(-PATH // len(lap))), LONGEST // (2 * len(lap))))
     while True:
         walks = PathWalk(code, weights, trips), PathWalk(code, weights, trips)
         first, second = (walk.run(loop, times) for walk, times in zip(walks, (laps, 2 * laps), strict=True))
         if not walks[1].is_cut:
-            return SimulationWindow(laps, mend(first), mend(second))
+            return SimulationWindow(laps, mend(first, entry), mend(second, entry))
         if laps == 1:
             return None
         laps //= 2
