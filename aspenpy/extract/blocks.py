@@ -3,7 +3,7 @@ touched."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
@@ -22,7 +22,7 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.count import Counter, GuardedLoops, NoClosedForm
-from aspenpy.extract.scope import unknown_symbols
+from aspenpy.extract.scope import Names, unknown_symbols
 from aspenpy.extract.triangles import CounterRange, StridedLoop, find_ranges, is_triangular, loop_key
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
@@ -50,13 +50,15 @@ class Event(Record):
 
 
 class Pattern(Record):
-    """In which order an access touches words: its loops, the innermost first; `anywhere` has no order."""
+    """In which order an access touches words: its loops, the innermost first; `anywhere` has no order. Runs that are
+    not `in_order` begin where data that are not read in order say."""
 
     loops: tuple[StridedLoop, ...] = ()
     anywhere: bool = False
+    in_order: bool = True
 
     def key(self) -> object:
-        return self.anywhere, tuple(map(loop_key, self.loops))
+        return self.anywhere, self.in_order, tuple(map(loop_key, self.loops))
 
     def add_sweeps(self, sweeps: Value) -> Pattern:
         """Adds a loop of so many sweeps around the innermost loop."""
@@ -163,9 +165,9 @@ class BlockSummary:
     """Sums up blocks with one counter, whose assumptions hold for all of them. The passes of a block that `is_parted`
     are shared out, which wants their number."""
 
-    def __init__(self, counter: Counter, varying: Mapping[Expr, tuple[Expr, ...]], is_parted: bool = False) -> None:
+    def __init__(self, counter: Counter, names: Names, is_parted: bool = False) -> None:
         self.counter = counter
-        self.varying = varying
+        self.varying, self.read = names.varying, names.read
         self.is_parted = is_parted
         self.is_triangular = False
 
@@ -333,6 +335,7 @@ class BlockSummary:
         if straight is None or v.number(straight[1]) not in (item.size, -item.size):
             return Pattern((), True)
         passes = [self._count_passes(event.nests[: place + 1], totals) for place in range(len(event.nests))]
+        in_order = not any(unknown_symbols(self.read[symbol].offset) for symbol in unknown if symbol in self.read)
         if len(passes) == 1:
             return Pattern(((straight[1], passes[0]),))
         trips = v.ratio(passes[-1], passes[-2])
@@ -340,7 +343,7 @@ class BlockSummary:
         row = v.multiply(straight[1], trips)
         if any(coefficient.denominator > 1 for coefficient in row.terms.values()):
             row = v.from_expression(graph.apply("floor", v.to_expression(row)))
-        return Pattern(((straight[1], trips), (row, passes[-2]), *outer))
+        return Pattern(((straight[1], trips), (row, passes[-2]), *outer), in_order=in_order)
 
     @staticmethod
     def _reduce_trips(loops: list[tuple[Value, Value]], share: Value) -> list[tuple[Value, Value]]:

@@ -73,7 +73,7 @@ class LaunchText:
 
     def write(self) -> list[str]:
         """The block of the launch. Raises `NoClosedForm`."""
-        summary = BlockSummary(self.naming.counter, self.naming.names.varying, True)
+        summary = BlockSummary(self.naming.counter, self.naming.names, True)
         amounts = summary.sum_amounts([self.nest])
         lines = [*self._write_operations(amounts.operations), *self._write_accesses(summary, amounts.accesses)]
         lines += [*self._write_trips(amounts.operations)] if lines else []

@@ -16,7 +16,8 @@ STARS = {(2, 5), (2, 9), (2, 4), (3, 7), (3, 13), (3, 6)}
 
 class Request(Record):
     """A load or store as the model states it: words of an array, and the trait of their pattern with its arguments.
-    `spans` are those of accesses whose order the source does not say."""
+    `spans` are those of accesses whose order the source does not say: at all where it `is_unordered`, else without the
+    values of counters, which may be means later on."""
 
     kind: str
     array: str
@@ -26,6 +27,7 @@ class Request(Record):
     arguments: tuple[Trips, ...] = ()
     reuse: Value = ONE
     spans: tuple[Span, ...] = ()
+    is_unordered: bool = False
 
 
 def group_requests(accesses: tuple[BlockAccess, ...], depth: int) -> list[Request]:
@@ -44,15 +46,17 @@ def group_requests(accesses: tuple[BlockAccess, ...], depth: int) -> list[Reques
         if place in stencils:
             result.append(stencils[place].replace(words=words))
         elif first.pattern is None:
-            result.append(base.replace(spans=_spans_of(group)))
+            result.append(base.replace(spans=_spans_of(group), is_unordered=True))
         elif first.pattern.anywhere:
-            result.append(base.replace(trait="random", spans=_spans_of(group)))
+            result.append(base.replace(trait="random", spans=_spans_of(group), is_unordered=True))
         elif only_streams:
             result.append(base.replace(trait="stream"))
         elif first.pattern.loops or depth:
-            result.append(
-                base.replace(trait="nest", arguments=tuple(part for loop in first.pattern.loops for part in loop))
-            )
+            loops, in_order = first.pattern.loops, first.pattern.in_order
+            varies = not in_order or any(v.counters(stride) for stride, _ in loops)
+            spans = _spans_of(group) if varies else ()
+            arguments = tuple(part for loop in loops for part in loop)
+            result.append(base.replace(trait="nest", arguments=arguments, spans=spans, is_unordered=not in_order))
         else:
             result.append(base)
     return result

@@ -245,7 +245,7 @@ class Body(Naming):
     def _write_block(self, items: list[Item], nest: Nest | None) -> list[str]:
         unequal = "" if nest is None else self._write_unequal_parts(nest)
         parts = () if nest is None or unequal else self._find_parallel_parts(nest)
-        amounts = BlockSummary(self.counter, self.names.varying, bool(parts)).sum_amounts(items)
+        amounts = BlockSummary(self.counter, self.names, bool(parts)).sum_amounts(items)
         simd = any(found.is_simd for inner in list_nests(items) for found in parse_directives(inner.pragmas))
         lines = self._write_requirements(amounts, parts, ", simd" if simd else "")
         if not lines:
@@ -287,7 +287,7 @@ class Body(Naming):
         """The flops of a pass in terms of its counter, or the words that it moves where it computes nothing."""
         self.counter.around.append(nest)  # sums in a pass may go up to the counter of this loop
         try:
-            amounts = BlockSummary(self.counter, self.names.varying, True).sum_amounts(nest.body)
+            amounts = BlockSummary(self.counter, self.names, True).sum_amounts(nest.body)
         finally:
             self.counter.around.pop()
         done = [each.amount for each in amounts.operations if each.name not in NO_WORK]
@@ -364,7 +364,9 @@ class Body(Naming):
             array = self.name_array(request.array)
             way = f"{request.kind}s [{share_of(request.words)}] of size [{request.size}]"
             way += f" {'from' if request.kind == 'load' else 'to'} {array}"
-            if request.spans and (measured := self._write_measured(request, way, share_of, scattered)):
+            if request.spans:
+                self.names.wandering.add(request.spans)
+            if request.is_unordered and (measured := self._write_measured(request, way, share_of, scattered)):
                 lines += measured
                 continue
             trait = self._write_pattern(request, _arguments_of_part(request, parts))
@@ -383,7 +385,6 @@ class Body(Naming):
     ) -> list[str]:
         """Requirements of accesses whose order the source does not say, by their locality in runs: those that move
         along, those that come back to lines of some time ago, and those that jump. None without runs."""
-        self.names.wandering.add(request.spans)
         counts = [(sizes, touched.get(request.spans)) for sizes, touched in self.names.touched]
         runs = [(sizes, find_locality(found, request.size)) for sizes, found in counts if found is not None]
         if not runs:
