@@ -23,10 +23,13 @@ WAITING = "waiting"
 WRONG = "mispredicted"
 """The class of the items that stand for branches guessed wrongly; their precision is the array whose loads decide."""
 
+BEHIND = "behind"
+"""The class of loads that say the address of one that decides a wrong guess; their precision is the array."""
+
 ROUND_TRIP = "round trip"
 """The class of the items that stand for a wait of a warp for what it has loaded."""
 
-NO_WORK = frozenset({"integer", CYCLES, WAITING, WRONG, ROUND_TRIP})
+NO_WORK = frozenset({"integer", CYCLES, WAITING, WRONG, BEHIND, ROUND_TRIP})
 """Classes that are no operations of floating point."""
 
 

@@ -13,6 +13,7 @@ from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import BlockAccess, BlockSummary, Event, OperationCount, list_events
 from aspenpy.extract.costs import (
+    BEHIND,
     CYCLES,
     ROUND_TRIP,
     WAITING,
@@ -94,7 +95,7 @@ class LaunchText:
         otherwise (CUDA C++ Programming Guide, section 13: `-fmad=true`)."""
         done = {(each.name, each.precision): each.amount for each in operations}
         for (name, precision), amount in list(done.items()):
-            if name in (CYCLES, WAITING, WRONG, ROUND_TRIP):
+            if name in (CYCLES, WAITING, WRONG, BEHIND, ROUND_TRIP):
                 continue
             if name == "integer":
                 if self.naming.writer.options.integers:

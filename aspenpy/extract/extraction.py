@@ -389,7 +389,7 @@ class _Extractor:
                 dynamic = atom_polynomial(asked) if isinstance(asked, Expr) else None
                 items = self._arrange_launch(function, device, registers, function.launch, dynamic)
             if self.code is not None and self.with_cycles:
-                wrong = WrongGuesses(self._find_rate, self.guessed_expressions)
+                wrong = WrongGuesses(self._find_rate, self.names.find_sources, self.guessed_expressions)
                 items = wrong.add_to(add_cycles(profile, items, self.code))
             items = regions.put_back(items, lambda nest, assumed: self._arrange_region(function, nest, assumed))
             self.overlaps[function.key] = registers.overlaps

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from aspenpy.extract import records as r
-from aspenpy.extract.costs import WRONG, Alternative, Arithmetic, Item, MemoryAccess, Nest, rewrite_inside
+from aspenpy.extract.costs import BEHIND, WRONG, Alternative, Arithmetic, Item, MemoryAccess, Nest, rewrite_inside
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.line_counts import ExecutionCount
-from aspenpy.extract.values import Value
+from aspenpy.extract.values import Value, counters
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -167,10 +167,11 @@ def find_rates(
 
 
 class WrongGuesses(Record):
-    """Where branches are guessed wrongly: the rate at each statement or expression, None where they are few, and the
-    spans of expressions."""
+    """Where branches are guessed wrongly: the rate at each statement or expression, None where they are few, the arrays
+    from which the values in an offset are loaded, and the spans of expressions."""
 
     rate_of: Callable[[Span], Value | None]
+    sources_of: Callable[[Value], Sequence[str]]
     expressions: Sequence[Span]
 
     def add_to(self, items: Sequence[Item]) -> list[Item]:
@@ -181,8 +182,10 @@ class WrongGuesses(Record):
             around = self._find_test(item)
             rate = self.rate_of(around) if around is not None and around is not before else None
             if rate is not None and around is not None:
-                array = _find_condition_data((*result, *items[place:]), around)
-                result.append(Arithmetic(WRONG, array, 1, around, rate))
+                load = self._find_condition_load((*result, *items[place:]), around)
+                result.append(Arithmetic(WRONG, load.array if load is not None else "", 1, around, rate))
+                for array in self.sources_of(load.offset) if load is not None and load.offset is not None else ():
+                    result.append(Arithmetic(BEHIND, array, 1, around, rate))
             before = None if isinstance(item, Nest | Alternative) else around
             result.append(rewrite_inside(item, self.add_to))
         return result
@@ -193,11 +196,16 @@ class WrongGuesses(Record):
             return item.span
         return next((span for span in self.expressions if _contains(span, item.span)), None)
 
+    def _find_condition_load(self, around: Iterable[Item], span: Span) -> MemoryAccess | None:
+        """The load that decides a condition: the last whose address comes from the most other loads, else the last from
+        a place that changes; None where none does."""
+        loads = (item for item in around if isinstance(item, MemoryAccess) and item.kind == "load" and item.span)
+        inside = [item for item in loads if item.span is not None and _contains(span, item.span)]
+        return max(reversed(inside), key=self._rank_load, default=None)
 
-def _find_condition_data(before: Iterable[Item], span: Span) -> str:
-    """The array of which a load decides a condition; nothing where none does."""
-    loads = (item for item in before if isinstance(item, MemoryAccess) and item.kind == "load" and item.span)
-    return next((item.array for item in loads if item.span is not None and _contains(span, item.span)), "")
+    def _rank_load(self, load: MemoryAccess) -> tuple[int, bool]:
+        sources = 0 if load.offset is None else len(self.sources_of(load.offset))
+        return sources, load.offset is None or sources > 0 or bool(counters(load.offset))
 
 
 def _contains(outer: Span, inner: Span) -> bool:

@@ -334,6 +334,10 @@ class Names:
         self.varying[symbol] = varying
         return atom_polynomial(symbol)
 
+    def find_sources(self, value: Value) -> list[str]:
+        """The arrays from which the numbers in a value are read."""
+        return sorted({self.origins[symbol][0] for symbol in unknown_symbols(value) if symbol in self.origins})
+
     def make_input(self, text: str, span: Span | None) -> Value:
         """An unknown whole number that the program reads, which stays the same."""
         found = self.make_unknown(text, span)

@@ -15,6 +15,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import COUNTED, BlockAmounts, BlockSummary, OperationCount, has_calls, nesting_depth
 from aspenpy.extract.costs import (
+    BEHIND,
     CYCLES,
     NO_WORK,
     WAITING,
@@ -329,11 +330,11 @@ class Body(Naming):
 
         lines: list[str] = []
         waiting: list[OperationCount] = []
-        scattered: dict[str, Value] = {}  # the part of an array's loads that lead away from those before
+        scattered: dict[str, tuple[Value, Value]] = {}  # the part of an array's loads that jump, and how many they are
         for done in amounts.operations:
             if done.name == CYCLES:
                 lines.append(f"chain [{share_of(done.amount)}] as window, {done.precision}")
-            elif done.name == WAITING:
+            elif done.name in (WAITING, BEHIND):
                 waiting.append(done)
             elif done.name == WRONG:
                 data = f" from {self.name_array(done.precision)}" if done.precision else ""
@@ -376,12 +377,17 @@ class Body(Naming):
                 trait += ", shared"
             lines.append(f"{way} as {trait}" if trait else way)
         for done in waiting:
-            words = v.multiply(done.amount, scattered.get(done.precision, ONE))
-            lines.append(f"chain [{share_of(words)}] from {self.name_array(done.precision)} as load")
+            share, jumps = scattered.get(done.precision, (ONE, ZERO))
+            is_behind = done.name == BEHIND  # between two wrong guesses such loads are on their way at once
+            least = v.extreme_of("min", (done.amount, jumps)) if jumps.terms else ZERO
+            words = least if is_behind else v.multiply(done.amount, share)
+            lines += (
+                [f"chain [{share_of(words)}] from {self.name_array(done.precision)} as load"] if words.terms else []
+            )
         return lines
 
     def _write_measured(
-        self, request: Request, way: str, share_of: Callable[[Value], str], scattered: dict[str, Value]
+        self, request: Request, way: str, share_of: Callable[[Value], str], scattered: dict[str, tuple[Value, Value]]
     ) -> list[str]:
         """Requirements of accesses whose order the source does not say, by their locality in runs: those that move
         along, those that come back to lines of some time ago, and those that jump. None without runs."""
@@ -412,7 +418,8 @@ class Body(Naming):
                 share = measure(lambda found: found.jumps, "jumps", meaning, is_share=True)
                 words = v.multiply(words, share)
             left = v.subtract(left, words)
-            scattered[request.array] = share
+            if request.kind == "load":
+                scattered[request.array] = share, words
             if all(found.anywhere for _, found in runs):
                 lines.append(write(words, "random"))
             else:

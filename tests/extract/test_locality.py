@@ -159,3 +159,50 @@ def test_misses_follow_at_other_sizes(tmp_path: Path) -> None:
     draws = 5 * n * (1 - 32 * 1024 / (8 * n))
     assert first.read_misses == pytest.approx(draws + 2 * 4 * n / 64 * 3, rel=0.1)
     assert level.read_misses < 0.5 * draws
+
+
+ROWS = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), scattered = atoi(argv[2]), sum = 0;
+  int *first = malloc((n + 1) * sizeof(int)), *order = malloc(n * sizeof(int));
+  double *values = calloc(8 * n, sizeof(double)), total = 0;
+  for (int i = 0; i <= n; i++) first[i] = 8 * i;
+  for (int i = 0; i < n; i++) order[i] = scattered ? (int)(i * 7919L % n) : i;
+  for (int i = 0; i < n; i++) {
+    int row = order[i];
+    for (int k = first[row]; k < first[row + 1]; k++) total += values[k];
+  }
+  return total + sum < 0;
+}
+"""
+
+
+@COMPILES
+def test_rows_in_an_order_that_data_say_are_measured(tmp_path: Path) -> None:
+    """A row of 64 bytes is a line: at random each eighth word leads away, in order none does."""
+    found = make_model(ROWS, "./a.out 40000 1", tmp_path)
+    assert "random" in read_trait(found, "values"), found.text
+    assert read_number(found, "values_jumps") == pytest.approx(1 / 8, rel=0.1)
+    assert "random" not in read_trait(make_model(ROWS, "./a.out 40000 0", tmp_path), "values")
+
+
+SIEVE = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  long n = atol(argv[1]);
+  int *composite = calloc(n + 1, sizeof(int));
+  for (long p = 2; p * p <= n; p++)
+    if (!composite[p])
+      for (long m = p * p; m <= n; m += p) composite[m] = 1;
+  return composite[n - 1];
+}
+"""
+
+
+@COMPILES
+def test_stores_a_changing_step_apart_are_measured(tmp_path: Path) -> None:
+    """Each prime p strikes a word in p from its square on: no store is a jump, since its step is that before, and
+    the steps are so long in the mean that most lines are met by a word or two."""
+    found = make_model(SIEVE, "./a.out 200000", tmp_path)
+    traits = re.findall(r"stores \[[^\]]*\] of size \[4\] to composite as (.*)", found.text)
+    assert [trait.partition("(")[0] for trait in traits] == ["gather", "stride"], found.text
+    assert 1 / 16 <= read_number(found, "composite_reuse") < 4 / 16

@@ -136,3 +136,31 @@ def test_parts_of_a_condition_are_guessed_apart(tmp_path: Path) -> None:
     work = "if (x[i] & 1 && x[i] & 2) { y[kept & 255] = x[i]; kept += y[(kept + 3) & 255]; }"
     rate = sum(wrong_guesses(tmp_path, 4, work))
     assert rate == pytest.approx(1 / 4, rel=0.15) or rate == pytest.approx(3 / 4, rel=0.15)  # in one jump, or in two
+
+
+BEHIND = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), kept = 0;
+  unsigned state = 1;
+  int *to = malloc(n * sizeof(int)), *row = malloc(n * sizeof(int)), *marks = malloc(n * sizeof(int));
+  for (int i = 0; i < n; i++) {
+    state ^= state << 13; state ^= state >> 17; state ^= state << 5;
+    row[i] = state % n;
+    marks[i] = state >> 7 & 1;
+    to[i] = (state >> 8) % n;
+  }
+  for (int i = 0; i < n; i++)
+    if (marks[to[row[i]]] > 0) kept += to[n - kept - 1];
+  return kept == 7;
+}
+"""
+
+
+@SIMULATES
+def test_loads_behind_a_wrong_guess_wait_for_their_addresses(tmp_path: Path) -> None:
+    """Half of the guesses are wrong, each behind a load from `to` that leads anywhere: the guess waits for both."""
+    (tmp_path / "behind.c").write_text(BEHIND)
+    found = extract(tmp_path / "behind.c", level="o2", run=ProgramRun("./a.out 100000"), recipe=Recipe())
+    (wrong,) = re.findall(r"branches \[(\S+)\] from marks as mispredicted", found.text)
+    (behind,) = re.findall(r"chain \[(.*)\] from to_? as load", found.text)
+    assert behind == f"min({wrong}, n)", found.text
