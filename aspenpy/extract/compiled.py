@@ -60,7 +60,7 @@ MOST_INSTRUCTIONS = 400_000
 MOST_UNROLLED = 64
 """Passes of a loop up to which a compiler may have written all of them out."""
 
-VALIDATED = ("znver4",)
+VALIDATED = ("znver4", "znver5")
 """Processors on which cycles were compared with measurements (docs/trust.md)."""
 
 MOST_FLOPS_OF_A_PASS = Fraction(17, 10)
