@@ -56,7 +56,7 @@ class Forwarded(Record):
 
 
 class _Registers:
-    """What is known of general registers along a path."""
+    """The values of general registers along a path, as sums."""
 
     def __init__(self) -> None:
         self.forms: dict[str, Form] = {}
