@@ -69,7 +69,7 @@ class _Registers:
         constant = reference.offset or "0"
         form: Form = {"": int(constant, 0)} if _NUMBER.match(constant) else {constant: 1}
         for name, scale in reference.parts:
-            form = _add(form, self._get(name), scale)
+            form = _add(form, self._find_form(name), scale)
         return tuple(sorted((name, times) for name, times in form.items() if times))
 
     def follow(self, one: Instruction) -> None:
@@ -80,7 +80,7 @@ class _Registers:
         elif writes_target(one) and one.operands[-1].startswith("%"):
             self.forms[register(one.operands[-1])] = self._read(one)
 
-    def _get(self, name: str) -> Form:
+    def _find_form(self, name: str) -> Form:
         return self.forms.setdefault(name, {f"%{name}": 1})
 
     def _invent(self) -> Form:
@@ -89,7 +89,7 @@ class _Registers:
 
     def _read(self, one: Instruction) -> Form:
         """The form of what an instruction writes to its last operand."""
-        target, base = self._get(register(one.operands[-1])), one.mnemonic
+        target, base = self._find_form(register(one.operands[-1])), one.mnemonic
         given = self._value(one.operands[0]) if len(one.operands) == 2 else None
         if base.startswith("lea"):
             return dict(self.address(one.operands[0]) or ()) or self._invent()
@@ -107,7 +107,7 @@ class _Registers:
     def _value(self, operand: str) -> Form | None:
         if operand.startswith("$"):
             return {"": int(operand[1:], 0)} if _NUMBER.match(operand[1:]) else None
-        return self._get(register(operand)) if operand.startswith("%") and "mm" not in operand else None
+        return self._find_form(register(operand)) if operand.startswith("%") and "mm" not in operand else None
 
 
 def _add(form: Form, other: Form, times: int) -> Form:
