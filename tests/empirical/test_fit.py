@@ -672,6 +672,13 @@ def test_files_of_tools_that_are_no_tables(text: str, asked: dict[str, object], 
     assert codes(refused.value) == [code]
 
 
+@pytest.mark.parametrize(("metric", "hint"), [("powr", "`power`"), ("xyz", "runtime, energy, power")])
+def test_a_metric_that_is_not_fitted_names_those_that_are(metric: str, hint: str) -> None:
+    with pytest.raises(AspenError) as refused:
+        fitted(LINE, [{"n": 1, "runtime": 1.0}], metric=metric)
+    assert hint in (refused.value.diagnostics[0].hint or "")
+
+
 def test_own_time_of_a_kernel_leaves_out_what_it_calls() -> None:
     """`main` has 6 flops of its own and calls `inner` twice, with 10 each: 1 flop takes 1 s on the machine."""
     app = aspenpy.parse(
