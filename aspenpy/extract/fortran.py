@@ -32,7 +32,7 @@ from aspenpy.extract.fortran_scopes import (
 from aspenpy.extract.fortran_statements import FortranStatements
 from aspenpy.extract.fortran_text import FortranText, load_parser
 from aspenpy.extract.pragmas import warn_uncounted
-from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 
 PROCEDURES = ("Subroutine_Subprogram", "Function_Subprogram")
@@ -228,6 +228,7 @@ class FortranProgram:
         self.units = [
             ProgramUnit(self, text, node) for text, tree in trees for node in tree.children if type_name(node) in kinds
         ]
+        self.diagnostics += (told for text, tree in trees for told in _warn_unread(text, tree))
         self.modules = {unit.name: unit for unit in self.units if unit.kind == "Module"}
         self.all_units = [unit for top in self.units for unit in _all_units(top)]
         self.by_key = {unit.key: unit for unit in self.all_units}
@@ -320,6 +321,8 @@ class FortranProgram:
             if name in given and not isinstance(given[name], str):
                 parts = _pass(expressions, entity, given[name], name in signature.modified, signature.is_known, span)
             else:  # an optional argument that is not there
+                message = f"`{name}` is absent in this call of `{signature.name}`: `present({name})` is taken to hold"
+                self.diagnostics += [warning("not-counted", message, span)] if signature.is_known else []
                 bounds = bound_variables(entity.shape) if entity is not None and entity.has_descriptor else []
                 parts = [r.Constant(0, INDEX)] * (len(bounds) + 1)
             values += parts
@@ -454,6 +457,16 @@ def read_fortran(texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> tu
     parts = program.read(texts)
     copies = (told for text in texts for told in warn_uncounted(text.list_pragmas(), regions=True))
     return parts, [*(item for text in texts for item in text.diagnostics), *program.diagnostics, *copies]
+
+
+def _warn_unread(text: FortranText, tree: Any) -> Iterator[Diagnostic]:
+    """Warnings of procedures that are not read: those of submodules, and `entry`."""
+    *_, utils = load_parser()
+    for node in utils.walk(tree, utils.Base):
+        if type_name(node) in ("Submodule_Stmt", "Entry_Stmt") and node.item is not None:
+            name = type_name(node).removesuffix("_Stmt").lower()
+            message = f"`{name}` is not read: a call of what it defines counts by a parameter"
+            yield warning("not-counted", message, text.span(*node.item.span))
 
 
 def _all_units(unit: ProgramUnit) -> list[ProgramUnit]:

@@ -88,3 +88,45 @@ def test_what_is_no_fortran_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(AspenError) as refused:
         extract(tmp_path / name)
     assert refused.value.diagnostics[0].span is not None
+
+
+def test_procedures_that_are_not_read_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.f90").write_text("""module m
+  interface
+    module subroutine s(x)
+      real, intent(inout) :: x(:)
+    end subroutine
+  end interface
+end module
+submodule (m) inside
+contains
+  module subroutine s(x)
+    real, intent(inout) :: x(:)
+    x(1) = 2*x(1)
+  end subroutine
+end submodule
+subroutine a(n, x, y)
+  integer :: n, i
+  real :: x(n)
+  real, optional :: y(n)
+  if (present(y)) x(1) = y(1)
+  return
+  entry b(n, x)
+  do i = 1, n
+    x(i) = x(i)*3
+  end do
+end subroutine
+program p
+  interface
+    subroutine a(n, x, y)
+      integer :: n
+      real :: x(n)
+      real, optional :: y(n)
+    end subroutine
+  end interface
+  real :: z(100)
+  call a(100, z)
+end program
+""")
+    told = [each for each in extract(tmp_path / "a.f90", level="source").diagnostics if each.code == "not-counted"]
+    assert sorted(each.span.position().line for each in told if each.span is not None) == [8, 21, 35]
