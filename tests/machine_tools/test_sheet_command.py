@@ -19,6 +19,7 @@ name = "Board"
 vendor = "Us"
 year = 2024
 cores = 8
+vector_bits = 256
 clock = "2 GHz // measured: us"
 watts = "50 W"
 [l1]
@@ -104,7 +105,7 @@ def test_what_is_wrong_with_a_sheet(run: Runner, models: Path, line: str) -> Non
     assert outcome.status == 2
     assert outcome.err.startswith(f"error: {message}"), outcome.err
     assert f"= hint: {hint}" in outcome.err
-    place = text[: text.index(wrong)].count("\n") + 1 if message[:9] != "the sheet" or "kind" in line else 9
+    place = text[: text.index(wrong)].count("\n") + 1 if message[:9] != "the sheet" or "kind" in line else 10
     assert f"--> board.toml:{place}:" in outcome.err
     assert not Path("board.aspen").exists()
 
@@ -238,3 +239,67 @@ def test_words_of_vendors_are_told(run: Runner, models: Path) -> None:
     Path("board.toml").write_text(SHEET.replace("cores = 8", 'cores = 8\nclock_turbo = "3 GHz"'))
     assert "did you mean `clock_highest`?" in run("machine", "new", "board", "--from", "board.toml").err
     assert "front; `my_board` is one\n" in run("machine", "new", "my-board").err
+
+
+# -- cores and neighbours ---------------------------------------------------------------------------
+
+XEON = (
+    SHEET.replace("vector_bits = 256", "sockets = 2")
+    .replace('"Us"', '"Intel"')
+    .replace('attained = "60 GB/s // measured: us"', "")
+)
+
+
+def test_a_processor_without_a_core_is_told(run: Runner, models: Path) -> None:
+    """By the sheet's code name where it has one; the model is told of as well."""
+    Path("xeon.toml").write_text(XEON.replace("cores = 8", 'cores = 8\nabout = "Emerald Rapids"'))
+    outcome = run("machine", "new", "xeon", "--from", "xeon.toml")
+    assert outcome.status == 0
+    assert outcome.err.startswith("warning: the sheet names no core: two pipes of 256 bits are assumed")
+    assert 'hint: Emerald Rapids has `core = "golden_cove"`' in outcome.err
+    found = run("machine", "check", "xeon.aspen", "--strict")
+    assert found.status == 1
+    assert "two pipes of 256 bits by assumption" in found.out
+    assert "golden_cove (sapphire_rapids, emerald_rapids" in found.out
+
+
+def test_a_code_name_is_a_core_and_has_neighbours(run: Runner, models: Path) -> None:
+    """The Platinum 8592+ attains 276 of 358.4 GB/s, 0.77, and loads in 5 cycles; two sockets as the sheet says."""
+    text = (
+        XEON.replace("50 W", "350 W")
+        .replace("cores = 8", 'cores = 64\ncore = "Emerald Rapids"')
+        .replace("2024", "2023")
+    )
+    Path("xeon.toml").write_text(text.replace('latency = "5 cycles"', "") + '[l2]\ncapacity = "2 MiB"\n')
+    assert run("machine", "new", "xeon", "--from", "xeon.toml") == (
+        0,
+        "xeon.aspen is written; `aspenpy show xeon.aspen` shows what is in it\n",
+        "",
+    )
+    assert run("machine", "check", "xeon.aspen", "--strict").status == 0
+    written = Path("xeon.aspen").read_text()
+    assert "core xeon_core like golden_cove {" in written
+    assert "param xeon_sockets = 2 in 1 .. 2 " in written
+    words = "  // assumed: as Intel Xeon Platinum 8592+ of the library\n"
+    assert f"property latency [5/xeon_clock]{words}" in written
+    assert f"property latency [16/xeon_clock]{words}" in written
+    assert f"property attained_bandwidth [0.77*80 GB/s*(bandwidth/(80 GB/s))]{words}" in written
+
+
+def test_a_processor_like_one_of_the_library(run: Runner, models: Path) -> None:
+    sheet = 'kind = "processor"\nname = "Mine"\nlike = "xeon_platinum_8592plus"\ncores = 48\n'
+    Path("mine.toml").write_text(sheet)
+    assert run("machine", "new", "mine", "--from", "mine.toml").status == 0
+    assert run("machine", "check", "mine.aspen", "--strict").status == 0
+    written = Path("mine.aspen").read_text()
+    assert "core [48] mine_core" in written
+    assert "property power_cap [350 W]  // assumed: as Intel Xeon Platinum 8592+ of the library\n" in written
+
+
+def test_a_peak_in_single_precision_is_compared(run: Runner, models: Path) -> None:
+    """2 x 188 x 128 x 2.6 GHz are 125.1 Tflop/s."""
+    text = BOARD.replace("YEAR", "2025").replace("KIND", "gddr7").replace("[l2]", '[peak]\nsp = "RATE TFLOPS"\n[l2]')
+    for rate, told in (("125", False), ("62.5", True)):
+        Path("board.toml").write_text(text.replace("RATE", rate))
+        outcome = run("machine", "new", "board", "--from", "board.toml", "--replace")
+        assert ("are 125.1 Tflop/s, and `peak.sp` is 62.5" in outcome.err) is told

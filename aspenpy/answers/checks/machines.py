@@ -27,6 +27,7 @@ from aspenpy.language.source import Span
 from aspenpy.language.statements import is_of_library
 from aspenpy.models.machine.model import OWNER, Component, Machine
 from aspenpy.models.machine.properties import WORDS
+from aspenpy.models.machine.sheets import suggest_family
 from aspenpy.models.machine.variants import is_included
 from aspenpy.models.model import range_warnings
 
@@ -50,6 +51,7 @@ def check_machine(machine: Machine) -> list[Diagnostic]:
             machine.parameters, lambda exprs: evaluate_many(exprs, None, DEFAULT_SEED, machine.definitions)
         ),
         *_check_unused_machine_parameters(machine),
+        *_check_assumed_cores(machine),
         *_check_reachable(machine),
         *_check_conflicts(machine),
         *_check_networks(machine),
@@ -96,6 +98,19 @@ def _check_unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
         for node in machine.declared.values()
         if graph.symbol(node.name, OWNER) not in used and node.name not in machine.passed_over
     ]
+
+
+def _check_assumed_cores(machine: Machine) -> Iterator[Diagnostic]:
+    """Cores of which nothing is known, not even their vectors; those of the library are meant so."""
+    for name, base in machine.bases.items():
+        core = machine.components[name]
+        if (
+            base == "general_core"
+            and not is_of_library(core.span)
+            and is_of_library(core.properties["simd_width"].span)
+        ):
+            message = f"core `{name}` has two pipes of 256 bits by assumption, half of what AVX-512 with two pipes does"
+            yield warning("assumed-core", message, core.name_span, hint=suggest_family())
 
 
 def _check_reachable(machine: Machine) -> list[Diagnostic]:

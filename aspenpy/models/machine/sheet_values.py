@@ -119,6 +119,9 @@ def _list_words(unit: str) -> list[str]:
     """The words that a field takes whose unit is the library's folder of them, or all of them with blanks between."""
     if unit.startswith("parts/"):
         return sorted(list_models(os.path.join(models_folder(), "machines", *unit.split("/"))))
+    if unit == "sheets":
+        names = os.listdir(os.path.join(models_folder(), "machines", unit))
+        return sorted(name.removesuffix(".toml") for name in names)
     return unit.split() if " " in unit else []
 
 
@@ -162,6 +165,12 @@ def _write_quantity(text: str, unit: str, clock: str) -> str | None:
         inside = given.removesuffix("/cycle")
         return f"{number} {inside}*{clock}" if _has_dimension(inside, "B") else None
     return f"{number} {given}" if _has_dimension(given, unit) else None
+
+
+def in_units(text: str) -> float:
+    """The number of a quantity as a sheet states it, in bytes, hertz and seconds."""
+    number, _, unit = text.partition(" ")
+    return float(number) * float(parse_unit(unit).size)
 
 
 def _has_dimension(given: str, unit: str) -> bool:

@@ -17,12 +17,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
-from aspenpy.language.dimensions import parse_unit
-from aspenpy.language.files import Reader
+from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
+from aspenpy.language.files import Reader, models_folder
 from aspenpy.language.source import Source, Span
 from aspenpy.models.machine.sheet_parts import PARTS, OwnPart, include_part, names_file, place_parts
-from aspenpy.models.machine.sheet_values import SheetField, SheetValue, StatedValue, find_field, read_value
+from aspenpy.models.machine.sheet_values import SheetField, SheetValue, StatedValue, find_field, in_units, read_value
 from aspenpy.models.machine.texts import TEMPLATES, read_skeleton
 from aspenpy.record import Record
 
@@ -45,10 +44,12 @@ Entries = Mapping[str, SheetValue]
 
 
 class SheetKind(Record):
-    """The fields and rules of a kind of sheet."""
+    """The fields and rules of a kind of sheet; code names by family of cores, and what neighbours have in common."""
 
     fields: Mapping[str, SheetField]
     rules: tuple[SheetRule, ...]
+    families: Mapping[str, str]
+    neighbours: Mapping[str, str]
 
 
 @cache
@@ -56,7 +57,25 @@ def sheet_kind(name: str) -> SheetKind:
     """The fields and rules of one of `SHEET_KINDS`."""
     table = tomllib.loads(read_skeleton(f"sheets/{name}.toml"))
     fields = {key: SheetField(key, **row) for key, row in table["fields"].items()}
-    return SheetKind(fields, tuple(SheetRule(**row) for row in table["rules"]))
+    rules = tuple(SheetRule(**row) for row in table["rules"])
+    return SheetKind(fields, rules, table.get("families", {}), table.get("neighbours", {}))
+
+
+def family_of(name: str) -> str | None:
+    """The library's family of cores that a code name of processors is of; None where that is not known."""
+    word = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    families = sheet_kind("processor").families.items()
+    return next((family for family, names in families if word == family or word in names.split()), None)
+
+
+def suggest_family(about: str = "") -> str:
+    """A hint for a processor of unknown cores: the family of a code name in `about`, or else all families."""
+    for part in re.split("[,;]", about):
+        if family := family_of(part):
+            return f'{part.strip()} has `core = "{family}"`'
+    families = sheet_kind("processor").families.items()
+    listed = "; ".join(f"{family} ({', '.join(names.split())})" for family, names in families)
+    return f'write `core = "FAMILY"`, a family or a code name: {listed}; or `vector_bits` and `vector_pipes`'
 
 
 def sheet_template(kind: str) -> str:
@@ -85,10 +104,11 @@ def sheet_template(kind: str) -> str:
 
 
 class Sheet(Record):
-    """A sheet as it was read: its kind, and what it states of each field."""
+    """A sheet as it was read: its kind, what it states of each field, and what is probably amiss."""
 
     kind: str
     entries: Entries
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 def read_sheet(source: Source, machine: str, reader: Reader | None = None, folder: str = os.curdir) -> Sheet:
@@ -111,10 +131,14 @@ def read_sheet(source: Source, machine: str, reader: Reader | None = None, folde
             if kind == "system" and name in PARTS and names_file(value):
                 parts[name] = _read_part(str(value), source, span, reader or Reader(), folder)
                 value = parts[name].socket + "".join(str(value).partition("//")[1:])
+            elif name == "core" and (family := family_of(str(value).partition("//")[0])):
+                value = family
             own = [name for part in parts.values() for name in (part.socket, *part.interconnects)]
             entries[name] = read_value(find_field(name, fields, span), StatedValue(value, origin, span), machine, own)
         except AspenError as error:
             errors += error.diagnostics
+    if not errors:
+        take_from_neighbours(entries, kind, machine)
     for field in fields.values():
         if field.needed and field.name not in entries and not errors:
             message = f"the sheet has no `{field.name}`: {field.asks}"
@@ -123,7 +147,79 @@ def read_sheet(source: Source, machine: str, reader: Reader | None = None, folde
     if errors:
         raise AspenError(*errors)
     place_parts(entries, parts)
-    return Sheet(kind, _complete(entries, sheet_kind(kind), machine))
+    warnings = tuple(_warn_of_values(kind, entries, source))
+    return Sheet(kind, _complete(entries, sheet_kind(kind), machine), warnings)
+
+
+def _warn_of_values(kind: str, entries: Entries, source: Source) -> Iterator[Diagnostic]:
+    """Vectors that a rule assumes, and a peak that is not that of the lanes."""
+    if kind == "processor" and not {"core", "vector_bits"} & entries.keys():
+        about = entries["about"].text if "about" in entries else ""
+        message = "the sheet names no core: two pipes of 256 bits are assumed, half of what AVX-512 with two pipes does"
+        yield warning("assumed-core", message, _find_key(source, "core"), hint=suggest_family(about))
+    if kind == "accelerator" and "peak.sp" in entries:
+        cores, lanes = (float(entries[name].text) for name in ("cores", "lanes"))
+        stated, clock = (in_units(entries[name].text) for name in ("peak.sp", "clock"))
+        rate = 2 * cores * lanes * clock
+        if stated and abs(rate / stated - 1) > 0.02:
+            message = f"cores x lanes x 2 x clock are {rate / 1e12:.4g} Tflop/s, and `peak.sp` is {stated / 1e12:.4g}"
+            yield warning("other-peak", message, _find_key(source, "peak.sp"), hint="`lanes` are those of one core")
+
+
+# -- neighbours ------------------------------------------------------------------------------------
+
+
+@cache
+def _library_tables(kind: str) -> Mapping[str, Mapping[str, Any]]:
+    """The library's data sheets of a kind, by the names of their machines."""
+    folder = os.path.join(models_folder(), "machines", "sheets")
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
+    tables = {name[:-5]: _parse_toml(Reader().read(os.path.join(folder, name))) for name in names}
+    return {name: table for name, table in tables.items() if table["kind"] == kind}
+
+
+def take_from_neighbours(entries: dict[str, SheetValue], kind: str, machine: str) -> None:
+    """Adds what the library's nearest processors of the same family have, or all that the one of `like` has; the
+    sheets of the library itself are as they are."""
+    tables, common = _library_tables(kind), sheet_kind(kind).neighbours
+    like = entries.pop("like", None)
+    if not common or machine in tables:
+        return
+    core = entries["core"].text if "core" in entries else None
+    alike = [name for name, table in tables.items() if core and table.get("core") == core]
+    for name in [like.text] if like else sorted(alike, key=lambda name: _distance(tables[name], entries)):
+        _take(entries, kind, name, machine, bool(like))
+
+
+def _take(entries: dict[str, SheetValue], kind: str, name: str, machine: str, takes_all: bool) -> None:
+    """Adds the values of a sheet of the library that neighbours have in common, or all but its own."""
+    fields, common, span = sheet_kind(kind).fields, sheet_kind(kind).neighbours, Span(Source("", name), 0, 0)
+    walked = _walk_values({key: value for key, value in _library_tables(kind)[name].items() if key != "kind"}, "")
+    theirs = {key: read_value(fields[key], StatedValue(value, "", span), machine) for key, value, _ in walked}
+    words = f"assumed: as {theirs['name'].text} of the library"
+    other_memory = "memory.kind" in entries and entries["memory.kind"].text[:3] != theirs["memory.kind"].text[:3]
+    part, whole = common["shares"].split()
+    if part in theirs and part not in entries and whole in entries and not other_memory:
+        share = in_units(theirs[part].text) / in_units(theirs[whole].text)
+        entries[part] = SheetValue(f"{share:.2g}*{entries[whole].text}", words)
+    usual = theirs.keys() - {*common["own"].split()} if takes_all else {*common["same"].split()}
+    stated = theirs if takes_all else entries
+    for key in usual & theirs.keys() - entries.keys():
+        level = key.partition(".")[0]
+        is_there = level not in ("l2", "l3") or f"{level}.capacity" in stated
+        if is_there and not (other_memory and level == "memory"):
+            entries[key] = theirs[key].replace(comment=words)
+
+
+def _distance(table: Mapping[str, Any], entries: Entries) -> tuple[bool, float, float]:
+    """How far a sheet of the library is from another, in kind of memory, year and cores."""
+    numbers = (float(str(table[name]).partition("//")[0]) for name in ("year", "cores"))
+    years, cores = (
+        abs(number - float(entries[name].text)) if name in entries else 0
+        for name, number in zip(("year", "cores"), numbers, strict=True)
+    )
+    kind = entries["memory.kind"].text[:3] if "memory.kind" in entries else ""
+    return kind != str(table["memory"]["kind"]).lower()[:3], years, cores
 
 
 def _read_part(value: str, source: Source, span: Span, reader: Reader, folder: str) -> OwnPart:
@@ -211,14 +307,9 @@ def _holds(condition: str, entries: Entries) -> bool:
 
 def _choose_ways(value: str, level: str, entries: Entries) -> str:
     """So many ways, or less, as make whole sets of the capacity of a level."""
-    size, line = (_count_bytes(entries[f"{level}.{name}"].text) for name in ("capacity", "line"))
+    size, line = (in_units(entries[f"{level}.{name}"].text) for name in ("capacity", "line"))
     lines = max(1, round(size / line))
     return str(next(ways for ways in range(int(value.split()[1]), 0, -1) if lines % ways == 0))
-
-
-def _count_bytes(text: str) -> float:
-    number, _, unit = text.partition(" ")
-    return float(number) * float(parse_unit(unit).size)
 
 
 # -- writing ---------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from aspenpy.shell.failure import CommandError, refuse_unwritable
 from aspenpy.shell.models import check_files
 from aspenpy.shell.option import Arguments, Examples, choice, command, flag, option, repeatable_option
 from aspenpy.shell.options import OUTPUT, OUTSIDE, formats
-from aspenpy.shell.output import deliver, emit, report_written
+from aspenpy.shell.output import deliver, emit, report, report_written
 from aspenpy.shell.progress import report_activity
 from aspenpy.shell.study_options import REPLACE, STRICT
 
@@ -182,6 +182,7 @@ def _write_new(arguments: Arguments) -> int:
             raise CommandError("`aspenpy machine new --from` takes one data sheet, which says its kind")
         reader, to = Reader(allow_outside=arguments.allow_outside), os.path.realpath(path)
         sheet = read_sheet(reader.read(arguments.files[0]), name, reader, os.path.dirname(to))
+        report(sheet.warnings)
         text = format_text(Source(write_machine(sheet, name), str(path), to), reader)
     elif arguments.compare is not None:
         raise CommandError("--compare belongs to `aspenpy machine probe`")
