@@ -283,7 +283,7 @@ def test_a_code_name_is_a_core_and_has_neighbours(run: Runner, models: Path) -> 
     words = "  // assumed: as Intel Xeon Platinum 8592+ of the library\n"
     assert f"property latency [5/xeon_clock]{words}" in written
     assert f"property latency [16/xeon_clock]{words}" in written
-    assert f"property attained_bandwidth [0.77*80 GB/s*(bandwidth/(80 GB/s))]{words}" in written
+    assert "property attained_bandwidth [0.77*80 GB/s*(bandwidth/(80 GB/s))]" in written
 
 
 def test_a_processor_like_one_of_the_library(run: Runner, models: Path) -> None:
