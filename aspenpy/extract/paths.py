@@ -98,6 +98,11 @@ class PassWeights:
         return min(around or regions, key=lambda region: (region[1] - region[0], region[2]))[2]
 
 
+def _source_name(compiled: str) -> str:
+    """The name of a function in its source: copies of a compiler end in `.constprop.0` and the like."""
+    return compiled.split(".")[0]
+
+
 class FollowedCode(Record):
     """Compiled functions by their names, and those that are not followed."""
 
@@ -123,13 +128,14 @@ class PathWalk:
     def run(self, loop: NaturalLoop, laps: int) -> list[Instruction]:
         """The instructions of so many laps of a loop."""
         for _ in range(laps):
-            self._walk(loop, 0)
+            self._walk(loop, (loop.function.name,))
             if self.is_cut:
                 break
         return self.found
 
-    def _walk(self, loop: NaturalLoop, depth: int) -> None:
-        """Blocks of a lap, from its begin until it comes again, or the way leads out."""
+    def _walk(self, loop: NaturalLoop, callers: tuple[str, ...]) -> None:
+        """Blocks of a lap, from its begin until it comes again, or the way leads out. `callers` are the functions that
+        the walk is in."""
         inside = {inner.header: inner for inner in loop.inner}
         blocks = loop.function.blocks
         number, left = loop.header, set(inside)
@@ -140,24 +146,27 @@ class PathWalk:
                 times = int(mean) + (self.random.random() < mean - int(mean))
                 for _ in range(times):
                     if len(self.found) <= LONGEST:
-                        self._walk(inner, depth)
+                        self._walk(inner, callers)
                 left.discard(number)
                 exits = [after for block in sorted(inner.blocks) for after in blocks[block].successors]
                 following = [after for after in exits if after in loop.blocks and after not in inner.blocks]
             else:
-                self._take(loop.function, number, depth)
+                self._take(loop.function, number, callers)
                 following = [after for after in blocks[number].successors if after in loop.blocks]
             number = self._choose(loop, number, list(dict.fromkeys(following)), left)
             if number in (loop.header, -1) or len(self.found) > LONGEST:
                 return
 
-    def _take(self, function: CompiledFunction, number: int, depth: int) -> None:
+    def _take(self, function: CompiledFunction, number: int, callers: tuple[str, ...]) -> None:
+        """The instructions of a block and of what it calls. A function that calls itself is not followed into itself:
+        its runs are all counted, each with its own passes."""
         for one in function.blocks[number].instructions:
             name = one.operands[0].split("@")[0] if (one.is_call or one.is_jump) and one.operands else ""
             called = self.code.functions.get(name)
-            if called is not None and depth < DEEPEST_CALL and name.split(".")[0] not in self.code.apart:
+            apart = {*self.code.apart, *map(_source_name, callers)}
+            if called is not None and len(callers) <= DEEPEST_CALL and _source_name(name) not in apart:
                 whole = frozenset(range(len(called.blocks)))
-                self._walk(NaturalLoop(called, 0, whole, find_loops(called)), depth + 1)
+                self._walk(NaturalLoop(called, 0, whole, find_loops(called)), (*callers, name))
             elif not one.is_call and not one.mnemonic.startswith("ret"):
                 self.found.append(one)
 

@@ -194,3 +194,27 @@ def test_loops_that_are_written_out_in_vectors_are_no_slower(tmp_path: Path) -> 
         (tmp_path / "model.aspen").write_text(found.text)
         totals.append(float(aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "chain")) / 298**2)
     assert 0 < totals[1] < 1.2 * totals[0] < 1.2 * 40
+
+
+RECURSION = """#include <stdlib.h>
+void walk(const int *child, int at, double *sum) {
+  *sum = *sum{products};
+  for (int q = 0; q < 4; q++)
+    if (child[4 * at + q] >= 0) walk(child, child[4 * at + q], sum);
+}
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), *child = malloc(4 * n * sizeof(int));
+  double sum = 1;
+  for (int i = 0; i < 4 * n; i++) child[i] = i + 1 < n ? i + 1 : -1;
+  walk(child, 0, &sum);
+  return sum == 2;
+}
+"""
+
+
+def test_the_runs_of_a_function_that_calls_itself_count_once(tmp_path: Path) -> None:
+    """40 products in each run are the function's own, 120 cycles and more: they are no part of the loop's passes."""
+    (tmp_path / "walk.c").write_text(RECURSION.replace("{products}", " * 1.0000001" * 40))
+    text = extract([tmp_path / "walk.c"], level="o2", run=ProgramRun("./a.out 5000"), recipe=Recipe()).text
+    ((times, part),) = re.findall(r"chain \[(?:(\d+)\*)?walk_q_passes(?:/(\d+))?\] as window", text)
+    assert float(times or 1) / float(part or 1) < 10, text  # with the products of one call in four it were 23 and more
