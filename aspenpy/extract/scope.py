@@ -381,6 +381,8 @@ class Names:
         """The parameter for an unknown that stays the same."""
         if symbol not in self.parameters and (known := self.members.get(origin or ("", symbol))) is not None:
             self.parameters[symbol] = known
+            if origin is not None and origin[0] == "argument":  # of another function, taken to be the same number
+                self._name_another_user(known, meaning.rpartition(" of ")[2])
         if symbol not in self.parameters:
             wanted = text.replace("->", "_").replace(".", "_")
             default = self.inputs.get(symbol)
@@ -393,6 +395,15 @@ class Names:
             if origin is not None:
                 self.members[origin] = self.parameters[symbol]
         return self.parameters[symbol]
+
+    def _name_another_user(self, parameter: Value, function: str) -> None:
+        """Says that a parameter is the argument of one more function; of the third on, of others."""
+        (symbol,) = symbols(parameter)
+        hole = self.holes[symbol]
+        before = hole.meaning.text
+        if not before.endswith(" and others"):
+            another = "others" if " and of " in before else f"of {function}"
+            self.holes[symbol] = hole.replace(meaning=hole.meaning.replace(text=f"{before} and {another}"))
 
     def add_uncounted(self, function: str, span: Span | None) -> Value:
         """A parameter for the operations of a function whose formulas became too long."""

@@ -64,6 +64,20 @@ def test_members_that_a_called_function_exchanges(tmp_path: Path) -> None:
     assert "loads [n] of size [8] from u as stream" in text
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ("f", "argument `n` of f"),
+        ("fg", "argument `n` of f and of g"),
+        ("fghk", "argument `n` of f and of g and others"),
+    ],
+)
+def test_an_argument_of_several_functions_names_them(tmp_path: Path, names: str, told: str) -> None:
+    loop = "void {}(int n, double *x) {{ for (int i = 0; i < n; i++) x[i] += 1; }}\n"
+    text = text_of(tmp_path, "".join(map(loop.format, names)))
+    assert re.findall(r"param (\w+) = .*// unknown: (.*?) \(", text) == [("n", f"argument {told}")]
+
+
 def test_members_that_functions_exchange_in_the_loop_of_another(tmp_path: Path) -> None:
     text = text_of(
         tmp_path, SWEEP + STACK + "double r = 0; while (r < 1) { sweep(&g, passes); r = norm(&g); } return r; }"
