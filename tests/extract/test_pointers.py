@@ -75,7 +75,7 @@ def test_members_that_a_called_function_exchanges(tmp_path: Path) -> None:
 def test_an_argument_of_several_functions_names_them(tmp_path: Path, names: str, told: str) -> None:
     loop = "void {}(int n, double *x) {{ for (int i = 0; i < n; i++) x[i] += 1; }}\n"
     text = text_of(tmp_path, "".join(map(loop.format, names)))
-    assert re.findall(r"param (\w+) = .*// unknown: (.*?) \(", text) == [("n", f"argument {told}")]
+    assert re.findall(r"param (\w+) = .*// unknown: (.*?) \(", text) == [("n", told)]
 
 
 def test_members_that_functions_exchange_in_the_loop_of_another(tmp_path: Path) -> None:

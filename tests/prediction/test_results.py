@@ -71,8 +71,9 @@ def test_every_verb_is_tried() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_result_shows_itself(verb: str) -> None:
-    if verb == "sweep":
-        pytest.importorskip("xarray")
+    for takes, extra in (("sweep", "xarray"), ("extract_application", "clang.cindex")):
+        if verb == takes:
+            pytest.importorskip(extra)
     result = VERBS[verb](aspenpy.load_application(MODEL), aspenpy.load_machine("simple"))
     assert "<" in result._repr_html_()
     if verb == "sweep":  # an xarray.Dataset
