@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2302,
     "explore": 4392,
     "expr": 6261,
-    "extract": 21693,
+    "extract": 21704,
     "generate": 840,
     "language": 4950,
     "learn": 8056,
