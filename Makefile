@@ -53,10 +53,10 @@ man: $(VENV)/.installed-dev
 	$(BIN)/python docs/commands_page.py
 	$(BIN)/python docs/manual_pages.py
 
-bench: $(VENV)/.installed
+bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.run
 
-validate: $(VENV)/.installed
+validate: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.real.validate
 
 # docs/releasing.md says what comes before, between and after the two.
