@@ -128,7 +128,7 @@ class PathWalk:
     def run(self, loop: NaturalLoop, laps: int) -> list[Instruction]:
         """The instructions of so many laps of a loop."""
         for _ in range(laps):
-            self._walk(loop, (loop.function.name,))
+            self._walk(loop, (_source_name(loop.function.name),))
             if self.is_cut:
                 break
         return self.found
@@ -163,10 +163,10 @@ class PathWalk:
         for one in function.blocks[number].instructions:
             name = one.operands[0].split("@")[0] if (one.is_call or one.is_jump) and one.operands else ""
             called = self.code.functions.get(name)
-            apart = {*self.code.apart, *map(_source_name, callers)}
-            if called is not None and len(callers) <= DEEPEST_CALL and _source_name(name) not in apart:
+            source = _source_name(name)
+            if called is not None and len(callers) <= DEEPEST_CALL and source not in {*self.code.apart, *callers}:
                 whole = frozenset(range(len(called.blocks)))
-                self._walk(NaturalLoop(called, 0, whole, find_loops(called)), (*callers, name))
+                self._walk(NaturalLoop(called, 0, whole, find_loops(called)), (*callers, source))
             elif not one.is_call and not one.mnemonic.startswith("ret"):
                 self.found.append(one)
 

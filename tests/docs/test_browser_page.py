@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 import aspenpy
+from tests.chromium import BROWSER
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the Python package playwright is not installed")
-BROWSER = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine"),
     pytest.mark.skipif(shutil.which("npm") is None, reason="no npm on this machine, which fetches Pyodide"),

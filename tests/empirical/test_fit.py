@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -631,6 +632,19 @@ def test_a_bandwidth_by_hand_from_two_kernels_of_a_profile() -> None:
     assert "`none`" in note.message
 
 
+def refusals_of_bandwidth(text: str, **asked: Any) -> list[str]:
+    """The codes with which a fit of a bandwidth to a file of this text is refused."""
+    with pytest.raises(AspenError) as refused:
+        aspenpy.fit(
+            aspenpy.load_application("stream"),
+            Source(text, "p.csv"),
+            machine=aspenpy.load_machine("simple"),
+            vary=["simple_bandwidth"],
+            **asked,
+        )
+    return codes(refused.value)
+
+
 NVPROF = """\
 ==1== NVPROF is profiling process 1, command: ./stream
 ==1== Profiling result:
@@ -661,15 +675,7 @@ def test_a_file_of_nvprof_is_a_profile_without_being_called_one(tmp_path: Path) 
     ],
 )
 def test_files_of_tools_that_are_no_tables(text: str, asked: dict[str, object], code: str) -> None:
-    with pytest.raises(AspenError) as refused:
-        aspenpy.fit(
-            aspenpy.load_application("stream"),
-            Source(text, "p.csv"),
-            machine=aspenpy.load_machine("simple"),
-            vary=["simple_bandwidth"],
-            **asked,  # type: ignore[arg-type]
-        )
-    assert codes(refused.value) == [code]
+    assert refusals_of_bandwidth(text, **asked) == [code]
 
 
 @pytest.mark.parametrize(("metric", "hint"), [("powr", "`power`"), ("xyz", "runtime, energy, power")])
@@ -697,12 +703,4 @@ def test_own_time_of_a_kernel_leaves_out_what_it_calls() -> None:
     [("kernel,flops\ntriad,3\n", "no-time"), ("kernel,time\nother,3\n", "no-such-kernel")],
 )
 def test_profiles_that_fit_nothing(text: str, code: str) -> None:
-    with pytest.raises(AspenError) as refused:
-        aspenpy.fit(
-            aspenpy.load_application("stream"),
-            Source(text, "p.csv"),
-            machine=aspenpy.load_machine("simple"),
-            vary=["simple_bandwidth"],
-            regions={},
-        )
-    assert codes(refused.value) == [code]
+    assert refusals_of_bandwidth(text, regions={}) == [code]

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,9 @@ import aspenpy
 from aspenpy.answers.case import Case
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.page.what_if import WhatIf
+from tests.chromium import BROWSER
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the Python package playwright is not installed")
-BROWSER = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 
 SCRIPT = "</script><script>window.harmed = 1</script>"

@@ -153,8 +153,9 @@ def run_scale(arguments: Arguments) -> int:
         counts=arguments.rank_counts,
     )
     scaling = scale(ranks=points)
-    if arguments.ranks is None:  # as far as the problem is one that the model describes
-        scaling = scale(ranks=[ranks for ranks in points if scaling.is_within_ranges(ranks)] or points)
+    described = [ranks for ranks in points if scaling.is_within_ranges(ranks)]
+    if arguments.ranks is None and 0 < len(described) < len(points):  # as far as the model describes the problem
+        scaling = scale(ranks=described)
     return deliver(scaling.report(interval=not arguments.no_interval), arguments, lambda: draw_scaling(scaling))
 
 
