@@ -174,7 +174,7 @@ def test_an_a100_at_lower_caps_keeps_its_bandwidth() -> None:
 def test_the_least_energy_is_inside_where_memory_is_bound() -> None:
     cg, machine = aspenpy.load_application("cg"), aspenpy.load_machine("xeon_platinum_8360y")
     found = optimum(aspenpy.predict(cg, machine), "platinum_8360y_clock", 800 * 10**6, 2800 * 10**6)
-    assert 0.9e9 < found.at < 2e9
+    assert 0.9e9 < found.at < 2.5e9
     assert not found.proved
     assert found.value < min(found.value_low, found.value_high)
 
