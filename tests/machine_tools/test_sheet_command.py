@@ -303,3 +303,41 @@ def test_a_peak_in_single_precision_is_compared(run: Runner, models: Path) -> No
         Path("board.toml").write_text(text.replace("RATE", rate))
         outcome = run("machine", "new", "board", "--from", "board.toml", "--replace")
         assert ("are 125.1 Tflop/s, and `peak.sp` is 62.5" in outcome.err) is told
+
+
+def test_an_accelerator_has_neighbours(run: Runner, models: Path) -> None:
+    """Latencies of the library's nearest board with the same cores, and its part of the bandwidth: 1832 of 2039."""
+    text = BOARD.replace("YEAR", "2022").replace("KIND", "hbm2e").replace("lanes = 128", 'lanes = 128\ncore = "Hopper"')
+    Path("board.toml").write_text(text.replace("cores = 188", "cores = 120\nboards = 2"))
+    assert run("machine", "new", "board", "--from", "board.toml").status == 0
+    assert run("machine", "check", "board.aspen", "--strict").status == 0
+    written = Path("board.aspen").read_text()
+    assert "core board_core like nvidia_sm_90 {" in written
+    assert "param board_boards = 2 in 1 .. 2 " in written
+    words = "  // assumed: as NVIDIA H100 PCIe of the library\n"
+    assert f"property attained_bandwidth [0.9*1792 GB/s*(bandwidth/(1792 GB/s))]{words}" in written
+
+
+def test_an_accelerator_like_one_of_the_library(run: Runner, models: Path) -> None:
+    """A bin of the L40S: 269.15 of its 362 Tflop/s are 0.74."""
+    sheet = 'kind = "accelerator"\nname = "Mine"\nlike = "l40s"\ncores = 100\n[tensor]\nbf16 = "250 Tflop/s"\n'
+    Path("mine.toml").write_text(sheet)
+    assert run("machine", "new", "mine", "--from", "mine.toml").status == 0
+    assert run("machine", "check", "mine.aspen", "--strict").status == 0
+    written = Path("mine.aspen").read_text()
+    words = "  // assumed: as NVIDIA L40S of the library\n"
+    assert "core [100] mine_core" in written
+    assert f"property tensor_attained [0.74*250 Tflop/s/(250 Tflop/s)]{words}" in written
+    assert f"property power_cap [350 W]{words}" in written
+    assert "mine_boards" not in written
+
+
+@pytest.mark.parametrize(("nodes", "levels"), [(32, 1), (33, 2), (1024, 2), (1025, 3)])
+def test_a_fat_tree_has_the_levels_that_its_nodes_need(run: Runner, models: Path, nodes: int, levels: int) -> None:
+    """Switches of 64 ports, half of them down: 32 nodes on one, 32 x 32 below two levels."""
+    Path("site.toml").write_text(
+        'kind = "system"\nname = "Site"\nvendor = "Us"\nyear = 2024\nnode = "liquid_cooled_blade"\nports = 1\n'
+        f'processor = "amd_epyc_7763"\nnodes = {nodes}\n'
+    )
+    assert run("machine", "new", "site", "--from", "site.toml").status == 0
+    assert f"property levels [{levels}]  // assumed: as few as join its nodes\n" in Path("site.aspen").read_text()

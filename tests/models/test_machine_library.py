@@ -432,3 +432,11 @@ def test_every_part_is_in_use() -> None:
     }
     included |= {f"memories/{name}.aspen" for name in MEMORIES}  # what `advise` varies
     assert included == {path.relative_to(FOLDER / "parts").as_posix() for path in PARTS}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_products_on_lanes_attain_what_lanes_do(name: str) -> None:
+    """The part of its peak that a unit for products attains is no part of a vector's: each accelerator states both."""
+    for core in aspenpy.load_machine(name).components.values():
+        if core.type == "core" and "simt" in core.properties:
+            assert None not in (core.value("tensor_dp_attained"), core.value("tensor_sp_attained")), core.name

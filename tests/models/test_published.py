@@ -94,6 +94,8 @@ def test_orders_of_machines(found: PublishedComparisons) -> None:
 
 CONTRADICTED = {
     "product dp": {("xeon_max_9480", "grace")},
+    "product fp16": {("max_1550", "h100_pcie")},
+    "product sp": {("rtx_5090", "mi300a")},
     "Linpack": {("eos", "summit"), ("sequoia", "hawk")},
     "HPCG": {
         ("alps", "lumi_g"),

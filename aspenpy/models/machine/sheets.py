@@ -49,7 +49,7 @@ class SheetKind(Record):
     fields: Mapping[str, SheetField]
     rules: tuple[SheetRule, ...]
     families: Mapping[str, str]
-    neighbours: Mapping[str, str]
+    neighbours: Mapping[str, Any]
 
 
 @cache
@@ -61,10 +61,10 @@ def sheet_kind(name: str) -> SheetKind:
     return SheetKind(fields, rules, table.get("families", {}), table.get("neighbours", {}))
 
 
-def family_of(name: str) -> str | None:
-    """The library's family of cores that a code name of processors is of; None where that is not known."""
+def family_of(name: str, kind: str = "processor") -> str | None:
+    """The library's family of cores that a code name is of; None where that is not known."""
     word = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    families = sheet_kind("processor").families.items()
+    families = sheet_kind(kind).families.items()
     return next((family for family, names in families if word == family or word in names.split()), None)
 
 
@@ -131,7 +131,7 @@ def read_sheet(source: Source, machine: str, reader: Reader | None = None, folde
             if kind == "system" and name in PARTS and names_file(value):
                 parts[name] = _read_part(str(value), source, span, reader or Reader(), folder)
                 value = parts[name].socket + "".join(str(value).partition("//")[1:])
-            elif name == "core" and (family := family_of(str(value).partition("//")[0])):
+            elif name == "core" and (family := family_of(str(value).partition("//")[0], kind)):
                 value = family
             own = [name for part in parts.values() for name in (part.socket, *part.interconnects)]
             entries[name] = read_value(find_field(name, fields, span), StatedValue(value, origin, span), machine, own)
@@ -179,8 +179,8 @@ def _library_tables(kind: str) -> Mapping[str, Mapping[str, Any]]:
 
 
 def take_from_neighbours(entries: dict[str, SheetValue], kind: str, machine: str) -> None:
-    """Adds what the library's nearest processors of the same family have, or all that the one of `like` has; the
-    sheets of the library itself are as they are."""
+    """Adds what the library's nearest parts of the same family have, or all that the one of `like` has; the sheets of
+    the library itself are as they are."""
     tables, common = _library_tables(kind), sheet_kind(kind).neighbours
     like = entries.pop("like", None)
     if not common or machine in tables:
@@ -198,10 +198,11 @@ def _take(entries: dict[str, SheetValue], kind: str, name: str, machine: str, ta
     theirs = {key: read_value(fields[key], StatedValue(value, "", span), machine) for key, value, _ in walked}
     words = f"assumed: as {theirs['name'].text} of the library"
     other_memory = "memory.kind" in entries and entries["memory.kind"].text[:3] != theirs["memory.kind"].text[:3]
-    part, whole = common["shares"].split()
-    if part in theirs and part not in entries and whole in entries and not other_memory:
-        share = in_units(theirs[part].text) / in_units(theirs[whole].text)
-        entries[part] = SheetValue(f"{share:.2g}*{entries[whole].text}", words)
+    for part, whole in map(str.split, common["shares"] + common.get("shares_like", []) * takes_all):
+        is_known = part in theirs and whole in theirs and part not in entries and whole in entries
+        if is_known and not (other_memory and part.startswith("memory")):
+            share = in_units(theirs[part].text) / in_units(theirs[whole].text)
+            entries[part] = SheetValue(f"{share:.2g}*{entries[whole].text}", words)
     usual = theirs.keys() - {*common["own"].split()} if takes_all else {*common["same"].split()}
     stated = theirs if takes_all else entries
     for key in usual & theirs.keys() - entries.keys():
@@ -290,8 +291,7 @@ def _complete(entries: Entries, kind: SheetKind, machine: str) -> dict[str, Shee
         if name not in found and rules:
             value = _fill(_put_name(rules[-1].value, machine), found)
             if value is not None:
-                text = _choose_ways(value, name.partition(".")[0], found) if value.startswith("ways ") else value
-                found[name] = SheetValue(text, f"assumed: {rules[-1].reason}")
+                found[name] = SheetValue(_compute(value, name, found), f"assumed: {rules[-1].reason}")
     return found
 
 
@@ -303,6 +303,22 @@ def _holds(condition: str, entries: Entries) -> bool:
     if not condition or name not in entries:
         return not condition
     return entries[name].text == start[1:] if start.startswith("=") else entries[name].text.startswith(start)
+
+
+def _compute(value: str, name: str, entries: Entries) -> str:
+    """What a rule gives: a value, or ways of a cache or levels of a fat tree that fit it."""
+    if value == "levels":
+        return _count_levels(entries)
+    return _choose_ways(value, name.partition(".")[0], entries) if value.startswith("ways ") else value
+
+
+def _count_levels(entries: Entries) -> str:
+    """The fewest levels of a fat tree that joins the nodes: `taper` x `arity` of them on a switch of the lowest."""
+    nodes, arity, taper = (float(entries[name].text) for name in ("nodes_most", "network.arity", "network.taper"))
+    levels = 1
+    while arity > 1 and taper * arity**levels < nodes:
+        levels += 1
+    return str(levels)
 
 
 def _choose_ways(value: str, level: str, entries: Entries) -> str:
