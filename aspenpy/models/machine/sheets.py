@@ -306,7 +306,7 @@ def _holds(condition: str, entries: Entries) -> bool:
 
 
 def _compute(value: str, name: str, entries: Entries) -> str:
-    """What a rule gives: a value, or ways of a cache or levels of a fat tree that fit it."""
+    """The value that a rule gives; ways of a cache and levels of a fat tree are those that fit the entries."""
     if value == "levels":
         return _count_levels(entries)
     return _choose_ways(value, name.partition(".")[0], entries) if value.startswith("ways ") else value
