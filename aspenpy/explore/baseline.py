@@ -12,7 +12,7 @@ from typing import Any
 from aspenpy.answers.case import Case
 from aspenpy.explore.snapshot import Snapshot, read_snapshot, take_snapshot
 from aspenpy.extract.extraction import extract
-from aspenpy.extract.records import CPP, C
+from aspenpy.extract.records import CPP, FORTRAN, C
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.opening import read_text_file
 from aspenpy.models.application.model import Application
@@ -24,10 +24,11 @@ _POSITION = re.compile(r"^\s*// (\S+:\d+):")
 
 
 class Origin(Record):
-    """The subject of a snapshot: an application, or a program of which a model is made, and machines. Each is a name of
-    the library, or a file as seen from the folder of the baseline; `set` gives values of parameters."""
+    """The subject of a snapshot: an application, or a program of which a model is made, of one file or several, and
+    machines. Each is a name of the library, or a file as seen from the folder of the baseline; `set` gives values of
+    parameters."""
 
-    model: str
+    model: str | Sequence[str]
     machines: tuple[str, ...]
     kernel: str | None
     set: Mapping[str, Any]
@@ -40,7 +41,8 @@ class Origin(Record):
     ) -> Snapshot:
         """The snapshot as it is now. `choose_kernel` names the kernel to evaluate where none, or one, is stated; `tell`
         takes what the source of a program leaves open."""
-        application, positions, open_questions = load_program(_locate(self.model, folder))
+        names = [self.model] if isinstance(self.model, str) else self.model
+        application, positions, open_questions = load_program([_locate(name, folder) for name in names])
         if tell is not None:
             tell(open_questions)
         kernel = choose_kernel(application, self.kernel)
@@ -73,18 +75,22 @@ def read_baseline(path: str) -> Baseline:
 
 
 def is_program(name: str) -> bool:
-    """Whether a file of this name is a program in C or C++, of which a model is made."""
-    return os.path.splitext(name)[1] in C | CPP
+    """Whether a model is made of this: a file of C, C++, Fortran, CUDA or HIP, a folder, or compile_commands.json."""
+    return os.path.splitext(name)[1] in _SOURCES or os.path.basename(name) == COMMANDS or os.path.isdir(name)
 
 
-def load_program(name: str) -> tuple[Application, dict[int, str], Sequence[Diagnostic]]:
-    """An application; and of a program in C or C++ the positions in its source, by the lines of its model, and what its
-    source leaves open."""
-    if not is_program(name):
-        return load_application(name), {}, ()
-    extraction = extract(name, level="o2")
+COMMANDS = "compile_commands.json"
+_SOURCES = C | CPP | FORTRAN | {".cu", ".hip"}
+
+
+def load_program(names: Sequence[str]) -> tuple[Application, dict[int, str], Sequence[Diagnostic]]:
+    """An application; and of a program the positions in its source, by the lines of its model, and what its source
+    leaves open. A program may be of several files."""
+    if len(names) == 1 and not is_program(names[0]):
+        return load_application(names[0]), {}, ()
+    extraction = extract(names, level="o2")
     text = extraction.text
-    application = parse(text, name)
+    application = parse(text, names[0])
     assert isinstance(application, Application)
     positions, position = {}, ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -97,4 +103,4 @@ def load_program(name: str) -> tuple[Application, dict[int, str], Sequence[Diagn
 
 def _locate(name: str, folder: Path) -> str:
     """The path of a file in a folder; a name of the library as it is."""
-    return str(folder / name) if (folder / name).is_file() else name
+    return str(folder / name) if (folder / name).exists() else name

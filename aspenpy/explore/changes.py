@@ -21,7 +21,8 @@ RUNTIME, ENERGY = "runtime", "energy"
 
 class Change(Record):
     """A number that changed: `quantity` of a kernel (empty: of the whole run), on a machine (empty: a count). `before`
-    and `after` are in `unit`; `limit` is the growth that is allowed; `line` and `reason` say where it is from."""
+    and `after` are in `unit`; `limit` is the growth that is allowed; `line` and `reason` say where it is from, and
+    `data` whose count it is."""
 
     quantity: str
     kernel: str
@@ -32,6 +33,7 @@ class Change(Record):
     limit: float
     line: str
     reason: str
+    data: str = ""
 
     @property
     def growth(self) -> float:
@@ -97,20 +99,23 @@ def _changed_counts(before: Snapshot, after: Snapshot, limits: Mapping[str, floa
             line = (second or first or _NOTHING).line
             limit = limits.get(resource, limits[""])
             unit = unit_of_resource(resource)
-            yield Change(
-                resource, kernel, "", *amounts, unit=unit, limit=limit, line=line, reason=_reason(first, second)
-            )
+            reason, data = _reason(first, second), _name_count(second or first or _NOTHING)
+            yield Change(resource, kernel, "", *amounts, unit=unit, limit=limit, line=line, reason=reason, data=data)
 
 
 _NOTHING = Need("", "", "", "", 0.0, 0.0, "")
 
 
+def _name_count(need: Need) -> str:
+    """`loads of `col` (shared)`."""
+    what = f"{need.resource} of `{need.data}`" if need.data else need.resource
+    return f"{what} ({need.traits})" if need.traits else what
+
+
 def _reason(first: Need | None, second: Need | None) -> str:
     """The reason of a changed count in words: elements became larger, or more, or are new or gone."""
     need = second or first or _NOTHING
-    what = f"{need.resource} of `{need.data}`" if need.data else need.resource
-    if need.traits:
-        what += f" ({need.traits})"
+    what = _name_count(need)
     unit = unit_of_resource(need.resource)
     if first is None or second is None:
         return f"{what} {'are new' if first is None else 'are gone'}, {format_amount(Amount(need.amount, unit))}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from math import isinf
 
 from aspenpy.explore.changes import Change, VersionChanges
 from aspenpy.report.junit import CaseVerdict, VerdictSuite, write_suites
@@ -42,7 +43,10 @@ def heading(changes: VersionChanges) -> str:
     name = changes.after.application
     if not changes.found:
         return f"{name}: nothing changed"
-    beyond = f", {len(changes.failed)} beyond their limits" if changes.failed else ", none beyond its limit"
+    failed = len(changes.failed)
+    beyond = f", {failed} beyond {'its limit' if failed == 1 else 'their limits'}" if failed else ", none beyond its limit"
+    if all(isinf(item.limit) for item in changes.found):
+        beyond = ""
     return f"{name}: {count_of(len(changes.found), 'number')} changed{beyond}"
 
 
@@ -83,9 +87,10 @@ def _make_verdict(item: Change) -> CaseVerdict:
 
 
 def _name_of_case(item: Change) -> str:
-    """`runtime of spmv on epyc_9654`."""
-    where = item.machine and f" on {item.machine}"
-    return f"{item.quantity} of {item.kernel or 'the run'}{where}" + ("" if item.machine else f": {item.reason}")
+    """`runtime of spmv on epyc_9654`, ``loads of `col` in spmv``."""
+    if item.machine:
+        return f"{item.quantity} of {item.kernel or 'the run'} on {item.machine}"
+    return f"{item.data} in {item.kernel}"
 
 
 def write_sarif(gates: Sequence[VersionChanges]) -> str:

@@ -267,3 +267,33 @@ def test_diff_says_how_two_programs_differ(repository: Path, capsys: pytest.Capt
 def test_diff_of_machines_is_property_by_property(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "epyc_7742", "epyc_9654"]) == 0
     assert "epyc_7742" in capsys.readouterr().out
+
+
+def test_a_program_of_several_files(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Files by commas, or their folder: a change in one of them is told by its file."""
+    declared = SPMV.partition("{")[0].strip()
+    (repository / "main.c").write_text(
+        f"{declared};\nvoid steps(int n, const int *col, const double *val, double *x, double *y) "
+        "{\n  for (int t = 0; t < 10; t++) spmv(n, col, val, x, y);\n}\n"
+    )
+    (repository / "spmv.gate.json").unlink()
+    for begun in ("main.c,spmv.c", "."):
+        case = ["--machine", "epyc_9654", "--set", "n=100000"]
+        assert main(["gate", "steps.gate.json", "--begin", begun, *case]) == 0
+        (repository / "spmv.c").write_text(WIDER)
+        (repository / "main.c").write_text((repository / "main.c").read_text().replace("const int", "const long"))
+        assert main(["gate", "--report", "r.xml"]) == 1
+        assert "spmv.c:2  loads of `col` (nest) have 8 B each, 4 before" in capsys.readouterr().out
+        (repository / "spmv.c").write_text(SPMV)
+        (repository / "main.c").write_text((repository / "main.c").read_text().replace("const long", "const int"))
+        assert main(["gate"]) == 0
+    names = {case.get("name") for case in ElementTree.parse("r.xml").iter("testcase")}
+    assert names >= {"loads of `col` (nest) in spmv", "runtime of spmv on epyc_9654", "energy of the run on epyc_9654"}
+    assert main(["gate", "two.gate.json", "--begin", "comd,spmv.c", "--machine", "simple"]) == 2
+    assert "--begin takes one application, or the files of one program" in capsys.readouterr().err
+
+
+def test_versions_that_differ_have_no_limits(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repository / "wider.c").write_text(WIDER)
+    assert main(["diff", "spmv.c", "wider.c"]) == 0
+    assert capsys.readouterr().out.startswith("wider: 1 number changed\n")

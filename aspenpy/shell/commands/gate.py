@@ -26,7 +26,12 @@ SUFFIX = ".gate.json"
 """The end of a baseline's name."""
 
 _OPTIONS = (
-    option("--begin", "MODEL", "write the FILE, of this application: a file of Aspen, C or C++, or a name"),
+    repeatable_option(
+        "--begin",
+        "MODEL",
+        "write the FILE, of this application: a file of Aspen or a name, or files of C, C++, Fortran or CUDA by commas, "
+        "a folder of them or compile_commands.json; may be repeated",
+    ),
     machines(required=False, why="; with --begin"),
     KERNEL,
     SET,
@@ -127,8 +132,12 @@ def _begin(arguments: Arguments) -> int:
     names = machine_names(arguments.machines)
     if not names:
         raise CommandError("--begin needs a --machine, or several by commas, on which it is predicted")
+    models = [name for text in arguments.begin for name in text.split(",") if name]
+    if len(models) != 1 and not all(map(is_program, models)):
+        raise CommandError("--begin takes one application, or the files of one program")
+    begun = [_name_from(path.parent, name) for name in models]
     origin = Origin(
-        model=_name_from(path.parent, arguments.begin),
+        model=begun[0] if len(begun) == 1 else begun,
         machines=tuple(_name_from(path.parent, name) for name in names),
         kernel=arguments.kernel,
         set=settings_of(arguments),
@@ -154,7 +163,7 @@ def _write(path: Path, baseline: Baseline) -> None:
     "compare",
     "Say how two versions of an application, a program or a machine differ",
     options=(
-        option("first", "A", "an application, a program in C or C++, or a machine: a file or a name"),
+        option("first", "A", "an application, a program's source or folder, or a machine: a file or a name"),
         option("second", "B", "its other version"),
         machines(required=False, why=", for versions of an application: also their times and energies there"),
         KERNEL,
@@ -194,4 +203,4 @@ def diff_programs(names: tuple[str, str], on: list[str], arguments: Arguments) -
     """The changes from one version to the other on the machines."""
     origins = (Origin(name, tuple(on), arguments.kernel, settings_of(arguments)) for name in names)
     before, after = (origin.take_snapshot(Path(), only_entry) for origin in origins)
-    return compare_snapshots(before, after)
+    return compare_snapshots(before, after, {"": inf})
