@@ -44,7 +44,7 @@ def heading(changes: VersionChanges) -> str:
     if not changes.found:
         return f"{name}: nothing changed"
     failed = len(changes.failed)
-    beyond = f", {failed} beyond {'its limit' if failed == 1 else 'their limits'}" if failed else ", none beyond its limit"
+    beyond = f", {failed or 'none'} beyond {'their limits' if failed > 1 else 'its limit'}"
     if all(isinf(item.limit) for item in changes.found):
         beyond = ""
     return f"{name}: {count_of(len(changes.found), 'number')} changed{beyond}"

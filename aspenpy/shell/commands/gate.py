@@ -29,8 +29,8 @@ _OPTIONS = (
     repeatable_option(
         "--begin",
         "MODEL",
-        "write the FILE, of this application: a file of Aspen or a name, or files of C, C++, Fortran or CUDA by commas, "
-        "a folder of them or compile_commands.json; may be repeated",
+        "write the FILE, of this application: a file of Aspen or a name, or files of C, C++, Fortran or CUDA by "
+        "commas, a folder of them or compile_commands.json; may be repeated",
     ),
     machines(required=False, why="; with --begin"),
     KERNEL,
