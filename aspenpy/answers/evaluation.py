@@ -374,8 +374,8 @@ class Evaluation(Result):
         return to_latex(self.formula(metric, free))
 
 
-ENERGY_UNITS = {"energy": "J", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}
-"""The metrics of energy, with units. A resource of such a name hides one."""
+ENERGY_UNITS = {"energy": "J", "capped_runtime": "s", "power": "W", "edp": "J*s", "ed2p": "J*s^2"}
+"""The metrics of energy and of the runtime under its power cap, with units. A resource of such a name hides one."""
 
 
 def amount_of(amounts: Mapping[str, Expr], resource: str) -> Expr:

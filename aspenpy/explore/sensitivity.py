@@ -14,7 +14,7 @@ from aspenpy.answers.metrics import find_metric
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.engine.arrays import Floats
 from aspenpy.explore.elasticity import Elasticities, elasticities
-from aspenpy.explore.space import Quantity, Skipped, Space, Varied, make_space
+from aspenpy.explore.space import Quantity, Skipped, Space, Varied, fewer_note, make_space, most_affordable
 from aspenpy.explore.variable import Variable, declared_variables
 from aspenpy.explore.variance import Morris, Sobol, morris, sobol
 from aspenpy.language.diagnostics import fail, require_known
@@ -25,6 +25,8 @@ from aspenpy.tables.result import Result
 
 STEPS = 101  # values of a range that are tried
 GRID = 33  # values of each parameter of a pair that are tried
+FINENESS = ((STEPS, GRID), (51, 17), (25, 9), (13, 5))
+"""Both, the most first, as far as the operations of a command allow: about every second value of those before."""
 
 
 class Effect(Record):
@@ -56,6 +58,7 @@ class Effects(Record, Result):
     pairs: tuple[Effect, ...]
     skipped: Skipped | None = None
     subject: str = ""
+    note: str = ""
 
 
 class Box(Record):
@@ -72,12 +75,17 @@ def boxes(
 ) -> list[Box]:
     """Effects of every variable alone, at no more than `steps` values, and of every pair, at `grid` values of each, by
     a function of points (see `Space.evaluator`) that is asked once."""
-    singles = range(len(space.variables))
-    chosen = [*((place,) for place in singles), *(combinations(singles, 2) if pairs else ())]
-    points = [_points_of_box(space, one, steps if len(one) == 1 else grid) for one in chosen]
+    chosen, points = _points_of_boxes(space, pairs, steps, grid)
     values = evaluate(numpy.concatenate(points))
     ends = numpy.cumsum([len(some) for some in points])[:-1]
     return [Box(*each) for each in zip(chosen, points, numpy.split(values, ends, axis=1), strict=True)]
+
+
+def _points_of_boxes(space: Space, pairs: bool, steps: int, grid: int) -> tuple[list[tuple[int, ...]], list[Floats]]:
+    """The variables of each box, and its points."""
+    singles = range(len(space.variables))
+    chosen = [*((place,) for place in singles), *(combinations(singles, 2) if pairs else ())]
+    return chosen, [_points_of_box(space, one, steps if len(one) == 1 else grid) for one in chosen]
 
 
 def effects(space: Space, *, metric_name: str = "runtime", pairs: bool = True) -> Effects:
@@ -88,8 +96,14 @@ def effects(space: Space, *, metric_name: str = "runtime", pairs: bool = True) -
     """
     quantity = find_metric(metric_name).expr
     base = float(space.evaluator([quantity])(space.base[None, :])[0, 0])
-    tried = boxes(space, space.evaluator([quantity], missing=True), pairs=pairs)
-    return effects_in(space, quantity, metric_name, base, [(box, 0) for box in tried])
+    evaluate = space.evaluator([quantity], missing=True)
+    finest = most_affordable(
+        FINENESS, evaluate, lambda size: numpy.concatenate(_points_of_boxes(space, pairs, *size)[1])
+    )
+    steps, grid = finest
+    tried = boxes(space, evaluate, pairs=pairs, steps=steps, grid=grid)
+    found = effects_in(space, quantity, metric_name, base, [(box, 0) for box in tried])
+    return found if grid == GRID else found.replace(note=fewer_note(f"{grid} values of each of two parameters", GRID))
 
 
 def effects_in(

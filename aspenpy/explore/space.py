@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product
+from typing import TypeVar
 
 import numpy
 
+from aspenpy.allowance import allowance, separate_allowance
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.engine.arrays import Floats
@@ -24,8 +26,29 @@ from aspenpy.record import Record
 from aspenpy.sweeps.declarations import parameter_dimension
 from aspenpy.sweeps.points import Formulas
 
+SURE = 0.7  # of what a study may take by its first points, from which the others differ
 POINTS_TRIED = 256  # at once, to find one without a value
 Quantity = Callable[[Prediction], Expr]  # of a prediction, in the symbols of its models
+
+
+Size = TypeVar("Size")
+Evaluator = Callable[[Floats], Floats]  # of points, a row each; a row of values for each quantity
+
+
+def most_affordable(sizes: Sequence[Size], evaluate: Evaluator, points_of: Callable[[Size], Floats]) -> Size:
+    """The largest of some sizes of a study, the largest first, for whose points the operations of the command will do:
+    the points of the last, the smallest, tell what one takes."""
+    points = points_of(sizes[-1])
+    with separate_allowance() as tried:
+        evaluate(points)
+    allowance().spend(tried.spent)
+    most = SURE * len(points) * allowance().left / tried.spent if tried.spent else numpy.inf
+    return next((size for size in sizes if len(points_of(size)) <= most), sizes[-1])
+
+
+def fewer_note(taken: str, usual: int) -> str:
+    """The sentence of a study that takes less than it usually does."""
+    return f"{taken}, {usual:,} where the work of one command allows it: vary fewer parameters, --vary NAME,..."
 
 
 class Skipped(Record):
@@ -72,7 +95,7 @@ class Space:
         prediction.scope.require_known(exprs, {*here.values()})
         return exprs, [here[name] if name in here else graph.symbol(name, "elsewhere") for name in names]
 
-    def evaluator(self, quantities: Sequence[Quantity], *, missing: bool = False) -> Callable[[Floats], Floats]:
+    def evaluator(self, quantities: Sequence[Quantity], *, missing: bool = False) -> Evaluator:
         """A function of points (a row each) that gives a row for each quantity. Raises AspenError where there is no
         value, or with `missing` has nan there."""
         compiled = []

@@ -16,7 +16,7 @@ import numpy
 from aspenpy.answers.metrics import find_metric
 from aspenpy.answers.scope import DEFAULT_SEED
 from aspenpy.engine.arrays import Floats
-from aspenpy.explore.space import Skipped, Space
+from aspenpy.explore.space import Evaluator, Skipped, Space, fewer_note, most_affordable
 from aspenpy.expr.draws import generator_seed
 from aspenpy.language.diagnostics import fail
 from aspenpy.record import Record
@@ -28,6 +28,7 @@ MOST_RUNS = 10**8
 
 CONFIDENCE = 0.95
 
+FEWEST_SAMPLES = 8  # where the command cannot afford those that are taken else
 FEWEST = 2  # samples, or trajectories, all of whose runs have a value
 
 
@@ -59,10 +60,11 @@ class Sobol(Record, Result):
     runs: int
     mean: float
     variance: float
-    indices: tuple[Index, ...]
-    interactions: tuple[Interaction, ...]
+    indices: tuple[Index, ...] = ()
+    interactions: tuple[Interaction, ...] = ()
     skipped: Skipped | None = None
     subject: str = ""
+    note: str = ""
 
     @property
     def leaders(self) -> tuple[str, ...]:
@@ -121,22 +123,33 @@ def sobol(
     """Variance-based indices with Saltelli's sampling (2002), each variable evenly distributed over its values.
 
     Runs `samples * (d + 2)` models for d variables, `samples * (2*d + 2)` with `pairs`; 1024 samples unless told, or
-    512 of more than 14 variables. Raises AspenError.
+    512 of more than 14 variables, or as few as the command can afford. Raises AspenError.
     """
-    if samples is None:
-        samples = SAMPLES if len(space.variables) <= FEW_VARIABLES else SAMPLES // 2
-    _refuse(samples, space, 2 * len(space.variables) + 2)
-    if samples & (samples - 1):
-        message = f"{samples:,} is not a power of two, which Sobol's sequence needs to be uniform"
-        fail("bad-samples", message, hint=f"take {1 << samples.bit_length():,}")
+    wanted = samples
+    if wanted is None:
+        wanted = SAMPLES if len(space.variables) <= FEW_VARIABLES else SAMPLES // 2
+    _refuse(wanted, space, 2 * len(space.variables) + 2)
+    if wanted & (wanted - 1):
+        message = f"{wanted:,} is not a power of two, which Sobol's sequence needs to be uniform"
+        fail("bad-samples", message, hint=f"take {1 << wanted.bit_length():,}")
     from SALib.analyze import sobol as analysis
     from SALib.sample import sobol as sampling
 
     problem = _salib_problem(space)
-    places = sampling.sample(problem, samples, calc_second_order=pairs, seed=generator_seed(seed))
-    results, _, skipped = _evaluate_places(space, places, metric_name, len(space.variables) * (2 if pairs else 1) + 2)
+
+    def places_of(count: int) -> Floats:
+        return numpy.asarray(sampling.sample(problem, count, calc_second_order=pairs, seed=generator_seed(seed)))
+
+    evaluate = space.evaluator([find_metric(metric_name).expr], missing=True)
+    if samples is None:
+        halves = [wanted >> step for step in range(wanted.bit_length()) if wanted >> step >= FEWEST_SAMPLES]
+        samples = most_affordable(halves, evaluate, lambda count: _points_at(space, places_of(count)))
+    places = places_of(samples)
+    together = len(space.variables) * (2 if pairs else 1) + 2
+    results, _, skipped = _evaluate_places(space, evaluate, places, metric_name, together)
     mean, variance = float(results.mean()), float(results.var())
-    found = Sobol(metric_name, len(results), mean, variance=variance, indices=(), interactions=(), skipped=skipped)
+    note = "" if samples == wanted else fewer_note(f"{samples:,} samples", wanted)
+    found = Sobol(metric_name, len(results), mean, variance=variance, skipped=skipped, note=note)
     if variance <= (1e-12 * mean) ** 2:
         nothing = (0.0, 0.0, 0.0, 0.0)  # there is no variance to share
         flat = tuple(Index(item.name, space.unit(item), *nothing) for item in space.variables)
@@ -170,7 +183,8 @@ def morris(space: Space, *, metric_name: str = "runtime", samples: int = 100, se
 
     problem = _salib_problem(space)
     places = sampling.sample(problem, samples, num_levels=LEVELS, seed=generator_seed(seed))
-    results, kept, skipped = _evaluate_places(space, places, metric_name, len(space.variables) + 1)
+    evaluate = space.evaluator([find_metric(metric_name).expr], missing=True)
+    results, kept, skipped = _evaluate_places(space, evaluate, places, metric_name, len(space.variables) + 1)
     places = places[kept]
     options = {"num_levels": LEVELS, "conf_level": CONFIDENCE, "seed": generator_seed(seed)}
     effects = analysis.analyze(problem, places, results, **options)
@@ -195,15 +209,19 @@ def _salib_problem(space: Space) -> dict[str, Any]:
     return {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
 
 
+def _points_at(space: Space, places: Floats) -> Floats:
+    """The points of a space at places in the unit cube."""
+    return numpy.column_stack([item.at(places[:, index]) for index, item in enumerate(space.variables)])
+
+
 def _evaluate_places(
-    space: Space, places: Floats, metric_name: str, together: int
+    space: Space, evaluate: Evaluator, places: Floats, metric_name: str, together: int
 ) -> tuple[Floats, Any, Skipped | None]:
     """The metric at the places that are kept, and which these are: each `together` of them are compared with each
     other, so that all are left out where one has no value."""
-    columns = [item.at(places[:, index]) for index, item in enumerate(space.variables)]
-    points, quantity = numpy.column_stack(columns), find_metric(metric_name).expr
-    values: Floats = space.evaluator([quantity], missing=True)(points)[0]
-    skipped = space.skipped(quantity, points, values)
+    points = _points_at(space, places)
+    values: Floats = evaluate(points)[0]
+    skipped = space.skipped(find_metric(metric_name).expr, points, values)
     whole = ~numpy.isnan(values).reshape(-1, together).any(axis=1)
     if skipped is not None and whole.sum() < FEWEST:
         message = f"{skipped.count:,} of {skipped.total:,} runs have no value, so that nothing can be compared"

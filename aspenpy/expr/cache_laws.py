@@ -6,6 +6,7 @@ import math
 from functools import lru_cache
 from typing import Any
 
+from aspenpy.allowance import INTERPRETED, allowance
 from aspenpy.expr.arithmetic import DomainError, Number, format_number, normalise_number, to_float
 
 MOST_WAYS = 1_000_000  # limit of the associativity: `lru_hits` adds one term for each way
@@ -274,6 +275,10 @@ def numpy_greatest_divisor(numpy: Any, first: Any, second: Any) -> Any:
     return numpy.where(fine, numpy.gcd(*whole).astype(float), numpy.nan)
 
 
+OF_A_LAW = 16
+"""Interpreted operations of a law at a point, beside those of windows that are counted line by line."""
+
+
 def apply_by_point(rule: Any) -> Any:
     """A scalar rule applied to each distinct point; NaN where it raises. Points are told apart by column: sorting whole
     rows takes ten times as long."""
@@ -292,6 +297,7 @@ def apply_by_point(rule: Any) -> Any:
         _, first, where = numpy.unique(number.ravel(), return_index=True, return_inverse=True)
         different = points[first]
         finite = numpy.isfinite(different).all(axis=1).tolist()
+        allowance().noted += INTERPRETED * OF_A_LAW * sum(finite)
         values = [
             _value_or_nan(rule, point) if fine else math.nan
             for fine, point in zip(finite, different.tolist(), strict=True)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from aspenpy.allowance import INTERPRETED, allowance
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.cache_walks import Cache, Loops, Runs, Walk
 
@@ -353,9 +354,14 @@ class Visits(NamedTuple):
         return Visits(self.units[chosen], self.left[chosen], self.found[chosen], outside, self.counts[chosen])
 
 
+OF_A_WALK = 170
+"""Interpreted operations in which the lines of a walk between some two thousand visits are counted."""
+
+
 def _count_lines_between(walk: Walk, visits: Visits, cache: Cache) -> Any:
     """The lines of a walk in the set of each visited line: what follows the first visit, and what is done before the
     second."""
+    allowance().noted += INTERPRETED * OF_A_WALK
     units = visits.units - walk.place // cache.unit
     for stride, trip in zip(walk.outer, visits.outside, strict=True):
         units = units - stride // cache.unit * trip if stride else units

@@ -290,9 +290,11 @@ def _points_between(low: float, high: float, whole: bool) -> list[Any]:
 def report_efficiency(efficiency: Efficiency) -> Report:
     """The sockets side by side, and the most efficient."""
     best, moved = efficiency.best, ALL if efficiency.transfer else DATA
+    waits = ALL if any(item.energy.capped_runtime > item.energy.runtime for item in efficiency.devices) else DATA
     heads = (
         Column("socket"),
-        Column("runtime", unit="s", get="energy.capped_runtime", quantity=True),
+        Column("runtime", unit="s", get="energy.runtime", quantity=True),
+        Column("under caps", unit="s", key="capped_runtime", get="energy.capped_runtime", quantity=True, media=waits),
         Column("transfer", unit="s", key="transfer_time", quantity=True, media=moved),
         Column("energy", unit="J", get="energy.value", media=TEXT),
         Column("with transfer", unit="J", get="value", media=TEXT if efficiency.transfer else ()),

@@ -65,7 +65,7 @@ KERNEL_FIGURES = (
 )
 """Figures of a kernel in text and JSON; in CSV each is a row, whose metric is the header."""
 
-METRIC_NAMES = {"power": "power", "edp": "EDP", "ed2p": "ED2P"}
+METRIC_NAMES = {"capped_runtime": "runtime under the cap", "power": "power", "edp": "EDP", "ed2p": "ED2P"}
 UNIT_NAMES = {"edp": "J s", "ed2p": "J s^2"}
 """Units of products of energy and time, as they are written."""
 

@@ -454,7 +454,7 @@ RESULTS: dict[str, dict[Any, Any]] = {
             "least": NUMBER, "most": NUMBER, "mean": NUMBER, "overall": NUMBER, "undefined": NUMBER, "formula": TEXT,
             "reason": TEXT,
         }],
-        "skipped?": {"points": int, "of": int, "reason": str},
+        "skipped?": {"points": int, "of": int, "reason": str}, "note?": str,
     },
     "significance/1": {
         "application": str, "machine": str, "fuzziness": float,
@@ -473,8 +473,8 @@ RESULTS: dict[str, dict[Any, Any]] = {
     "socket_energy/1": {
         "application": {"name": str}, "machine": str, "kernel": str, "options": ENERGY_OPTIONS, "most_efficient": str,
         "devices": [{
-            "socket": str, "runtime": AMOUNT, "transfer_time": AMOUNT, "energy": AMOUNT, "transfer_energy": AMOUNT,
-            "power": AMOUNT, "edp": AMOUNT, "best_saves": float,
+            "socket": str, "runtime": AMOUNT, "capped_runtime": AMOUNT, "transfer_time": AMOUNT, "energy": AMOUNT,
+            "transfer_energy": AMOUNT, "power": AMOUNT, "edp": AMOUNT, "best_saves": float,
         }],
     },
     "speedup/1": {

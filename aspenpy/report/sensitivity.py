@@ -34,6 +34,8 @@ def report_sensitivity(result: Found) -> Report:
         points = f"{skipped.count:,} of {skipped.total:,} points have no value and are left out"
         parts = (*parts, Paragraph(f"{points}: {skipped.reason}"))
         data["skipped"] = {"points": skipped.count, "of": skipped.total, "reason": skipped.reason}
+    if isinstance(result, Effects | Sobol) and result.note:
+        data["note"], parts = result.note, (*parts, Paragraph(result.note))
     return Report(
         "sensitivity/1",
         f"{subject}: {_leaders_in_words(result)}",

@@ -98,7 +98,9 @@ SEED = option("--seed", "N", f"the seed of random draws (default: {DEFAULT_SEED}
 VALUES = (KERNEL, NETWORK, SET)  # what to run, and with which values
 SETTINGS = (SOCKET, *VALUES, PAR, *RANKS, OUTSIDE)  # what a prediction can be changed by
 
-METRIC = option("--metric", "NAME", "runtime, energy, power, edp, ed2p, or the amount of a resource such as flops")
+METRIC = option(
+    "--metric", "NAME", "runtime, capped_runtime, energy, power, edp, ed2p, or the amount of a resource such as flops"
+)
 SAMPLES = option("--samples", "N", "the number of random draws", type=positive)
 
 # -- what is written -------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ VALUES_AT_ONCE = 1 << 23
 """Values of nodes that are held at once where formulas have thousands of nodes: 64 MiB."""
 FEWEST_AT_ONCE = 1 << 9  # points, however many nodes there are
 WORTH_SORTING = 100_000  # passes at all points from which on it pays to look for points that are alike
+OF_A_POINT = 5  # operations beside those of the nodes where a value is computed exactly
 MOST_KEPT = 1 << 18  # exact values that are kept, of whatever points, for the nodes that come later
 STEPS = frozenset({"ceil", "floor", "round"})  # functions whose slope is 0 and which yet rise with their argument
 
@@ -66,17 +67,16 @@ class Points(Lanes):
         if node.kind == "sum" and node in self.inside and self._add_sum_once(node):
             return
         before, self.doubts = self.doubts, numpy.zeros(self.size, dtype=bool)
+        noted = self.run.allowance.noted
         try:
             super()._compute(node)
+            if node in self.inside and not isinstance(self.known[node], tuple) and self.doubts.any():
+                self._settle(node)
+            spend_operations(self.run.allowance, self.run.allowance.noted - noted)
         except NoOperationsLeft as error:
             raise TooMuchWork(node, error) from None
         except DomainError as error:
             raise EvaluationError(node, error) from None
-        if node in self.inside and not isinstance(self.known[node], tuple) and self.doubts.any():
-            try:
-                self._settle(node)
-            except NoOperationsLeft as error:
-                raise TooMuchWork(node, error) from None
         self.doubts |= before
 
     def _add_sum_once(self, node: Expr) -> bool:
@@ -124,7 +124,7 @@ class Points(Lanes):
         before = len(run.known)
         value = _evaluate_exactly(node, run)
         computed = len(run.known) - before
-        spend_operations(run.allowance, INTERPRETED * computed)
+        spend_operations(run.allowance, INTERPRETED * (OF_A_POINT + computed))
         self.kept += computed
         if self.kept > MOST_KEPT:
             self.exact, self.kept = {}, 0
@@ -135,8 +135,9 @@ class Points(Lanes):
         it needs first, and became nan first, is tried first: it is often a small part of it."""
         values = {symbol: python_number(column[lane]) for symbol, column in self.columns.items()}
         run = ExactEvaluation(values, self.run.seed)
-        run.compute([self._find_undefined(expr, lane)])
         try:
+            spend_operations(run.allowance, INTERPRETED * (OF_A_POINT + len(values)))
+            run.compute([self._find_undefined(expr, lane)])
             spend_operations(run.allowance, INTERPRETED * len(self.inside))
         except NoOperationsLeft as error:
             raise TooMuchWork(expr, error) from None
@@ -219,6 +220,10 @@ class Formulas:
             return numpy.tile(numpy.array(values)[:, None], (1, len(points)))
         columns = {symbol: numpy.ascontiguousarray(points[:, place]) for place, symbol in enumerate(self.symbols)}
         lanes = Points(self.exprs, columns, self.seed)
+        try:
+            spend_operations(lanes.run.allowance, self.nodes * len(points))
+        except NoOperationsLeft as error:
+            raise TooMuchWork(self.exprs[0], error) from None
         before = lanes.run.allowance.spent
         try:
             with numpy.errstate(all="ignore"):

@@ -14,12 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy
 import pytest
 
 from aspenpy import AspenError, load_application, load_machine, parse, predict, sweep
 from aspenpy.allowance import OPERATIONS, Allowance, allowance, one_allowance, separate_allowance, spending
 from aspenpy.engine.arrays import loop_operations
 from aspenpy.engine.backends import BACKENDS
+from aspenpy.explore.space import most_affordable
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 
@@ -281,6 +283,33 @@ def test_the_library_is_answered_within_seconds(command: tuple[str, ...]) -> Non
     assert ran.seconds < SECONDS
     assert ran.status == 0 or "--vary" in ran.err or "vary" in ran.err
     assert ran.kibibytes < 400 * 1024
+
+
+@pytest.mark.parametrize("app", ["cache_mm_blk16", "cache_mm_reg"])
+@pytest.mark.parametrize(("method", "usual"), [("sobol", "1,024"), ("normalised", "33")])
+def test_a_study_that_takes_too_long_is_a_smaller_one_that_says_so(method: str, usual: str, app: str) -> None:
+    """Each point asks laws of caches whose lines are counted one by one."""
+    ran = run("sensitivity", app, "--machine", "haswell", "--method", method)
+    assert ran.status == 0, ran.err
+    assert ran.seconds < SECONDS
+    assert f", {usual} where the work of one command allows it: vary fewer" in " ".join(ran.out.split())
+
+
+@pytest.mark.parametrize(("each", "chosen"), [(0, 8), (1, 8), (2, 4), (3, 2), (90, 1)])
+def test_the_largest_affordable_study_is_taken(each: int, chosen: int) -> None:
+    """Of 14 operations one point is tried, and 0.7 of what it leaves is for all: 9.1 points of one operation, 4.2 of
+    two, 2.6 of three."""
+    spent: list[int] = []
+
+    def evaluate(points: numpy.ndarray) -> numpy.ndarray:
+        spent.append(len(points))
+        allowance().spend(each * len(points))
+        return points
+
+    with separate_allowance(14) as given:
+        assert most_affordable((8, 4, 2, 1), evaluate, numpy.ones) == chosen
+    assert spent == [1]
+    assert given.spent == (each if each <= 14 else 0)
 
 
 # -- accesses of nested loops ----------------------------------------------------------------------

@@ -178,12 +178,13 @@ def _efficiencies(tree: CostTree) -> dict[str, Expr]:
 
 METRICS: dict[str, Callable[[Expr, Expr], Expr]] = {
     "energy": lambda energy, runtime: energy,
+    "capped_runtime": lambda energy, runtime: runtime,
     "power": graph.div,
     "edp": graph.mul,
     "ed2p": lambda energy, runtime: graph.mul(energy, graph.power(runtime, 2)),
 }
-"""Metrics as functions of energy and the runtime under the power cap: joules, watts on average, joule seconds, and
-joule seconds squared (Gonzalez and Horowitz, 1996)."""
+"""Metrics as functions of energy and the runtime under the power cap: joules, seconds, watts on average, joule seconds,
+and joule seconds squared (Gonzalez and Horowitz, 1996)."""
 
 
 def energy_metric(tree: CostTree, metric: str, options: EnergyOptions = DEFAULT) -> Expr:
