@@ -125,13 +125,10 @@ def sobol(
     Runs `samples * (d + 2)` models for d variables, `samples * (2*d + 2)` with `pairs`; 1024 samples unless told, or
     512 of more than 14 variables, or as few as the command can afford. Raises AspenError.
     """
-    wanted = samples
-    if wanted is None:
-        wanted = SAMPLES if len(space.variables) <= FEW_VARIABLES else SAMPLES // 2
+    usual = SAMPLES if len(space.variables) <= FEW_VARIABLES else SAMPLES // 2
+    wanted = usual if samples is None else samples
     _refuse(wanted, space, 2 * len(space.variables) + 2)
-    if wanted & (wanted - 1):
-        message = f"{wanted:,} is not a power of two, which Sobol's sequence needs to be uniform"
-        fail("bad-samples", message, hint=f"take {1 << wanted.bit_length():,}")
+    _require_power_of_two(wanted)
     from SALib.analyze import sobol as analysis
     from SALib.sample import sobol as sampling
 
@@ -158,12 +155,22 @@ def sobol(
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         indices = analysis.analyze(problem, results, calc_second_order=pairs, seed=generator_seed(seed), **options)
-    names = problem["names"]
-    units = map(space.unit, space.variables)
+    together_only = _interactions(problem["names"], indices) if pairs else ()
+    return found.replace(indices=_order_indices(space, indices), interactions=together_only)
+
+
+def _require_power_of_two(samples: int) -> None:
+    if samples & (samples - 1):
+        message = f"{samples:,} is not a power of two, which Sobol's sequence needs to be uniform"
+        fail("bad-samples", message, hint=f"take {1 << samples.bit_length():,}")
+
+
+def _order_indices(space: Space, indices: Any) -> tuple[Index, ...]:
+    """SALib's indices of each variable, the largest total first."""
+    names, units = (item.name for item in space.variables), map(space.unit, space.variables)
     rows = zip(names, units, indices["S1"], indices["S1_conf"], indices["ST"], indices["ST_conf"], strict=True)
     unsorted = (Index(name, unit, *map(float, values)) for name, unit, *values in rows)
-    ordered = sorted(unsorted, key=lambda item: -item.total)
-    return found.replace(indices=tuple(ordered), interactions=_interactions(names, indices) if pairs else ())
+    return tuple(sorted(unsorted, key=lambda item: -item.total))
 
 
 def _interactions(names: list[str], indices: Any) -> tuple[Interaction, ...]:

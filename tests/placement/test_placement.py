@@ -426,3 +426,17 @@ def test_data_of_a_superchip_move_over_its_link() -> None:
     )
     (move,) = (move for move in found.moves if move.data == "a")
     assert move.seconds == pytest.approx(800e-9 + move.volume / 450e9, rel=1e-12)
+
+
+@pytest.mark.parametrize("machine", ["summit", "frontier"])
+def test_ranks_with_a_device_have_their_cores_of_the_host(machine: str) -> None:
+    """`bind` names the device that each rank has, `cores_per_rank` its cores of the host: kernels on either take as
+    long as alone there."""
+    app, where = aspenpy.load_application("stream"), aspenpy.load_machine(machine)
+    host, device = where.sockets
+    there = {"bind": "socket", "cores_per_rank": 4}
+    for socket, options in ((device, there), (host, {"cores_per_rank": 4})):
+        placed = aspenpy.place(app, where, {"main": socket}, data=dict.fromkeys(app.data, socket), **there)
+        assert placed.runtime == pytest.approx(aspenpy.predict(app, where, socket=socket, **options).runtime)
+    with pytest.raises(aspenpy.AspenError, match="says that each rank has cores of its own"):
+        aspenpy.predict(app, where, socket=host, **there)

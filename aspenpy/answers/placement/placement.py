@@ -17,6 +17,7 @@ from aspenpy.answers.placement.overlap import IN_WHOLE, WAITING, BusyOn, Crossed
 from aspenpy.answers.scope import Scope, as_float
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.mapper import warnings_of
+from aspenpy.cost.rank_units import is_on_device
 from aspenpy.cost.target import choose_socket
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -81,7 +82,8 @@ class PlacementProblem:
         self.seed = case.seed
         self.settings = case.set
         self.memories = Memories(machine)
-        self.trees = {socket: case.changed(socket=socket).tree for socket in machine.sockets}
+        self.cases = {socket: case_on_socket(case, socket) for socket in machine.sockets}
+        self.trees = {socket: there.tree for socket, there in self.cases.items()}
         self.tree: CostTree = self.trees[machine.sockets[0]]
         self.entry = self.tree.entry
         self.working = tuple(kernel.name for kernel in reversed(self.tree.kernels) if blocks_in(kernel.body))
@@ -268,7 +270,7 @@ class Placement(Result):
     def _warn_of_caps(self) -> Iterator[Diagnostic]:
         """A warning for each kind of socket whose power cap makes the kernels on it longer."""
         for socket in dict.fromkeys(self.sockets.values()):
-            alone = Evaluation(self.question.case.changed(socket=socket))
+            alone = Evaluation(self.question.cases[socket])
             if alone.stated_cap is None:
                 continue
             try:
@@ -310,6 +312,15 @@ class PlacementSearch(Record):
     method: str
     proven: bool
     tried: int
+
+
+def case_on_socket(case: Case, socket: str) -> Case:
+    """The case on one kind of socket. Where each rank has a device and cores of the host, its kernels on the host have
+    those cores."""
+    machine, placement = case.required_machine, case.placement
+    on_device = {name: is_on_device(list(machine.first_places(name)), placement) for name in machine.sockets}
+    of_host = placement.cores_per_rank is not None and any(on_device.values()) and not on_device[socket]
+    return case.changed(socket=socket, bind=None) if of_host else case.changed(socket=socket)
 
 
 # -- sockets of kernels ---------------------------------------------------------------------------
