@@ -17,6 +17,7 @@ from aspenpy.cost.network.by_rank import library_choice
 from aspenpy.cost.network.collectives import algorithms, cost
 from aspenpy.cost.network.cuts import crossing_times
 from aspenpy.cost.network.levels import Among, ways_of_collective
+from aspenpy.cost.network.mpi_choices import CALLED, LIBRARIES
 from aspenpy.cost.network.schemes import (
     PathLevel,
     Pipeline,
@@ -149,17 +150,23 @@ ALPHA, BETA, GAMMA = (graph.symbol(name, "exchange") for name in ("alpha", "beta
 
 def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, paths: Paths) -> Exchange:
     """`as allreduce`, `as allreduce("ring")`, `as allreduce(n)` or both: by one algorithm or the fastest, among all
-    ranks or n of them."""
+    ranks or n of them. `as allreduce("mpi")` calls MPI, where devices have NCCL or RCCL otherwise."""
     names = [argument for argument in trait.arguments if isinstance(argument, str)]
     counts = numbers_of(trait)
     if len(names) > 1 or len(counts) > 1:
         message = f"`{trait.name}` takes the name of an algorithm and a number of ranks, each once at most"
         fail("bad-exchange", message, trait.span, hint=f'such as `as {trait.name}("{algorithms(trait.name)[0].name}")`')
     ranks, size = counts[0] if counts else among.count, requirement.amount
-    algorithm = names[0] if names else None
+    called = next((name for name in names if name in CALLED), None)
+    algorithm = names[0] if names and called is None else None
+    if called in LIBRARIES:
+        among = among.replace(network=among.network.replace(mpi=called))
     network = among.network
     if paths.by_level:
-        return _by_level(trait, Among(levels_between(ranks, paths, among.count), ranks, size), algorithm, paths, among)
+        levels = levels_between(ranks, paths, among.count)
+        if called is not None:
+            levels = tuple(level.without_pieces for level in levels)
+        return _by_level(trait, Among(levels, ranks, size), algorithm, paths, among)
     if network.threshold is not None or (network.mpi is not None and algorithm is None):
         link = among.link(among.hops, among.apart)
         level = PathLevel(network.component.name, ranks, ranks, ranks, ranks, link, link)

@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from aspenpy.cost.halos import numbers_of
 from aspenpy.cost.network.collectives import COLLECTIVES, MOST_DIMENSIONS, algorithms
+from aspenpy.cost.network.mpi_choices import CALLED
 from aspenpy.cost.trait_names import ALL_PORTS, FACES, HALO, OPEN, SWEEP, VARIES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -107,11 +108,11 @@ def exchange_of(requirement: flow.Requirement) -> HelperExchange:
 
 
 def _without_algorithm(trait: flow.Trait) -> flow.Trait:
-    """A collective by an algorithm that is named is one that MPI does by its own."""
+    """A collective by an algorithm or a library that is named is one that MPI does by its own."""
     if trait.name not in COLLECTIVES:
         return trait
     numbers = numbers_of(trait)
-    names = {each.name for each in algorithms(trait.name)}
+    names = {*(each.name for each in algorithms(trait.name)), *CALLED}
     kept = [*numbers, *(each for each in trait.arguments if isinstance(each, str) and each not in names)]
     return trait.replace(arguments=tuple(kept))
 

@@ -201,6 +201,7 @@ KINDS = [
     ("as reduce_scatter", 1),
     ("as alltoall", 1),
     ('as allreduce("ring")', 1),
+    ('as allreduce("mpi")', 1),
 ]
 
 

@@ -110,6 +110,38 @@ def test_pieces_pass_a_switch_both_ways_at_once() -> None:
     assert found == pytest.approx(waiting + moving + 2 * sqrt(waiting * moving), rel=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["allreduce", "broadcast", "allgather", "alltoall", "barrier"])
+def test_devices_whose_code_calls_mpi_have_no_pieces(kind: str) -> None:
+    """What is `pipelined`, and what the switches of a node reduce, are properties of NCCL alone."""
+    on = boxes("property pipelined property in_switch_bandwidth [80 GB/s]")
+    for size in (8, 1e6):
+        assert seconds(f'[{size}] as {kind}("mpi")', 32, on) == seconds(f"[{size}] as {kind}", 32, boxes(""))
+        chosen = [
+            seconds(f'[{size}] as {kind}("{library}")', 32, on)
+            == seconds(f"[{size}] as {kind}", 32, boxes("", rails=f"property mpi [{library}]"))
+            for library in ("mpich", "open_mpi")
+        ]
+        assert all(chosen)
+        stated = boxes("property pipelined", rails="property mpi [mpich]")
+        assert seconds(f'[{size}] as {kind}("mpi")', 32, stated) == seconds(f'[{size}] as {kind}("mpich")', 32, on)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("", "as NCCL and RCCL do"),
+        ('("mpi")', "the fastest algorithm, a lower bound"),
+        ('("mpich")', "as mpich chooses"),
+        ('("open_mpi")', "as open_mpi chooses"),
+    ],
+)
+def test_the_library_of_a_collective_is_said(word: str, said: str) -> None:
+    body = f"execute [32] {{ messages [8] as allreduce{word} }}"
+    told = str(aspenpy.predict(application(body), boxes()).explain().report())
+    assert said in told
+    assert ("NCCL" in told) == (not word)
+
+
 @pytest.mark.parametrize(
     ("size", "expected"),
     [(1000, 5e-6 + 1000 / 2e9), (4096, 5e-6 + 4096 / 2e9), (4097, 8e-6 + 4097 / PORT), (1e6, 8e-6 + 1e6 / PORT)],

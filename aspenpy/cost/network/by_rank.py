@@ -361,7 +361,9 @@ def library_choice(library: str, collective: str, among: Among) -> Scheme:
     possible = [each for each in choices if each[0] is not graph.FALSE]
     first = next((index for index, each in enumerate(possible) if each[0] is graph.TRUE), len(possible) - 1)
     possible = [*possible[:first], (graph.TRUE, possible[first][1])]
-    return possible[0][1] if len(possible) == 1 else LibraryChoice(library, (), choices=tuple(possible))
+    if len(possible) == 1:
+        return possible[0][1].replace(chosen=f"as {library} chooses")
+    return LibraryChoice(library, (), choices=tuple(possible))
 
 
 def _holds(row: AlgorithmRow, ranks: Expr, size: Expr, rows: tuple[AlgorithmRow, ...]) -> Expr:

@@ -264,9 +264,11 @@ def ways_of_collective(collective: str, among: Among, algorithm: str | None = No
     all ranks, others run on one level after the other."""
     if algorithm is None:
         ways = SCHEMES[collective](among)
-        if any(among.levels[height].all.pipelined for height in among.inside):
-            pieces = _in_pieces(collective, ways)
-            ways = [*pieces, *(way for way in ways if way.name == "ring")] if pieces else ways
+        pieces = _in_pieces(collective, ways) if any(level.all.pipelined for level in among.levels) else []
+        if pieces and any(among.levels[height].all.pipelined for height in among.inside):
+            ways = [*pieces, *(way for way in ways if way.name == "ring")]
+        if pieces:
+            ways = [way.replace(chosen="as NCCL and RCCL do") for way in ways]
         return ways if among.inside else [ways[0]]
     cost(collective, algorithm, graph.ONE)  # refuses a name that there is not
     if algorithm == "ring":

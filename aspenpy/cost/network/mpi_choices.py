@@ -127,6 +127,9 @@ WHOLE = {("mpich", "allgather"), ("mpich", "reduce_scatter")}
 
 LIBRARIES = {"open_mpi": OPEN_MPI, "mpich": MPICH}
 
+CALLED = ("mpi", *LIBRARIES)
+"""Words of a collective that calls MPI, the machine's or one of these."""
+
 
 @cache
 def algorithm_rows(library: str, collective: str) -> tuple[AlgorithmRow, ...]:

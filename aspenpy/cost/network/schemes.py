@@ -155,6 +155,14 @@ class PathLevel(Record):
     one: LinkTimes
     all: LinkTimes
 
+    @property
+    def without_pieces(self) -> PathLevel:
+        """The path as MPI has it: pieces and what the switches of a node reduce are NCCL's and RCCL's."""
+        if not self.all.pipelined:
+            return self
+        one, every = (link.replace(pipelined=False, switch=None) for link in (self.one, self.all))
+        return self.replace(one=one, all=every)
+
 
 class Phase(Record):
     """A collective of `size` among `ranks` ends of each container on the path of level `height`, and of size `rest`
@@ -255,11 +263,13 @@ class Round(Phase):
 
 
 class Scheme(Record):
-    """A way to do a collective: its phases, one after the other. It `applies` under a condition on the ranks."""
+    """A way to do a collective: its phases, one after the other. It `applies` under a condition on the ranks; `chosen`
+    says by which library."""
 
     name: str
     phases: tuple[Phase, ...]
     applies: Expr = graph.TRUE
+    chosen: str = ""
 
     @property
     def time(self) -> Expr:
@@ -282,7 +292,8 @@ class Scheme(Record):
             f"{phase.path}"
             for phase, name in named
         ]
-        return f"{self.name}: {', '.join(words)}" if len(words) > 1 else "".join(words) or self.name
+        text = f"{self.name}: {', '.join(words)}" if len(words) > 1 else "".join(words) or self.name
+        return f"{text}, {self.chosen}" if self.chosen else text
 
 
 class Pipeline(Scheme):

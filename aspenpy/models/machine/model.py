@@ -19,6 +19,7 @@ from aspenpy.tables.result import Result
 
 OWNER = "machine"  # the owner of a machine's symbols: it tells them from an application's of the same name
 ATTAINED, SHARE = "attained_bandwidth", "bandwidth_share"
+OF_ONE_CORE, PACE = "core_bandwidth", "core_bandwidth_pace"
 BASE = graph.symbol("base", "trait")  # what a trait calls the time so far
 
 
@@ -198,15 +199,20 @@ class Machine(Model, Result):
     @cached_property
     def components(self) -> dict[str, Component]:
         """Its components by name; of two with one name the later holds. A memory attains the part of its bandwidth
-        that the cores of its socket draw at their clock; of several kinds of sockets around it the most."""
+        that the cores of its socket draw at their clock, and one core alone what its `core_bandwidth_pace` says; of
+        several kinds of sockets around it the most."""
         found = {node.name: self._component(node) for node in self.node.components}
         shares: dict[str, list[Expr]] = {}
-        for socket in found.values():
-            share = socket.value(SHARE) if socket.type == "socket" else None
-            if share is not None:
-                for memory in _memories_in(socket, found):
+        paces: dict[str, list[Expr]] = {}
+        for socket in (each for each in found.values() if each.type == "socket"):
+            share, pace = socket.value(SHARE), socket.value(PACE)
+            for memory in () if share is pace is None else _memories_in(socket, found):
+                if share is not None:
                     shares.setdefault(memory, []).append(graph.checked("bandwidth_share", share))
-        return found | {name: _scale_bandwidth(found[name], of_sockets) for name, of_sockets in shares.items()}
+                if pace is not None and OF_ONE_CORE in found[memory].properties:
+                    paces.setdefault(memory, []).append(pace)
+        found |= {name: _scale_bandwidth(found[name], of_sockets) for name, of_sockets in shares.items()}
+        return found | {name: _scale(found[name], OF_ONE_CORE, of_sockets) for name, of_sockets in paces.items()}
 
     @cached_property
     def root(self) -> Component:
@@ -351,6 +357,11 @@ def _scale_bandwidth(memory: Component, shares: list[Expr]) -> Component:
     if name is None:
         message = f"the socket of memory `{memory.name}` states a `{SHARE}`, and the memory no `{ATTAINED}`"
         fail("no-bandwidth", message, memory.name_span, hint=f"write `property {ATTAINED} [..]` in it, with its unit")
+    return _scale(memory, name, shares)
+
+
+def _scale(memory: Component, name: str, shares: list[Expr]) -> Component:
+    """A memory with a property times the largest of some shares."""
     stated = memory.properties[name]
     assert stated.value is not None, name
     most = shares[0] if len(shares) == 1 else graph.apply("max", *shares)

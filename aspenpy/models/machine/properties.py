@@ -234,6 +234,7 @@ _POWER = (
     _Row("voltage", "socket", "1", "voltage of the cores, of that for which power is stated", "0.3", "2"),
     _Row("voltage_curve", "socket", WORD, "how it is known: measured, published or assumed"),
     _Row("bandwidth_share", "socket", "1", "part of the bandwidth of its memories that cores draw", "0.05", "1"),
+    _Row("core_bandwidth_pace", "socket", "1", "what one core draws, relative to the base clock", "0.05", "5"),
     _Row("constant_power", "socket", "W", "power of the energy roofline at any intensity"),
     _Row("energy_per_byte", "socket memory", "J/B", "energy of a byte"),
     _Row("energy_per_flop", "socket", "J/flop", "energy of a flop"),
