@@ -167,8 +167,9 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
         if called is not None:
             levels = tuple(level.without_pieces for level in levels)
         return _by_level(trait, Among(levels, ranks, size), algorithm, paths, among)
-    if network.threshold is not None or (network.mpi is not None and algorithm is None):
-        link = among.link(among.hops, among.apart)
+    container = among.container
+    if network.threshold is not None or container is not None or (network.mpi is not None and algorithm is None):
+        link = among.link(among.hops, among.apart).replace(container=container)
         level = PathLevel(network.component.name, ranks, ranks, ranks, ranks, link, link)
         found = _by_level(trait, Among((level,), ranks, size), algorithm, paths=None, senders=among)
         return found.through(_cuts(ranks, size, among)) if trait.name == "alltoall" else found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.cost.interconnect import Interconnect
-from aspenpy.cost.network.cuts import cuts
+from aspenpy.cost.network.cuts import container
 from aspenpy.cost.network.reordered import Brick, leaving_brick
-from aspenpy.cost.network.schemes import LinkTimes
+from aspenpy.cost.network.schemes import Container, LinkTimes
 from aspenpy.cost.network.shift import leaving_dealt, off_node, ranks_leaving
 from aspenpy.cost.network.topologies import mean_distance
 from aspenpy.cost.ranks import RankPlacement
@@ -84,15 +84,23 @@ class Ranks(Record):
 
     def crossing(self, stride: Expr, length: Expr) -> Expr:
         """Seconds of each byte that ranks in their order send to those `stride` further in rings of `length`, through
-        the uplinks of a leaf switch, which those whose neighbour is outside share. Of other networks none: who is where
-        on a grid is not known, and in a dragonfly adaptive routes take the links of other groups as well."""
-        net, nodes = self.network, self.network.nodes if self.placement is None else self.nodes_in_use
-        for cut in cuts(net.topology, nodes, net.ports / net.nodes):
-            if cut.name == "leaf" and self.order == "block":
-                inside = self.per_node * cut.inside
-                leaving = ranks_leaving(inside, stride, length, self.count)
-                return graph.if_else(graph.compare("<", inside, self.count), leaving / (cut.links * net.link), 0)
-        return graph.ZERO
+        the uplinks of a leaf switch, or the links of a group to all others, which those whose neighbour is outside
+        share. On a grid none: who is where is not known."""
+        shared = self.container
+        if shared is None:
+            return graph.ZERO
+        part = ranks_leaving(shared.inside, stride, length, self.count) / shared.inside
+        return graph.if_else(graph.compare("<", shared.inside, self.count), part * shared.seconds, 0)
+
+    @property
+    def container(self) -> Container | None:
+        """The ranks in their order that share links to all others."""
+        net = self.network
+        cut = container(net.topology, net.ports / net.nodes)
+        if cut is None or self.order != "block":
+            return None
+        inside = self.per_node * cut.inside
+        return Container(inside, inside / (cut.links * net.link))
 
     @property
     def is_reordered(self) -> bool:

@@ -196,6 +196,29 @@ def test_halos_share_the_uplinks_of_a_leaf(lengths: tuple[int, ...], arity: int,
     assert seconds_of_halo(network, lengths, '"all_ports", ') == pytest.approx(at_once)
 
 
+@pytest.mark.parametrize("words", ["", '"all_ports", '])
+@pytest.mark.parametrize(("sizes", "lengths"), [
+    ((2, 4, 1, 4), (8, 4)), ((2, 4, 2, 8), (16, 4)), ((4, 4, 1, 4), (8, 8)), ((4, 2, 1, 2), (4, 4)), ((4, 4, 2, 4), (4, 4, 4)),
+    ((1, 4, 2, 4), (2, 8)), ((4, 4, 1, 4), (64,)),
+])  # fmt: skip
+def test_halos_on_dragonflies_take_no_longer_than_flows(
+    sizes: tuple[int, ...], lengths: tuple[int, ...], words: str
+) -> None:
+    """Flows take shortest routes, the model all links of a group; where a group is narrow, it is slower than ports."""
+    names = ("nodes_per_router", "routers", "global_links", "groups")
+    network = topology("dragonfly", **dict(zip(names, sizes, strict=True)))
+    found: Any = graph_of(network)
+    shifts = shifts_of_grid(found, lengths)
+    ways = [[one, {pair[::-1]: size for pair, size in one.items()}] for one in shifts]
+    if words:
+        simulated = max(1.0, seconds_of_exchanges(found, [each for way in ways for each in way if each]))
+    else:
+        simulated = sum(max(1.0, seconds_of_exchanges(found, [each]) if each else 0) for way in ways for each in way)
+    assert seconds_of_halo(network, lengths, words) <= simulated * (1 + 1e-9)
+    if sizes == (4, 4, 1, 4) and len(lengths) == 2:  # 16 nodes on 3 links, of which the rank of each row sends on
+        assert seconds_of_halo(network, lengths) > 2 * len(lengths) * 1.5
+
+
 INNER = """
 machine m { node [16] n  interconnect [16] w } node n { socket [2] s  interconnect [2] fast }
 socket s { property rank  core c } core c { resource flops(n) [n/(1e9)] }

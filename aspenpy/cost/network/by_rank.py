@@ -77,12 +77,16 @@ class Rounds(Record):
         them can be sent to at once."""
         volume = self.volume(first, end)
         alone = level.one.time(_sent(end - first, volume, self.combined * volume))
-        if self.tree or below is graph.ONE:
+        if self.tree or (below is graph.ONE and level.all.container is None):
             return alone
         others = graph.apply("max", below - 1, 1)
         crossing, bytes_crossing = self.shared(first, end, below if outside is None else _least(below, outside))
         gap, share = ((total - one) / others for total, one in _seconds_of_links(level))
-        return alone + gap * (crossing - (end - first)) + share * (bytes_crossing - volume)
+        time = alone + gap * (crossing - (end - first)) + share * (bytes_crossing - volume)
+        if level.all.container is None:
+            return time
+        outside = graph.apply("min", graph.apply("max", count_rounds(level.all.container.inside * below), first), end)
+        return time + self.volume(outside, end) * level.all.delay_outside
 
 
 def _sent(rounds: Expr, volume: Expr, combined: Expr = graph.ZERO) -> Cost:
@@ -270,7 +274,14 @@ def _pairwise(r: RanksInOrder, piece: Expr, combined: int = 0) -> list[Phase]:
     """In round i each rank sends to the rank i further; nearly all leave their containers at the same time."""
     n = r.count - 1
     sent = _sent(n, n * piece, combined * n * piece)
-    return r.outermost(lambda level, below: level.all.time(sent))
+
+    def seconds(level: PathLevel, below: Expr) -> Expr:
+        if level.all.container is None:
+            return level.all.time(sent)
+        far = graph.apply("max", 0, r.count - 2 * level.all.container.inside * below + 1)
+        return level.all.time(sent) + far * piece * level.all.delay_outside
+
+    return r.outermost(seconds)
 
 
 def _halving_reduce_scatter(r: RanksInOrder) -> list[Phase]:

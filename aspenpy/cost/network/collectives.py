@@ -48,7 +48,8 @@ class Cost(Record):
 
 class Algorithm(Record):
     """`cost` takes P and m. Some algorithms are for powers of two only; those of `all_pairs` at once are chosen only
-    where a path is said to have them."""
+    where a path is said to have them. `far`, of P, m and c, are the bytes that each rank sends in rounds in which all c
+    of a container send out of it at the same time; none where few of them do."""
 
     collective: str
     name: str
@@ -56,6 +57,7 @@ class Algorithm(Record):
     source: str
     power_of_two: bool = False
     all_pairs: bool = False
+    far: Callable[[Expr, Expr, Expr], Expr] | None = None
 
     def applies(self, ranks: Size) -> Expr:
         """The condition under which there is such an algorithm."""
@@ -90,6 +92,36 @@ def below_power(ranks: Expr) -> Expr:
 def fold_extra_ranks(ranks: Expr) -> Expr:
     """e, which is 1 where P is no power of two and 0 where it is one."""
     return count_rounds(ranks) - whole_steps(ranks)
+
+
+# -- out of a container ----------------------------------------------------------------------------
+#
+# Ranks are in containers of c in their order. Rounds at distances of 2^k from c on leave them, with all of their ranks;
+# where c is no power of two some pairs leave earlier, which is not counted.
+
+
+def _far_doubling(p: Expr, m: Expr, c: Expr) -> Expr:
+    return m * graph.apply("max", 0, whole_steps(p) - count_rounds(c))
+
+
+def _far_halving(p: Expr, m: Expr, c: Expr) -> Expr:
+    """A half at distance 1, a quarter at distance 2, and back."""
+    return 2 * m * graph.apply("max", 0, 1 / 2 ** count_rounds(c) - 1 / below_power(p))
+
+
+def _far_gathering(p: Expr, m: Expr, c: Expr) -> Expr:
+    """One contribution at distance 1, two at distance 2, ..., and what is left at the farthest."""
+    return m * graph.apply("max", 0, p - 2 ** count_rounds(c))
+
+
+def _far_scattering(p: Expr, m: Expr, c: Expr) -> Expr:
+    """A half at the farthest distance, a quarter at half of it, ..."""
+    return m * graph.apply("max", 0, 1 - 2 ** count_rounds(c) / p)
+
+
+def _far_shifts(p: Expr, m: Expr, c: Expr) -> Expr:
+    """Shifts by c to P - c leave with all ranks."""
+    return m / p * graph.apply("max", 0, p - 2 * c + 1)
 
 
 # -- one to all, all to one ------------------------------------------------------------------------
@@ -279,16 +311,16 @@ ALGORITHMS: dict[tuple[str, str], Algorithm] = {
         Algorithm("reduce", "flat", _flat_reduce, "CHPG 4"),
         Algorithm("reduce", "binomial", _binomial_reduce, "TRG 4.5"),
         Algorithm("allreduce", "reduce_broadcast", _reduce_broadcast, "CHPG 6"),
-        Algorithm("allreduce", "recursive_doubling", _recursive_doubling, "TRG 4.5"),
+        Algorithm("allreduce", "recursive_doubling", _recursive_doubling, "TRG 4.5", far=_far_doubling),
         Algorithm("allreduce", "ring", _ring_allreduce, "Patarasuk and Yuan 2009"),
-        Algorithm("allreduce", "rabenseifner", _rabenseifner, "TRG 4.5"),
+        Algorithm("allreduce", "rabenseifner", _rabenseifner, "TRG 4.5", far=_far_halving),
         Algorithm("allreduce", "all_pairs", _all_pairs_allreduce, "RCCL", all_pairs=True),
         Algorithm("allgather", "ring", _ring_allgather, "TRG 4.1"),
-        Algorithm("allgather", "recursive_doubling", _doubling_allgather, "TRG 4.1", power_of_two=True),
-        Algorithm("allgather", "bruck", _doubling_allgather, "TRG 4.1"),
+        Algorithm("allgather", "recursive_doubling", _doubling_allgather, "TRG 4.1", power_of_two=True, far=_far_gathering),
+        Algorithm("allgather", "bruck", _doubling_allgather, "TRG 4.1", far=_far_gathering),
         Algorithm("allgather", "all_pairs", _all_pairs, "RCCL", all_pairs=True),
-        Algorithm("reduce_scatter", "pairwise", _pairwise_reduce_scatter, "TRG 4.4"),
-        Algorithm("reduce_scatter", "recursive_halving", _halving_reduce_scatter, "TRG 4.4", power_of_two=True),
+        Algorithm("reduce_scatter", "pairwise", _pairwise_reduce_scatter, "TRG 4.4", far=_far_shifts),
+        Algorithm("reduce_scatter", "recursive_halving", _halving_reduce_scatter, "TRG 4.4", power_of_two=True, far=_far_scattering),
         Algorithm("reduce_scatter", "all_pairs", _all_pairs_reduce_scatter, "RCCL", all_pairs=True),
         Algorithm("alltoall", "pairwise", _ring_allgather, "TRG 4.3"),
         Algorithm("alltoall", "bruck", _bruck_alltoall, "Bruck et al. 1997"),

@@ -47,6 +47,18 @@ def cuts(network: Topology, nodes: Expr, ports: Expr) -> list[Cut]:
     return [Cut("bisection", half, (ports if family.ports_multiply_links else graph.ONE) * network.bisection)]
 
 
+def container(network: Topology, ports: Expr) -> Cut | None:
+    """The nodes that a run fills first and in their order, a leaf switch of a tapered tree or a group, and their links
+    to all others: adaptive routes take those to any group. None where the nodes cannot send more than the links take."""
+    sizes, family = dict(network.parameters), TOPOLOGIES[network.kind]
+    if family.cuts == "groups":
+        joining, inside = links_between_groups(network)
+        return Cut("group", inside, joining * (sizes["groups"] - 1))
+    if family.cuts == "leaves" and sizes["taper"] is not graph.ONE:
+        return Cut("leaf", sizes["taper"] * sizes["arity"], ports * sizes["arity"])
+    return None
+
+
 def _planes(network: Topology, nodes: Expr) -> Iterator[Cut]:
     """Cuts of a whole grid between its planes across each dimension, of an odd length not in halves."""
     sizes = dict(network.parameters)

@@ -33,12 +33,20 @@ class Mesh(Record):
         return graph.apply("max", self.link / graph.apply("min", partners, self.links), self.port)
 
 
+class Container(Record):
+    """So many ends in a row that share links to all others, and the seconds of a byte that each of them sends out."""
+
+    inside: Expr
+    seconds: Expr
+
+
 class LinkTimes(Record):
     """Times of messages on a path, of ranks that send at the same time: `alpha` seconds each, `beta` a byte and `gamma`
     a byte combined. Those of more than `threshold` bytes wait for a `handshake` (seconds) before they start; shorter
     ones are copied on the way, which takes `eager` seconds a byte where that is longer than sending them. On a `mesh`,
     what goes to several partners goes over several links. A switch that reduces and copies by itself takes `switch`
-    seconds a byte; with `pipelined`, collectives are in pieces on this path and those around it at once."""
+    seconds a byte; with `pipelined`, collectives are in pieces on this path and those around it at once. What leaves a
+    `container` shares its links."""
 
     alpha: Expr
     beta: Expr
@@ -49,6 +57,7 @@ class LinkTimes(Record):
     switch: Expr | None = None
     pipelined: bool = False
     eager: Expr = graph.ZERO
+    container: Container | None = None
 
     @property
     def all_pairs(self) -> bool:
@@ -57,6 +66,18 @@ class LinkTimes(Record):
     def no_faster_than(self, seconds: Expr) -> LinkTimes:
         """Times of the same messages where a byte takes so many seconds at least."""
         return self if seconds is graph.ZERO else self.replace(beta=graph.apply("max", self.beta, seconds))
+
+    def by_algorithm(self, algorithm: Algorithm, ranks: Expr, size: Expr) -> Expr:
+        """Seconds of an algorithm among so many ends in their order."""
+        time, shared = self.time(algorithm.cost(ranks, size)), self.container
+        if shared is None or algorithm.far is None:
+            return time
+        return time + algorithm.far(ranks, size, shared.inside) * self.delay_outside
+
+    @property
+    def delay_outside(self) -> Expr:
+        """Seconds by which a byte takes longer where all ends of a container send out of it."""
+        return graph.ZERO if self.container is None else graph.apply("max", 0, self.container.seconds - self.beta)
 
     def time(self, sent: Cost) -> Expr:
         """Seconds of what an algorithm sends; its messages are taken for equally long to decide on the handshake."""
@@ -87,15 +108,18 @@ class SizeRange(Record):
 
 def best_time(collective: str, ranks: Size, size: Size, alpha: Size, beta: Size, gamma: Size = 0) -> Expr:
     """Seconds by the algorithm that is the fastest for this number of ranks and this size."""
-    return fastest_time(candidate_algorithms(collective), ranks, size, lambda found: found.time(alpha, beta, gamma))
+    candidates = candidate_algorithms(collective)
+    return fastest_time(candidates, ranks, size, lambda each, p, m: each.cost(p, m).time(alpha, beta, gamma))
 
 
-def fastest_time(candidates: list[Algorithm], ranks: Size, size: Size, seconds: Callable[[Cost], Expr]) -> Expr:
-    """Seconds of the fastest of some algorithms of a collective, by a function that prices a cost."""
+def fastest_time(
+    candidates: list[Algorithm], ranks: Size, size: Size, seconds: Callable[[Algorithm, Expr, Expr], Expr]
+) -> Expr:
+    """Seconds of the fastest of some algorithms of a collective, by a function that prices one."""
     p = check_ranks(ranks)
     fastest: Expr | None = None
     for algorithm in sorted(candidates, key=lambda each: each.power_of_two):
-        time = seconds(algorithm.cost(p, graph.to_expr(size)))
+        time = seconds(algorithm, p, graph.to_expr(size))
         together = time if fastest is None else graph.apply("min", fastest, time)
         fastest = together if fastest is None else graph.if_else(algorithm.applies(p), together, fastest)
     assert fastest is not None, "every collective has an algorithm for any number of ranks"
@@ -194,10 +218,11 @@ class Phase(Record):
 
     def _among(self, ranks: Expr, size: Expr) -> Expr:
         if self.algorithm is None:
-            time = fastest_time(self._choice, ranks, size, self.link.time)
+            time = fastest_time(self._choice, ranks, size, self.link.by_algorithm)
             in_switch = self._in_switch(ranks, size)
             return time if in_switch is None else graph.apply("min", time, in_switch)
-        return self.link.time(cost(self.collective, self.algorithm, ranks, size))
+        cost(self.collective, self.algorithm, ranks, size)  # refuses a name that there is not
+        return self.link.by_algorithm(self._choice[0], ranks, size)
 
     def _in_switch(self, ranks: Expr, size: Expr) -> Expr | None:
         """Seconds where a switch reduces and copies: each end sends its vector once and gets the result once (Graham et
@@ -224,7 +249,7 @@ class Phase(Record):
         if values(self.ranks) <= 1:
             return None
         times = {
-            each.name: values(self.link.time(each.cost(self.ranks, self.size)))
+            each.name: values(self.link.by_algorithm(each, self.ranks, self.size))
             for each in self._choice
             if values(graph.if_else(each.applies(self.ranks), 1, 0))
         }
