@@ -105,7 +105,7 @@ def halo_time(grid: RankGrid, among: Ranks, paths: Paths, trait: flow.Trait) -> 
         # the last coordinate is the fastest, as in `network.placement`
         length, face = grid.lengths[axis], grid.faces[axis]
         hops, apart = among.neighbours(stride, length, len(grid.lengths))
-        step, ring, crossing = stride, length, among.crossing(stride, length)
+        step, ring, crossing = stride, length, among.crossing(stride, length, in_turn=not grid.all_ports)
         if brick is not None:
             crossing = graph.if_else(brick.found, 0, crossing)
             own = among.neighbours_of_bricks(brick, grid.lengths, axis)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.cost.interconnect import Interconnect
-from aspenpy.cost.network.cuts import container
+from aspenpy.cost.network.cuts import container_of
+from aspenpy.cost.network.grids import shared_by_shift
 from aspenpy.cost.network.reordered import Brick, leaving_brick
 from aspenpy.cost.network.schemes import Container, LinkTimes
 from aspenpy.cost.network.shift import leaving_dealt, off_node, ranks_leaving
-from aspenpy.cost.network.topologies import mean_distance
+from aspenpy.cost.network.topologies import TOPOLOGIES, mean_distance
 from aspenpy.cost.ranks import RankPlacement
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -82,21 +83,30 @@ class Ranks(Record):
         beta = self.beta(apart)
         return LinkTimes(self.alpha(hops, apart), beta, net.combining, net.threshold, net.handshake, eager=net.eager)
 
-    def crossing(self, stride: Expr, length: Expr) -> Expr:
+    def crossing(self, stride: Expr, length: Expr, *, in_turn: bool) -> Expr:
         """Seconds of each byte that ranks in their order send to those `stride` further in rings of `length`, through
         the uplinks of a leaf switch, or the links of a group to all others, which those whose neighbour is outside
-        share. On a grid none: who is where is not known."""
+        share; `in_turn` with the other dimensions, also along the links of a grid, where whole nodes shift."""
+        if TOPOLOGIES[self.network.topology.kind].is_grid and in_turn and self.order == "block":
+            return self._along_grid(stride, length)
         shared = self.container
         if shared is None:
             return graph.ZERO
         part = ranks_leaving(shared.inside, stride, length, self.count) / shared.inside
         return graph.if_else(graph.compare("<", shared.inside, self.count), part * shared.seconds, 0)
 
+    def _along_grid(self, stride: Expr, length: Expr) -> Expr:
+        made = self.network.topology
+        of_router = self.per_node * dict(made.parameters).get("nodes_per_router", graph.ONE)
+        whole = graph.compare("==", graph.apply("mod", stride, of_router), 0)
+        several = shared_by_shift(made, stride / of_router, length) * of_router / self.network.link
+        return graph.if_else(graph.junction("and", whole, graph.compare(">", length, 1)), several, 0)
+
     @property
     def container(self) -> Container | None:
         """The ranks in their order that share links to all others."""
         net = self.network
-        cut = container(net.topology, net.ports / net.nodes)
+        cut = container_of(net.topology, net.ports / net.nodes)
         if cut is None or self.order != "block":
             return None
         inside = self.per_node * cut.inside

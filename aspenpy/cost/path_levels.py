@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aspenpy.cost.interconnect import Interconnect, interconnect_of
-from aspenpy.cost.network.cuts import container
+from aspenpy.cost.network.cuts import container_of
 from aspenpy.cost.network.schemes import Container, LinkTimes, Mesh, PathLevel
 from aspenpy.cost.network.topologies import part_of
 from aspenpy.cost.paths import Paths
@@ -56,12 +56,12 @@ class Path(Record):
         switch = None if net.switch is None else per_port * net.switch
         shared = None if self.inner or ends is None else self._container(of_an_end)
         return LinkTimes(
-            alpha, beta, net.combining, net.threshold, net.handshake, mesh, switch, net.pipelined, net.eager, shared
-        )
+            alpha, beta, net.combining, net.threshold, net.handshake, mesh, switch, net.pipelined, net.eager
+        ).replace(container=shared)
 
     def _container(self, of_an_end: Expr) -> Container | None:
         """The nodes that share links to others, while so many ranks of each send out."""
-        cut = container(self.network.topology, self.network.ports / self.network.nodes)
+        cut = container_of(self.network.topology, self.network.ports / self.network.nodes)
         if cut is None or self.network.placement != "block":
             return None
         return Container(cut.inside, of_an_end * cut.inside / (cut.links * self.network.link))

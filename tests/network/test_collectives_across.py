@@ -88,7 +88,8 @@ def priced(network: Topology, collective: str, algorithm: str, words: str = "") 
     stated = " ".join(f"property {name} [{value}]" for name, value in network.parameters)
     nodes = int(network.figures()["nodes"])
     text = f"""
-    machine m {{ node [{nodes}] n  interconnect [{nodes}] w }} node n {{ property rank  socket s }} socket s {{ core c }}
+    machine m {{ node [{nodes}] n  interconnect [{nodes}] w }}
+    node n {{ property rank  socket s }} socket s {{ core c }}
     core c {{ resource flops(n) [n] }}
     interconnect w {{
       property topology [{network.kind}] {stated} property latency [0] property bandwidth [1] {words}

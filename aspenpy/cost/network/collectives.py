@@ -316,11 +316,20 @@ ALGORITHMS: dict[tuple[str, str], Algorithm] = {
         Algorithm("allreduce", "rabenseifner", _rabenseifner, "TRG 4.5", far=_far_halving),
         Algorithm("allreduce", "all_pairs", _all_pairs_allreduce, "RCCL", all_pairs=True),
         Algorithm("allgather", "ring", _ring_allgather, "TRG 4.1"),
-        Algorithm("allgather", "recursive_doubling", _doubling_allgather, "TRG 4.1", power_of_two=True, far=_far_gathering),
+        Algorithm(
+            "allgather", "recursive_doubling", _doubling_allgather, "TRG 4.1", power_of_two=True, far=_far_gathering
+        ),
         Algorithm("allgather", "bruck", _doubling_allgather, "TRG 4.1", far=_far_gathering),
         Algorithm("allgather", "all_pairs", _all_pairs, "RCCL", all_pairs=True),
         Algorithm("reduce_scatter", "pairwise", _pairwise_reduce_scatter, "TRG 4.4", far=_far_shifts),
-        Algorithm("reduce_scatter", "recursive_halving", _halving_reduce_scatter, "TRG 4.4", power_of_two=True, far=_far_scattering),
+        Algorithm(
+            "reduce_scatter",
+            "recursive_halving",
+            _halving_reduce_scatter,
+            "TRG 4.4",
+            power_of_two=True,
+            far=_far_scattering,
+        ),
         Algorithm("reduce_scatter", "all_pairs", _all_pairs_reduce_scatter, "RCCL", all_pairs=True),
         Algorithm("alltoall", "pairwise", _ring_allgather, "TRG 4.3"),
         Algorithm("alltoall", "bruck", _bruck_alltoall, "Bruck et al. 1997"),

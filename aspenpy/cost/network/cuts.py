@@ -47,9 +47,9 @@ def cuts(network: Topology, nodes: Expr, ports: Expr) -> list[Cut]:
     return [Cut("bisection", half, (ports if family.ports_multiply_links else graph.ONE) * network.bisection)]
 
 
-def container(network: Topology, ports: Expr) -> Cut | None:
+def container_of(network: Topology, ports: Expr) -> Cut | None:
     """The nodes that a run fills first and in their order, a leaf switch of a tapered tree or a group, and their links
-    to all others: adaptive routes take those to any group. None where the nodes cannot send more than the links take."""
+    to all others: adaptive routes take those to any group. None where nodes cannot send more than the links take."""
     sizes, family = dict(network.parameters), TOPOLOGIES[network.kind]
     if family.cuts == "groups":
         joining, inside = links_between_groups(network)

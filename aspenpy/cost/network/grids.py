@@ -168,3 +168,25 @@ def _links(routers: Expr, size: Expr, wrapped: bool) -> Expr:
     """Along one dimension; a ring of two routers has one link."""
     line = routers / size * (size - 1)
     return graph.if_else(graph.compare(">", size, 2), routers, line) if wrapped else line
+
+
+def shared_by_shift(network: Topology, stride: Expr, length: Expr) -> Expr:
+    """Messages on the fullest link of a mesh or torus while each router sends to the one `stride` further in rings of
+    `length`, by the shortest route, routers being numbered along the last dimension first: a shift by j along one of k
+    has j on a link, k - j the other way round, and half of a ring goes both ways. At least so many: 1 where a shift
+    goes on into the next dimension."""
+    most, below = graph.ONE, graph.ONE
+    for k, ring in reversed(list(zip(dict(network.parameters)["dimensions"], network.rings, strict=True))):
+        j = graph.apply("mod", graph.apply("floor", stride / below), k)
+        along = graph.apply("min", j, k - j)
+        along = graph.if_else(graph.junction("and", ring, graph.compare("==", 2 * j, k)), k / 4, along)
+        alone = graph.junction(
+            "and",
+            graph.compare("==", graph.apply("mod", stride, below), 0),
+            graph.junction(
+                "or", graph.compare("<=", length * j, k), graph.compare("==", graph.apply("mod", length * j, k), 0)
+            ),
+        )
+        most = graph.apply("max", most, graph.if_else(alone, along, 1))
+        below = below * k
+    return most
