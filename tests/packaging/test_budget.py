@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4265,
     "answers": 12593,
     "assembly": 1130,
-    "cost": 14840,
+    "cost": 14870,
     "editor": 2741,
     "engine": 2302,
     "explore": 4465,
