@@ -48,7 +48,7 @@ LONGEST_ROOF = 44  # characters of the name of a roof
 LEVEL_MARKS = ("^", "s", "v", "P", "X")
 """Marks of the caches, from the core outwards; memory has the mark of the kernel itself."""
 
-CROWDED = 0.045  # parts of the width and height within which the numbers of two points would hide each other
+CROWDED = 0.14  # inches between a number and another one, a point or a name, below which one would hide the other
 
 
 class CeilingLine(NamedTuple):
@@ -107,8 +107,8 @@ def draw_roofline(roofline: Roofline, measured: Sequence[MeasuredPoint] = ()) ->
     set_title(axes, heading(roofline))
     label_axis(axes.yaxis, "flop/s")
     label_axis(axes.xaxis)
-    _draw_roofs(axes, roofline, roofs, seen)
-    _draw_points(axes, points, seen)
+    written = _draw_roofs(axes, roofline, roofs, seen)
+    _draw_points(axes, points, seen, written)
     _draw_stars(axes, stars)
     if parts:
         _draw_legend(figure, points, names, parts, 1 - legend / width, _name_stars(stars))
@@ -239,7 +239,8 @@ def levels(compute: Iterable[Ceiling]) -> list[CeilingLine]:
     return all_levels
 
 
-def _draw_roofs(axes: Any, roofline: Roofline, roofs: Roofs, seen: VisibleRange) -> None:
+def _draw_roofs(axes: Any, roofline: Roofline, roofs: Roofs, seen: VisibleRange) -> list[tuple[float, float]]:
+    """Draws the roofs with their names; returns where those of bandwidths are written, in inches."""
     fastest = max((memory.rate for memory in roofs.bandwidths), default=0.0)
     heights = levels(roofs.compute)
     highest = heights[-1].rate
@@ -260,26 +261,32 @@ def _draw_roofs(axes: Any, roofline: Roofline, roofs: Roofs, seen: VisibleRange)
         [(_roof_name(level), seen.right, level.rate, COLOURS[level.precision]) for level in heights],
         2 * LONGEST_ROOF,
     )
-    _name_bandwidths(axes, slopes(roofs, roofline), seen)
+    return _name_bandwidths(axes, slopes(roofs, roofline), seen)
 
 
-def _name_bandwidths(axes: Any, names: Mapping[float, str], seen: VisibleRange) -> None:
-    """Their names, along the roofs; where roofs are close, one name begins behind the other."""
-    from math import atan2, degrees
+def _name_bandwidths(axes: Any, names: Mapping[float, str], seen: VisibleRange) -> list[tuple[float, float]]:
+    """Their names, along the roofs, and where they are written; where roofs are close, one begins behind the other."""
+    from math import atan2, cos, degrees, sin
 
+    written = []
     across, up = WIDTH / log10(seen.right / seen.left), UP / log10(seen.top / seen.bottom)
     for (rate, text), turn in zip(names.items(), label_turns([log10(rate) * up for rate in names]), strict=True):
         x = max(seen.left, seen.bottom / rate) * 10 ** ((0.12 + turn * NAME_WIDTH) / across)
+        name, turned = f"{drop_middle(text)}: {format_quantity(rate, 'B/s')}", atan2(up, across)
+        begin = log10(x / seen.left) * across - 0.04, log10(x * rate / seen.bottom) * up + 0.12
+        along = [CHARACTER * step for step in range(len(name) + 1)]
+        written += [(begin[0] + length * cos(turned), begin[1] + length * sin(turned)) for length in along]
         axes.annotate(
-            f"{drop_middle(text)}: {format_quantity(rate, 'B/s')}",
+            name,
             (x, x * rate),
             xytext=(-3, 5),
             textcoords="offset points",
-            rotation=degrees(atan2(up, across)),
+            rotation=degrees(turned),
             rotation_mode="anchor",
             color=INK,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.85},
         )
+    return written
 
 
 def label_turns(heights: Sequence[float]) -> list[int]:
@@ -300,29 +307,38 @@ def slopes(roofs: Roofs, roofline: Roofline) -> dict[float, str]:
     return texts
 
 
-def _place_of_point(point: RooflinePoint, seen: VisibleRange) -> tuple[float, float]:
-    """Place of the prediction, as parts of the picture's width and height."""
-    across = log10((point.place or seen.left) / seen.left) / log10(seen.right / seen.left)
-    return across, log10(point.predicted / seen.bottom) / log10(seen.top / seen.bottom)
+def _place(intensity: float | None, rate: float, seen: VisibleRange) -> tuple[float, float]:
+    """Place of a mark, in inches from the lower left corner."""
+    across = log10((intensity or seen.left) / seen.left) / log10(seen.right / seen.left)
+    return across * WIDTH, log10(rate / seen.bottom) / log10(seen.top / seen.bottom) * UP
 
 
-def label_depths(places: Sequence[tuple[float, float]]) -> list[int]:
-    """Number of lines below its point at which each number is written, so that those of neighbours do not hide each
-    other."""
-    rows: dict[int, int] = {}
-    for number in sorted(range(len(places)), key=places.__getitem__):
-        x, y = places[number]
-        near = {
-            rows[other] for other in rows if abs(places[other][0] - x) < CROWDED and abs(places[other][1] - y) < CROWDED
-        }
-        rows[number] = next(depth for depth in range(len(places)) if depth not in near)
-    return [rows[number] for number in range(len(places))]
+def label_offsets(
+    places: Sequence[tuple[float, float]], written: Sequence[tuple[float, float]] = ()
+) -> list[tuple[float, float]]:
+    """Inches from each point to its number: as near as hides no other number, no point and nothing that is `written`;
+    below it where that is as good as elsewhere."""
+    from math import cos, dist, pi, sin
+
+    turns = [0, 4, 2, 6, 1, 7, 3, 5]  # eighths of a circle from below
+    rings = [CROWDED * (1.3 + 0.6 * ring) for ring in range(8)]
+    ways = [(size * sin(turn * pi / 4), -size * cos(turn * pi / 4)) for size in rings for turn in turns]
+    taken, found = [*places, *written], []
+    for x, y in places:
+        free = (way for way in ways if all(dist((x + way[0], y + way[1]), each) >= CROWDED for each in taken))
+        found.append(way := next(free, ways[0]))
+        taken.append((x + way[0], y + way[1]))
+    return found
 
 
-def _draw_points(axes: Any, points: Sequence[RooflinePoint], seen: VisibleRange) -> None:
+def _draw_points(
+    axes: Any, points: Sequence[RooflinePoint], seen: VisibleRange, written: Sequence[tuple[float, float]]
+) -> None:
     """Draws predictions as filled points and the roof's bounds as open ones; a number leads to the name."""
     applications = list(dict.fromkeys(point.application for point in points))
-    below = label_depths([_place_of_point(point, seen) for point in points])
+    places = [_place(point.place, point.predicted, seen) for point in points]
+    roofs = [_place(point.place, point.attainable, seen) for point in points]
+    offsets = label_offsets(places, [*written, *roofs])
     for number, point in enumerate(points, 1):
         colour = MARKED[applications.index(point.application) % len(MARKED)]
         mark, size = ("D", 7) if point.kernel is None else ("o", 5)
@@ -332,8 +348,9 @@ def _draw_points(axes: Any, points: Sequence[RooflinePoint], seen: VisibleRange)
         if point.intensity:
             axes.plot(x[:1], [point.predicted], mark, color=colour, markersize=size, zorder=5)
         _draw_levels(axes, point, colour)
-        where: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "color": INK}
-        axes.annotate(str(number), (x[0], point.predicted), xytext=(0, -15 - 10 * below[number - 1]), **where)
+        where: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "center", "color": INK}
+        right, up = offsets[number - 1]
+        axes.annotate(str(number), (x[0], point.predicted), xytext=(72 * right, 72 * up), zorder=7, **where)
 
 
 def named_levels(points: Sequence[RooflinePoint]) -> list[str]:

@@ -24,6 +24,7 @@ from aspenpy.shell.failure import CommandError, refuse_unwritable
 from aspenpy.shell.operands import case_of_arguments, quantity_of
 from aspenpy.shell.option import Arguments, option, positive, split_pairs, split_words
 from aspenpy.shell.options import OUTPUT
+from aspenpy.shell.output import report_written
 from aspenpy.shell.study_options import BUDGET, COLUMN, MINIMISE, PRECISION
 from aspenpy.tables.document import write_html, write_markdown
 from aspenpy.tables.formats import build_json
@@ -190,6 +191,7 @@ def write_document(advice: Advice, arguments: Arguments) -> None:
         return
     with refuse_unwritable(arguments.output), replace_file(arguments.output) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
+    report_written(arguments.output)
 
 
 def _read_deviation(text: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -29,11 +29,12 @@ Words = tuple[Span, ...]
 
 
 class Section(Record):
-    """A heading; of the first `level` those that the contents list."""
+    """A heading; of the first `level` those that the contents list. One that is `folded` opens when it is asked for."""
 
     title: str
     anchor: str
     level: int = 1
+    folded: bool = False
 
 
 class Sentence(Record):
@@ -108,6 +109,16 @@ def document_of(report: Report, pictures: Sequence[Picture]) -> Document:
     return Document(report.headline, tuple(blocks))
 
 
+def linked_anchors(blocks: Sequence[Block]) -> set[str]:
+    """The anchors to which words of the blocks lead."""
+    spans: list[Span] = []
+    for block in blocks:
+        words = block.items if isinstance(block, BulletList) else block.rows if isinstance(block, DocumentTable) else ()
+        spans += [span for row in words for span in row]
+        spans += block.words if isinstance(block, Sentence) else ()
+    return {span.anchor for span in spans if isinstance(span, Link)}
+
+
 Writers = Mapping[type[Block], Callable[[Any, int], str]]
 """Writers of a markup by type of block; each is given the number of the block in the document."""
 
@@ -137,6 +148,7 @@ li { overflow-wrap: anywhere; }
 table { border-collapse: collapse; font-size: .88rem; margin: .6rem 0 1rem; font-variant-numeric: tabular-nums; }
 th { text-align: left; border-bottom: 2px solid var(--faint); padding: .25rem .7rem .25rem 0; vertical-align: bottom; }
 td { border-bottom: 1px solid var(--line); padding: .25rem .7rem .25rem 0; vertical-align: top; }
+td:has(code) { min-width: 14rem; } summary { cursor: pointer; } summary h2 { display: inline-block; width: 94%; }
 .n { text-align: right; white-space: nowrap; }
 code { font: .88em ui-monospace, monospace; background: var(--soft); border-radius: 3px; padding: 0 .2em; }
 pre { font: .85rem/1.4 ui-monospace, monospace; background: var(--soft); border-radius: 6px; padding: .7rem 1rem; }
@@ -165,11 +177,24 @@ def write_html(document: Document) -> str:
             f"<title>{escape(document.title)}</title><style>{STYLE}</style></head><body>",
             f"<h1>{escape(document.title)}</h1>",
             f"<nav>{contents}</nav>",
-            *_write_blocks(document, HTML),
+            *_fold(document, _write_blocks(document, HTML)),
             "</body></html>",
             "",
         ]
     )
+
+
+def _fold(document: Document, written: Sequence[str]) -> Iterator[str]:
+    """The blocks, those below a folded section inside of `details`, which browsers open where a link leads into it."""
+    is_open = False
+    for block, text in zip(document.blocks, written, strict=True):
+        starts = isinstance(block, Section) and block.level == 1
+        if starts and is_open:
+            yield "</details>"
+        is_open = block.folded if isinstance(block, Section) and starts else is_open
+        yield f"<details><summary>{text}</summary>" if starts and is_open else text
+    if is_open:
+        yield "</details>"
 
 
 def _write_html_span(span: Span) -> str:

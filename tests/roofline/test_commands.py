@@ -5,11 +5,13 @@ import io
 import json
 import shutil
 import subprocess
+from itertools import combinations
+from math import dist
 from pathlib import Path
 
 import pytest
 
-from aspenpy.report.roofline_picture import label_depths
+from aspenpy.report.roofline_picture import CROWDED, label_offsets
 from aspenpy.tables.drawing import spread_apart
 from tests.cli.conftest import Runner, models, run
 
@@ -99,7 +101,13 @@ def test_picture(run: Runner, models: Path, suffix: str, begins: bytes) -> None:
 def test_labels_keep_apart() -> None:
     assert spread_apart([0.1, 0.11, 0.5], 0.03) == pytest.approx([0.1, 0.13, 0.5])
     assert spread_apart([0.97, 0.98], 0.05) == pytest.approx([0.95, 1.0])
-    assert label_depths([(0.5, 0.5), (0.51, 0.5), (0.52, 0.5), (0.9, 0.5), (0.51, 0.9)]) == [0, 1, 2, 0, 0]
+    places = [(2.0, 2.0), (2.02, 2.0), (2.04, 2.0), (4.0, 2.0), (2.0, 3.0)]
+    name = [(3.9 + 0.05 * step, 1.83) for step in range(9)]
+    numbers = [(x + right, y + up) for (x, y), (right, up) in zip(places, label_offsets(places, name), strict=True)]
+    assert all(dist(number, each) >= CROWDED for number in numbers for each in [*places, *name])
+    assert all(dist(*pair) >= CROWDED for pair in combinations(numbers, 2))
+    assert all(dist(*pair) < 0.4 for pair in zip(places, numbers, strict=True))
+    assert numbers[4] == pytest.approx((2.0, 3.0 - 1.3 * CROWDED))  # below where nothing is near
 
 
 @pytest.mark.parametrize(

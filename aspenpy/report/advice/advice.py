@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from aspenpy.advice.advise import Advice
@@ -41,6 +42,7 @@ from aspenpy.tables.document import (
     Span,
     Words,
     anchor_of,
+    linked_anchors,
     make_sheet,
 )
 from aspenpy.tables.formats import build_json
@@ -106,6 +108,7 @@ def document(advice: Advice, command: str) -> Document:
     blocks: list[Block] = [
         Sentence((ABOUT,)),
         *_summarise_steps(advice),
+        *list_assumptions(advice),
         *bound_blocks(advice),
         *matters_blocks(advice),
         *significance_blocks(advice.significant),
@@ -114,8 +117,9 @@ def document(advice: Advice, command: str) -> Document:
         *decided_blocks(advice),
         *restriction_blocks(advice),
         *sure_blocks(advice.uncertain),
-        *list_assumptions(advice),
-        *appendix(advice),
+    ]
+    blocks += [
+        *appendix(advice, linked_anchors(blocks)),
         Section("The same again", "command"),
         Listing(command),
     ]
@@ -210,11 +214,12 @@ def list_assumptions(advice: Advice) -> list[Block]:
     return [Section("What was assumed", "assumed"), BulletList((*items, *texts, *said))]
 
 
-def appendix(advice: Advice) -> list[Block]:
-    """Formulas of results, then of each kernel, then the components' lines."""
-    blocks: list[Block] = [Section("Formulas and lines", "formulas")]
+def appendix(advice: Advice, used: Collection[str]) -> list[Block]:
+    """Formulas of results that are used, then of each kernel, then the components' lines."""
+    blocks: list[Block] = [Section("Formulas and lines", "formulas", folded=True)]
     for name, (title, text) in FORMULAS.items():
-        blocks.append(Sentence((f"{title}: {text}",), anchor_of("formula", name)))
+        if (anchor := anchor_of("formula", name)) in used:
+            blocks.append(Sentence((f"{title}: {text}",), anchor))
     return [*blocks, *_component_blocks(advice), *_energy_blocks(advice), *_kernels(advice)]
 
 

@@ -232,6 +232,7 @@ def decided_blocks(advice: Advice) -> list[Block]:
     decided = advice.decided
     if decided is None:
         return []
+    curved = any(len(item.front) > 1 for item in decided.decisions)
     rows: list[list[Any]] = []
     for item in decided.decisions:
         places = [item.choice] if item.unmet else spread(item.front) or [item.choice]
@@ -252,13 +253,14 @@ def decided_blocks(advice: Advice) -> list[Block]:
     within: list[Any] = [" without a budget"]
     if decided.budget.limits:
         within = [" within the budget, ", link_text(describe_limits(decided.budget), "worth")]
-    note = (f"The least {decided.objective}", *within, ", and choices that no other beats in both time and energy:")
+    others = ", and choices that no other beats in both time and energy:" if curved else ", in time and in energy:"
+    note = (f"The least {decided.objective}", *within, others)
     return [
         Section("Between time and energy", "decide"),
         Sentence(note),
         make_sheet(heads, rows, (1, 3, 4, 5)),
         *(Sentence(tuple(words)) for item in decided.decisions for words in _binding_sentences(item)),
-        *picture_of(draw, decided, "Time and energy of these choices; the black dot is chosen."),
+        *(picture_of(draw, decided, "Time and energy of these choices; the black dot is chosen.") if curved else []),
     ]
 
 

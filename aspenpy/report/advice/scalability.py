@@ -10,7 +10,7 @@ from aspenpy.advice.scalability import Scalability, Scaled
 from aspenpy.report.advice.design_space import configured
 from aspenpy.report.advice.document import link_text, picture_of, problem_data, problem_note
 from aspenpy.tables.document import Block, Link, Section, Sentence, Words, make_sheet
-from aspenpy.tables.drawing import BLACK, STYLES, drop_middle, label_axis, set_title, use_shared_style
+from aspenpy.tables.drawing import BLACK, STYLES, label_axis, set_title, use_shared_style
 from aspenpy.tables.numbers import format_count, format_share, seconds
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Paragraph, Part, Report, make_columns, make_table
@@ -125,18 +125,20 @@ class _Row:
 @use_shared_style
 def draw(scaled: Scaled) -> Any:
     """A matplotlib figure: strong and weak scaling, a line for each input and configuration, the knee marked."""
+    from textwrap import fill
+
     from matplotlib.figure import Figure
 
     modes = list(dict.fromkeys(item.mode for item in scaled.scalings))
     lines = len({(item.settings, tuple(item.configuration.values.items())) for item in scaled.scalings})
-    figure = Figure(figsize=(5.2 * len(modes), 4 + 0.2 * lines), layout="constrained")
+    figure = Figure(figsize=(5.2 * len(modes), 4 + 0.3 * lines), layout="constrained")
     panels = figure.subplots(1, len(modes), squeeze=False)[0]
     for axes, mode in zip(panels, modes, strict=True):
         items = [item for item in scaled.scalings if item.mode == mode]
         for item, style in zip(items, cycle(STYLES), strict=False):
             times = [point.time for point in item.points]
             label = ", ".join(filter(None, (item.settings, configured(item.configuration))))
-            axes.plot(item.nodes, times, label=drop_middle(label, LONGEST_LABEL), **style)
+            axes.plot(item.nodes, times, label=fill(label, LONGEST_LABEL), **style)
             if item.knee is not None:
                 axes.plot([item.knee], [times[item.nodes.index(item.knee)]], "o", color=BLACK)
         axes.set(xscale="log", yscale="log", xlabel="nodes")
@@ -147,7 +149,7 @@ def draw(scaled: Scaled) -> Any:
     return figure
 
 
-LONGEST_LABEL = 64  # characters of a configuration
+LONGEST_LABEL = 80  # characters of a line of a configuration
 
 
 # -- as a section of the document ------------------------------------------------------------------
