@@ -276,7 +276,19 @@ def match_profile(profile: Data, known: Sequence[str], stated: Mapping[str, str]
     if not found:
         names = ", ".join(item.name for item in timed[:5])
         fail("no-such-kernel", f"no region of the profile is a kernel: {names}", hint="--map REGION=KERNEL names them")
-    return MatchedProfile(timed, found, (*read.diagnostics, *notes))
+    return MatchedProfile(timed, found, (*read.diagnostics, *notes, *_note_untimed(read.kernels, known)))
+
+
+def _note_untimed(kernels: Sequence[MeasuredKernel], known: Sequence[str]) -> list[Diagnostic]:
+    """A note of regions without a time, which nothing is compared with; those that are kernels in front."""
+    names = [item.name for item in kernels if not item.time]
+    names.sort(key=lambda name: name not in known)
+    if not names:
+        return []
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    message = f"left out, since the profile has no time of them: {', '.join(names[:3])}{more}"
+    hint = "gprof samples every 10 ms; a longer run has some"
+    return [Diagnostic("no-time", message, hint=hint, severity="note")]
 
 
 def match_kernels(

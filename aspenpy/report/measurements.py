@@ -122,7 +122,7 @@ def report_validated(validation: Validation) -> Report:
     far = max(validation.points, key=lambda point: point.factor)
     said = [
         ("command", validation.command),
-        ("median error", format_share(validation.median_error)),
+        ("median", f"{1 + validation.median_error:.2f} times off, either way"),
         ("near", f"{validation.near} of {len(validation.points)} within a factor of {NEAR_FACTOR:g}"),
         ("worst", f"{far.ratio:.2f} times what was measured{f', at {_list_values(far)}' if far.values else ''}"),
     ]
@@ -181,9 +181,8 @@ def write_verdicts(validation: Validation) -> str:
 def _judge(validation: Validation, point: ValidationPoint) -> CaseVerdict:
     place = _list_values(point) or "the run"
     times = f"predicted {format_quantity(point.predicted, 's')}, measured {format_quantity(point.least, 's')}"
-    return CaseVerdict(
-        place, f"off by {point.factor - 1:.0%}: {times}" if point in validation.failed else "", validation.command
-    )
+    failure = f"{point.ratio:.2f} times what was measured: {times}" if point in validation.failed else ""
+    return CaseVerdict(place, failure, validation.command)
 
 
 def _value_of(name: str, point: ValidationPoint) -> float:

@@ -121,7 +121,8 @@ MAP = repeatable_option(
 PROFILE = option(
     "--profile",
     "FILE",
-    "a profile of a run instead: gprof, perf report, LIKWID, ncu, nsys, rocprof, or a table of kernels and times",
+    "a profile of a run instead: gprof, perf report, LIKWID, Caliper, TAU, ncu, nsys, rocprof, or a table of kernels "
+    "and times",
 )
 REPORT = repeatable_option("--report", "FILE", "also a report")
 OUTPUT = option("-o --output", "FILE", "the file to write")

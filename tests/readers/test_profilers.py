@@ -233,3 +233,43 @@ def test_a_unit_that_is_none_is_refused_where_it_stands(head: str, column: int) 
 def test_units_of_counters_are_the_tools_own() -> None:
     sheet = recognise_columns(read_measurements(Source("region,l1_loads [inst],instructions [inst]\na,1,2\n", "a.csv")))
     assert sheet.names == ["region", "l1_loads", "instructions"]
+
+
+# -- annotated regions ------------------------------------------------------------------------------
+
+CALIPER = """{"data": [[0, 1.5, null], [0, 2.0, 0], [0, 3.0, 1], [1, 5.0, 1], [1, 1.0, 2]],
+ "columns": ["mpi.rank", "time", "path"],
+ "column_metadata": [{"is_value": true}, {"is_value": true, "attribute.unit": "sec"}, {"is_value": false}],
+ "nodes": [{"label": "main"}, {"label": "triad", "parent": 0}, {"label": "triad", "parent": 1}]}
+"""
+TAU = """4 templated_functions_MULTI_TIME
+# Name Calls Subrs Excl Incl ProfileCalls # <metadata></metadata>
+".TAU application" 1 1 7 3507 0 GROUP="TAU_DEFAULT"
+"triad(int, double*) [{two.c} {3,1}-{3,99}]" 100 0 2500 2500 0 GROUP="TAU_USER"
+"main => triad(int, double*)" 100 0 2500 2500 0 GROUP="TAU_CALLPATH"
+"MPI_Send()" 10 0 1.0E+03 1000 0 GROUP="MPI"
+0 aggregates
+"""
+
+
+def test_regions_of_caliper() -> None:
+    """Two ranks: triad takes 3 s in one, 5 + 1 s on two paths in the other; what has no path is of no region."""
+    read = read_measurements(Source(CALIPER, "p.json"))
+    assert {row["region"].value: row["runtime"].value for row in read.rows} == {"main": 1.0, "triad": 4.5}
+    with pytest.raises(AspenError, match="is no profile of Caliper: KeyError"):
+        read_measurements(Source('{"data": [[1]]}', "p.json"))
+
+
+def test_functions_of_tau() -> None:
+    """Exclusive microseconds; call paths count again what their functions have."""
+    read = read_measurements(Source(TAU, "profile.0.0.0"))
+    found = {row["region"].value: float(row["runtime"].value) for row in read.rows}
+    assert found == pytest.approx({".TAU application": 7e-6, "triad(int, double*)": 2.5e-3, "MPI_Send()": 1e-3})
+
+
+def test_a_table_of_hatchet() -> None:
+    """`GraphFrame.dataframe.to_csv()`: names, own time, and that with what they call."""
+    (kernel, _) = read_kernels(
+        [Source("node,time,time (inc),nid,name\nx,0.5,1,1,triad\ny,0.25,1,2,copy\n", "h.csv")]
+    ).kernels
+    assert (kernel.name, kernel.time) == ("triad", 0.5)

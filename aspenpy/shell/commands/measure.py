@@ -35,8 +35,8 @@ OPTIONS = (
     repeatable_option(
         "--read",
         "FILE",
-        "instead: a file of LIKWID, perf, gprof, nvprof, ncu, Nsight Systems (SQLite), rocprof, nvidia-smi, DCGM, "
-        "PAPI, Slurm's sacct -P, ReFrame, CSV, Parquet, or a record store; may be repeated",
+        "instead: a file of LIKWID, perf, gprof, Caliper, TAU, nvprof, ncu, Nsight Systems (SQLite), rocprof, "
+        "nvidia-smi, DCGM, PAPI, Slurm's sacct -P, ReFrame, CSV, Parquet, or a record store; may be repeated",
     ),
     repeatable_option(
         "--label", "NAME=VALUE", "says in each row what ran and where, such as threads=4; may be repeated"

@@ -134,17 +134,16 @@ def run_validate(arguments: Arguments) -> int:
 
 def _validate_profile(arguments: Arguments) -> int:
     """Compares the kernels of a model with a profile; 1 where one is beyond the limit."""
-    if not arguments.machine or (not arguments.sources[0].endswith(".aspen") and os.path.exists(arguments.sources[0])):
-        raise CommandError("--profile compares an application model on a --machine: `aspenpy extract` writes one")
     if arguments.over or arguments.picture:
         raise CommandError("--profile is of one run: --set gives its sizes, and there is nothing to draw over")
     for path in arguments.report:
         require_page(path, more=(".xml",))
     limit = None if arguments.fail_over is None else read_percent("--fail-over", arguments.fail_over)
-    application = load_application(arguments.sources[0], allow_outside=arguments.allow_outside)
-    machine = machine_named(arguments.machine, arguments)
+    machine = machine_named(arguments.machine, arguments) if arguments.machine else _host_machine()
+    application, left = _extract_model(arguments, machine)
     kernel = only_entry(application, arguments.kernel)
     case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
+    _report_placeholders(case, left, arguments.strict)
     pairs = split_pairs("--map", "REGION=KERNEL, such as triad_loop=triad", arguments.map)
     validation = compare_profile(case, arguments.profile, pairs, limit)
     deliver(validation.report(), arguments)
@@ -205,7 +204,7 @@ def _extract_model(arguments: Arguments, machine: Machine) -> tuple[Application,
     """The model of the program, and its parameters without a known value; chains of operations are asked for where the
     machine has latencies for them."""
     name = arguments.sources[0]
-    if name.endswith(".aspen"):
+    if name.endswith(".aspen") or not os.path.exists(name):
         return load_application(name, allow_outside=arguments.allow_outside), ()
     flags = (*(f"-I{folder}" for folder in arguments.folders), *(f"-D{macro}" for macro in arguments.macros))
     chains = any("chain" in component.resources for component in machine.components.values())
@@ -213,7 +212,8 @@ def _extract_model(arguments: Arguments, machine: Machine) -> tuple[Application,
     recipe = _find_recipe(options, machine)
     level = arguments.level or options.level
     sizes = {name: sorted(given)[:MOST_COUNTED] for name, given in list_sizes(arguments).items()}
-    run = ProgramRun(arguments.run, sizes, tuple(f"-l{name}" for name in arguments.links), arguments.compiler)
+    links = tuple(f"-l{name}" for name in arguments.links)
+    run = ProgramRun(arguments.run, sizes, links, arguments.compiler) if arguments.run else None
     try:
         made = extract(arguments.sources, level=level, flags=flags, chains=chains, recipe=recipe, run=run)
     except AspenError as error:
