@@ -18,7 +18,7 @@ MOST: dict[str, int] = {
     "extract": 21704,
     "generate": 841,
     "language": 4950,
-    "learn": 8056,
+    "learn": 8145,
     "models": 4300,
     "other": 1094,
     "page": 651,
