@@ -171,7 +171,7 @@ def _list_warm_data(prediction: Prediction) -> list[tuple[str, str]]:
         shown = [f"{name} {make_formatter('B')(held[name])}" for name in named[:MOST_WARM]]
         more = [f"{len(named) - MOST_WARM} more"] if len(named) > MOST_WARM else []
         if shown:
-            rows.append(("found warm", f"in {level}: {', '.join([*shown, *more])}"))
+            rows.append(("found warm", f"in {level}, over the whole run: {', '.join([*shown, *more])}"))
     return rows
 
 
