@@ -24,7 +24,7 @@ MOST: dict[str, int] = {
     "page": 651,
     "probe": 2054,
     "report": 10060,
-    "shell": 7650,
+    "shell": 7660,
     "sweeps": 2634,
     "tables": 1652,
     "traces": 1584,
