@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aspenpy.answers.metrics import find_metric, has_metric, metric_names
 from aspenpy.answers.prediction import Prediction
-from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, fail, suggest_nearest
@@ -38,16 +37,11 @@ class Constraint(Record):
         """The left and the right side, in the symbols of the models."""
         return read_quantity(self.node.left, prediction), read_quantity(self.node.right, prediction)
 
-    def excess(self, prediction: Prediction) -> Expr:
-        """Expression that is at most 0 where the constraint holds (exactly 0 for `==`)."""
-        left, right = self.sides(prediction)
+    def excess(self, left: Any, right: Any) -> Any:
+        """What is at most 0 where the constraint holds (exactly 0 for `==`), of the values or expressions of its
+        sides."""
         small, large = (right, left) if self.node.operator == ">=" else (left, right)
         return small - large - self.slack if self.slack else small - large
-
-    def scale(self, prediction: Prediction) -> Expr:
-        """The magnitude of both sides, to which a violation is relative."""
-        left, right = self.sides(prediction)
-        return graph.apply("max", graph.apply("abs", left), graph.apply("abs", right))
 
 
 class Parsed(NamedTuple):

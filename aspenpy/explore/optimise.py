@@ -157,7 +157,7 @@ def _find_bindings(problem: Problem, goal: Goal, best: Candidate) -> tuple[Bindi
     bindings = []
     for number, item in enumerate(problem.constraints):
         rest = [other for other in problem.constraints if other is not item]
-        free = Problem(problem.space, problem.goal, rest).best()
+        free = problem.relaxed(rest).best()
         if not free.value < best.value - 1e-9 * abs(best.value):
             continue
         multiplier = None
@@ -182,7 +182,7 @@ def _make_binding(
     if not item.equal:
         slack = LOOSER * max(abs(float(left)), abs(float(right)))
         others = [item.replace(slack=slack) if other is item else other for other in problem.constraints]
-        looser = Problem(space, problem.goal, others).best()
+        looser = problem.relaxed(others).best()
     bound, value = _next_combination(problem, best, item, float(right)) if problem.enumerable else (None, None)
     return Binding(
         item,
@@ -204,9 +204,8 @@ def _next_combination(
     if item.equal:
         return None, None
     rest = [other for other in problem.constraints if other is not item]
-    points, found = problem.first_points
-    mine = found.excess[problem.constraints.index(item)]
-    without = Problem(problem.space, problem.goal, rest).evaluate_points(points)
+    mine = problem.first_points[1].excess[problem.constraints.index(item)]
+    _, without = problem.relaxed(rest).first_points
     better = (without.violation == 0) & (without.value < best.value - 1e-12 * abs(best.value))
     if not better.any():
         return None, None
@@ -243,13 +242,17 @@ def pareto(
         for item in constraints:
             refuse_contradiction(item, prediction)
     problem = Problem(space, goals[0].expr, constraints)
-    evaluate = space.evaluator([goal.expr for goal in goals], missing=True)
-    points = problem.all_points if problem.enumerable else _evolve_population(space, goals, problem, seed)
-    violations = problem.evaluate_points(points).violation
-    values = evaluate(points)
+    wanted = [goal.expr for goal in goals]
+    if problem.enumerable:
+        points, found = problem.first_points
+        values = space.at_all_combinations(wanted, points)
+    else:
+        points = _evolve_population(space, goals, problem, seed)
+        found, values = problem.evaluate_points(points), space.evaluator(wanted, missing=True)(points)
+    violations = found.violation
     defined = numpy.isfinite(violations) & ~numpy.isnan(values).any(axis=0)
     if not defined.any():
-        space.evaluator([*(goal.expr for goal in goals), *(item.excess for item in constraints)])(points[:1])
+        space.evaluator([*wanted, *problem.quantities])(points[:1])
     feasible = defined & (violations <= problem.tolerance)
     if not feasible.any():
         refuse_infeasible(space, constraints)
@@ -269,12 +272,9 @@ def non_dominated(values: Floats) -> list[int]:
     first."""
     order = numpy.lexsort(values[::-1])
     kept: list[int] = []
-    front = numpy.empty((len(values), 0))
-    for place in order.tolist():
-        column = values[:, place : place + 1]
-        if not (front <= column).all(axis=0).any():
-            kept.append(place)
-            front = numpy.hstack([front, column])
+    while len(order):
+        kept.append(int(order[0]))
+        order = order[(values[:, order] < values[:, order[:1]]).any(axis=0)]
     return kept
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, NoReturn
 
@@ -57,13 +57,25 @@ class PointValues(Record):
 
 
 class Problem:
-    """A goal and constraints over a space."""
+    """A goal and constraints over a space. `combined` has its values at all combinations, where they are known."""
 
-    def __init__(self, space: Space, goal: Quantity, constraints: Sequence[Constraint] = ()) -> None:
+    def __init__(
+        self, space: Space, goal: Quantity, constraints: Sequence[Constraint] = (), combined: Floats | None = None
+    ) -> None:
         self.space, self.goal, self.constraints = space, goal, tuple(constraints)
         self.real = [index for index, item in enumerate(space.variables) if item.kind == "real"]
         self.discrete = [index for index, item in enumerate(space.variables) if item.kind != "real"]
         self._smooth: dict[tuple[float, ...], Smooth] = {}
+        self._combined = combined
+
+    def relaxed(self, constraints: Sequence[Constraint]) -> Problem:
+        """The same goal under some of the constraints, which may have more slack."""
+        if not self.enumerable:
+            return Problem(self.space, self.goal, constraints)
+        texts = [item.text for item in self.constraints]
+        places = [1 + 2 * texts.index(item.text) for item in constraints]
+        rows = [0, *(row for place in places for row in (place, place + 1))]
+        return Problem(self.space, self.goal, constraints, self.combined[rows])
 
     @property
     def enumerable(self) -> bool:
@@ -80,22 +92,36 @@ class Problem:
 
     # -- many points -----------------------------------------------------------------------------
 
+    @property
+    def quantities(self) -> list[Quantity]:
+        """The goal, then both sides of each constraint."""
+        sides = [partial(_side_of, item, side) for item in self.constraints for side in (0, 1)]
+        return [self.goal, *sides]
+
     @cached_property
     def _evaluate(self) -> Callable[[Floats], Floats]:
-        rows: list[Quantity] = [self.goal]
-        for item in self.constraints:
-            rows += [item.excess, item.scale]
-        return self.space.evaluator(rows, missing=True)
+        return self.space.evaluator(self.quantities, missing=True)
+
+    @cached_property
+    def combined(self) -> Floats:
+        """The goal and both sides of each constraint, a row each, at all combinations."""
+        if self._combined is not None:
+            return self._combined
+        return self.space.at_all_combinations(self.quantities, self.all_points)
 
     def evaluate_points(self, points: Floats) -> PointValues:
         """The values at points, a row each."""
-        rows = self._evaluate(points)
+        return self._judge(self._evaluate(points))
+
+    def _judge(self, rows: Floats) -> PointValues:
         undefined = numpy.isnan(rows).any(axis=0)
-        excess, scale = rows[1::2], rows[2::2]
-        equal = numpy.array([item.equal for item in self.constraints], dtype=bool)
-        beyond = numpy.where(equal[:, None], abs(excess), excess)
-        parts = beyond / numpy.where(scale > 0, scale, 1.0)
-        worst = numpy.where(undefined, numpy.inf, parts.max(axis=0, initial=0.0))
+        worst = numpy.zeros(rows.shape[1])
+        beyond = numpy.empty((len(self.constraints), rows.shape[1]))
+        for excess, item, left, right in zip(beyond, self.constraints, rows[1::2], rows[2::2], strict=True):
+            excess[:] = abs(item.excess(left, right)) if item.equal else item.excess(left, right)
+            scale = numpy.maximum(abs(left), abs(right))
+            worst = numpy.maximum(worst, excess / numpy.where(scale > 0, scale, 1.0))
+        worst = numpy.where(undefined, numpy.inf, worst)
         value = numpy.where(undefined, numpy.inf, rows[0])
         return PointValues(value, numpy.where(worst <= self.tolerance, 0.0, worst), beyond, int(undefined.sum()))
 
@@ -122,13 +148,14 @@ class Problem:
         value."""
         if self.enumerable:
             points, found = self.first_points
-            index = int(numpy.lexsort((found.value, found.violation))[0])
+            nearest = numpy.flatnonzero(found.violation == found.violation.min())
+            index = int(nearest[found.value[nearest].argmin()])
             best = Candidate(tuple(points[index].tolist()), float(found.value[index]), float(found.violation[index]))
         else:
             candidates = [candidate for start in self._starts() for candidate in self._search_from(start)]
             best = min(candidates, key=_rank) if not self.counted else self._best_of_counts(candidates)
         if best.violation == numpy.inf:  # nothing has a value: evaluated once more, it raises the reason
-            self.space.evaluator([self.goal, *(item.excess for item in self.constraints)])(numpy.array([best.row]))
+            self.space.evaluator(self.quantities)(numpy.array([best.row]))
         return best
 
     @cached_property
@@ -136,7 +163,7 @@ class Problem:
         """The points that are looked at before any search: all combinations; with real variables, each combination at
         several scattered values of these."""
         if self.enumerable:
-            return self.all_points, self.evaluate_points(self.all_points)
+            return self.all_points, self._judge(self.combined)
         few = max(FEWEST_SCATTERED, min(SCATTERED, MOST_SCATTERED // max(1, self.combinations)))
         points = numpy.repeat(self.all_points, few, axis=0)
         points[:, self.real] = numpy.tile(self._scatter_points()[:few], (self.combinations, 1))
@@ -251,7 +278,8 @@ class Problem:
 
     def _make_smooth(self, point: Floats) -> Smooth:
         prediction = self.space.case(point)
-        quantities = [self.goal, *(item.excess for item in self.constraints)]
+        quantities: list[Quantity] = [self.goal]
+        quantities += [partial(_excess_of, item) for item in self.constraints]
         exprs, symbols = self.space.formulas(prediction, quantities)
         places = [place for place, item in enumerate(self.space.variables) if item in self.space.parameters]
         known = dict(zip(symbols, places, strict=True))
@@ -266,6 +294,15 @@ class Problem:
             [next(symbol for symbol, at in known.items() if at == place) for place in self.real],
             prediction.seed,
         )
+
+
+def _side_of(item: Constraint, side: int, prediction: Prediction) -> Expr:
+    return item.sides(prediction)[side]
+
+
+def _excess_of(item: Constraint, prediction: Prediction) -> Expr:
+    excess: Expr = item.excess(*item.sides(prediction))
+    return excess
 
 
 def _rank(candidate: Candidate) -> tuple[float, float]:
@@ -305,13 +342,11 @@ def _nearest_to_feasible(space: Space, constraints: Sequence[Constraint]) -> Can
     """The point at which the worst violation, in parts of the constraints' sides, is least."""
 
     def worst_violation(prediction: Prediction) -> Expr:
-        parts = [
-            graph.div(
-                graph.apply("abs", item.excess(prediction)) if item.equal else item.excess(prediction),
-                graph.apply("max", item.scale(prediction), 1e-300),
-            )
-            for item in constraints
-        ]
+        parts = []
+        for item in constraints:
+            excess, sides = _excess_of(item, prediction), item.sides(prediction)
+            scale = graph.apply("max", *(graph.apply("abs", side) for side in sides), 1e-300)
+            parts.append(graph.div(graph.apply("abs", excess) if item.equal else excess, scale))
         return graph.apply("max", *parts) if len(parts) > 1 else parts[0]
 
     problem = Problem(space, worst_violation)

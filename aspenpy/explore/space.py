@@ -25,6 +25,12 @@ from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.sweeps.declarations import parameter_dimension
 from aspenpy.sweeps.points import Formulas
+from aspenpy.sweeps.run import STRETCH
+from aspenpy.sweeps.work import Worker, WorkerTask
+
+BY_EXACT_RULES = 4096
+"""Combinations up to which points are computed by the exact rules; more as a sweep: a layout of `transformer_training`
+takes 300 us by the former, a few by the latter, where rounding has to be settled or a value does not exist."""
 
 SURE = 0.7  # of what a study may take by its first points, from which the others differ
 POINTS_TRIED = 256  # at once, to find one without a value
@@ -123,6 +129,28 @@ class Space:
             return found
 
         return values
+
+    def at_all_combinations(self, quantities: Sequence[Quantity], points: Floats) -> Floats:
+        """A row for each quantity at `points`, which are all combinations of values, the last variable the fastest;
+        nan where there is no value."""
+        if len(points) <= BY_EXACT_RULES:
+            return self.evaluator(quantities, missing=True)(points)
+        sizes = [len(item.values) for item in self.variables]
+        columns = tuple(enumerate(item.values for item in self.parameters))
+        numbers = [size for item, size in zip(self.variables, sizes, strict=True) if self._is_case(item)]
+        found = numpy.empty((len(quantities), *sizes))
+        for number, prediction in enumerate(self.cases):
+            choices = iter(numpy.unravel_index(number, numbers or [1]))
+            place = tuple(next(choices) if self._is_case(item) else slice(None) for item in self.variables)
+            of_case = found[:, *place]
+            exprs, symbols = self.formulas(prediction, quantities)
+            about = (tuple(exprs),), tuple(symbols), columns, of_case.shape[1:], prediction.seed, "numpy"
+            worker = Worker(WorkerTask(*about, STRETCH, allowance().left), allowance())
+            values = numpy.empty((len(quantities), of_case[0].size))
+            for stretch in range(worker.plan.count):
+                worker.stretch(stretch, into=values)
+            of_case[...] = values.reshape(of_case.shape)
+        return found.reshape(len(quantities), -1)
 
     def skipped(self, quantity: Quantity, points: Floats, values: Floats) -> Skipped | None:
         """A note on the points whose value is nan; None where there are none."""

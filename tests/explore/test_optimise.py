@@ -460,3 +460,25 @@ def test_points_of_a_long_front_are_shown_evenly(count: int) -> None:
     assert (shown[0], shown[-1]) == (0, count - 1)
     steps = {after - before for before, after in pairwise(shown)}
     assert not steps or max(steps) - min(steps) <= 1
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_many_combinations_have_the_values_of_the_exact_rules(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Layouts that do not divide have no value by either; the socket is the slowest variable or one in the middle."""
+    case = Case(
+        aspenpy.load_application("transformer_training"), aspenpy.load_machine("eos"), set={"ranks": 4, "batch": 8}
+    )
+    vary = ["tensor=1,2,3", "pipeline=1,2,4", "virtual_stages=1,2,3", "recomputation", "sharding"]
+    vary.insert(place, "socket=intel_xeon_platinum_8480plus,nvidia_h100")
+    found = []
+    for most in (0, 10**6):
+        monkeypatch.setattr("aspenpy.explore.space.BY_EXACT_RULES", most)
+        found.append(optimise(case, minimise="runtime", vary=vary, best=100, subject_to="held <= 900 MB"))
+    fast, exact = found
+    assert isinstance(fast, Optimum) and isinstance(exact, Optimum)
+    assert fast.looked_at == exact.looked_at == 2 * 3**4 * 4
+    assert fast.undefined == exact.undefined > 100
+    assert len(fast.best) == len(exact.best) > 20
+    assert [item.values[0] for item in fast.best] == pytest.approx([item.values[0] for item in exact.best], rel=1e-12)
+    (binds,), (there,) = fast.bindings, exact.bindings
+    assert (binds.left, binds.next_value) == (pytest.approx(there.left), pytest.approx(there.next_value))
