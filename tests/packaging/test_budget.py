@@ -13,7 +13,7 @@ MOST: dict[str, int] = {
     "cost": 14870,
     "editor": 2741,
     "engine": 2302,
-    "explore": 4465,
+    "explore": 4523,
     "expr": 6273,
     "extract": 21704,
     "generate": 841,
