@@ -38,8 +38,8 @@ class Constraint(Record):
         return read_quantity(self.node.left, prediction), read_quantity(self.node.right, prediction)
 
     def excess(self, left: Any, right: Any) -> Any:
-        """An amount that is at most 0 where the constraint holds (exactly 0 for `==`), of the values or expressions of its
-        sides."""
+        """An amount that is at most 0 where the constraint holds (exactly 0 for `==`), of the values or expressions
+        of its sides."""
         small, large = (right, left) if self.node.operator == ">=" else (left, right)
         return small - large - self.slack if self.slack else small - large
 

@@ -475,7 +475,8 @@ def test_many_combinations_have_the_values_of_the_exact_rules(place: int, monkey
         monkeypatch.setattr("aspenpy.explore.space.BY_EXACT_RULES", most)
         found.append(optimise(case, minimise="runtime", vary=vary, best=100, subject_to="held <= 900 MB"))
     fast, exact = found
-    assert isinstance(fast, Optimum) and isinstance(exact, Optimum)
+    assert isinstance(fast, Optimum)
+    assert isinstance(exact, Optimum)
     assert fast.looked_at == exact.looked_at == 2 * 3**4 * 4
     assert fast.undefined == exact.undefined > 100
     assert len(fast.best) == len(exact.best) > 20
