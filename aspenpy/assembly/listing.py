@@ -91,11 +91,12 @@ def read_listing(text: str) -> list[CompiledFunction]:
             found.append(CompiledFunction(name, tuple(_split_blocks(current, labels))))
             name = ""
         elif name and stripped and stripped[0] not in ".#":
-            current.append(_read_instruction(stripped, place))
+            current.append(read_instruction(stripped, place))
     return found
 
 
-def _read_instruction(text: str, place: Place) -> Instruction:
+def read_instruction(text: str, place: Place) -> Instruction:
+    """Parses one instruction of a listing."""
     text = text.partition("#")[0].rstrip()
     words = text.split(None, 1)
     while len(words) > 1 and words[0] in PREFIXES:

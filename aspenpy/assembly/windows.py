@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from random import Random
 
 from aspenpy.assembly.forwarding import read_entry
+from aspenpy.assembly.library_calls import is_opaque_call, write_out_calls
 from aspenpy.assembly.listing import Instruction
 from aspenpy.assembly.loops import NaturalLoop
 from aspenpy.assembly.mending import mend
@@ -38,7 +39,7 @@ class LoopWalk:
         self.loop, self.trips = loop, trips
         self.random = Random(1)
         self.code = loop.function.blocks
-        calling = (block.number for block in self.code if any(one.is_call for one in block.instructions))
+        calling = (block.number for block in self.code if any(map(is_opaque_call, block.instructions)))
         self.avoided = avoided.union(calling)
 
     def run(self, laps: int) -> list[Instruction]:
@@ -66,7 +67,7 @@ class LoopWalk:
                 following = [next for next in exits if next in loop.blocks and next not in inner.blocks]
                 number = self._choose(following, loop, left)
             else:
-                found.extend(self.code[number].instructions)
+                found.extend(write_out_calls(self.code[number].instructions))
                 following = [next for next in self.code[number].successors if next in loop.blocks]
                 number = self._choose(following, loop, left)
             if number in (loop.header, -1) or len(found) > LONGEST:

@@ -15,6 +15,7 @@ from random import Random
 from statistics import median
 
 from aspenpy.assembly.forwarding import read_entry
+from aspenpy.assembly.library_calls import is_opaque_call, write_out_calls
 from aspenpy.assembly.listing import CompiledFunction, Instruction
 from aspenpy.assembly.loops import NaturalLoop, find_loops
 from aspenpy.assembly.mending import mend
@@ -167,8 +168,8 @@ class PathWalk:
             if called is not None and len(callers) <= DEEPEST_CALL and source not in {*self.code.apart, *callers}:
                 whole = frozenset(range(len(called.blocks)))
                 self._walk(NaturalLoop(called, 0, whole, find_loops(called)), (*callers, source))
-            elif not one.is_call and not one.mnemonic.startswith("ret"):
-                self.found.append(one)
+            elif not is_opaque_call(one) and not one.mnemonic.startswith("ret"):
+                self.found.extend(write_out_calls((one,)))
 
     def _choose(self, loop: NaturalLoop, number: int, following: list[int], left: set[int]) -> int:
         """The block that follows: by how often each runs, else one that leads to a loop that was not walked."""
@@ -202,7 +203,7 @@ class PathWalk:
 
     def _calls(self, function: CompiledFunction, number: int) -> bool:
         """Whether a block calls what is not followed, as those do that report errors."""
-        called = (one.operands[0].split("@")[0] for one in function.blocks[number].instructions if one.is_call)
+        called = (one.operands[0].split("@")[0] for one in function.blocks[number].instructions if is_opaque_call(one))
         return any(name not in self.code.functions for name in called)
 
     def _weight(self, function: CompiledFunction, number: int) -> float | None:

@@ -165,7 +165,8 @@ class Statements:
             span = Span(span.source, span.start, span.start + len(span.source.text[span.start : shown].rstrip()))
             span = self.unit.distinct_span(cursor, span)
         around, self.around = self.around, "" if self.around == KERNELS else self.around
-        found = self.read(body)
+        with self.unit.enter_loop(span):
+            found = self.read(body)
         self.around = around
         return r.LoopStatement(
             start=None if start is None else self.read(start),

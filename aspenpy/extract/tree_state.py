@@ -8,12 +8,16 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import ParsedUnit
-from aspenpy.language.diagnostics import Diagnostic
+from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.source import Span
 
 MOST_DEPTH = 200
 """Deepest nesting of expressions and statements that is read; what lies deeper is unknown. C promises 127 levels of
 blocks and 63 of parentheses (ISO C17, 5.2.4.1)."""
+
+
+MOST_LOOPS = 64
+"""Loops inside one another that have a model; programs that people write have a dozen."""
 
 
 class UnitState:
@@ -32,6 +36,7 @@ class UnitState:
         self.launches: dict[str, r.Launch] = {}  # of kernels, by the key of the call
         self._statements: dict[tuple[str, int], list[int]] = {}  # those that begin at one place, by libclang's hash
         self._depth = 0
+        self._loops = 0
 
     def span(self, cursor: Any) -> Span | None:
         return self.reading.span(cursor)
@@ -59,3 +64,13 @@ class UnitState:
             yield self._depth <= MOST_DEPTH
         finally:
             self._depth -= 1
+
+    @contextmanager
+    def enter_loop(self, span: Span | None) -> Iterator[None]:
+        """Enters the body of a loop. Raises AspenError where too many are inside one another."""
+        self._loops += 1
+        if self._loops > MOST_LOOPS:
+            hint = "put the inner ones into a function of their own"
+            fail("too-deep", f"loops stand inside one another more than {MOST_LOOPS} deep", span, hint=hint)
+        yield
+        self._loops -= 1

@@ -48,6 +48,23 @@ def test_a_scalar_loop_has_the_instructions_of_its_body(tmp_path: Path) -> None:
     assert "// compiled by gcc -O2 -fno-tree-vectorize; cycles of znver4 by llvm-mca 19.0, in 1 of 1 loops" in found
 
 
+@pytest.mark.parametrize("call", ["fmax(most, x[i])", "fmin(x[i], most)"])
+def test_a_loop_that_calls_a_small_function_has_cycles(call: str, tmp_path: Path) -> None:
+    """The seven of the call, its loads and what keeps its operands on the stack, and four of the loop; one that calls a
+    function whose instructions nobody knows has none."""
+    text = f"""#include <math.h>
+double f(int n, double *x) {{
+  double most = 0;
+  for (int i = 0; i < n; i++)
+    most = {call};
+  return most;
+}}
+"""
+    found = model(tmp_path, text)
+    assert 10 <= float(found.partition("chain [")[2].partition("*n")[0]) <= 18
+    assert "chain [" not in model(tmp_path, text.replace(call, "sin(x[i]) + most"))
+
+
 def test_a_vectorised_loop_makes_two_passes_a_lap(tmp_path: Path) -> None:
     found = model(tmp_path, SCALE, "-O3", "-mno-avx")
     assert "as multiply, dp, simd" in found
