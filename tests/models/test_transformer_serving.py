@@ -159,7 +159,7 @@ NETWORKS = {
     "Qwen2-72B": (80, 8192, 64, 8, 29568, 152064),
 }
 MACHINES = {"H100 SXM 80GB": "h100", "A100 40GB": "a100_40gb", "GH200": "gh200"}
-MEMORY = {"h100": 80e9, "a100_40gb": 40e9, "gh200": 96e9, "h200": 141e9}
+MEMORY = {"h100": 80e9, "a100_40gb": 40e9, "gh200": 96e9, "h200": 141e9, "b200": 180e9}
 TAKEN = 0.9
 """Part of the memory that both engines take for weights, keys and values unless told otherwise (vLLM:
 gpu_memory_utilization; TensorRT-LLM: of what the weights leave)."""
@@ -224,7 +224,7 @@ STREAMED = {"Llama 3.3 70B": "llama3_70b", "Llama 3.1 405B": "llama3_405b", "Lla
 EXPERTS = {"Qwen3-235B-A22B": "qwen3_235b_a22b"}
 
 
-def factors_of_streams(networks: dict[str, str]) -> list[float]:
+def factors_of_streams(networks: dict[str, str], boards: str = "H100|H200", precision: str = "FP8") -> list[float]:
     """Of TensorRT-LLM under the load of more requests than fit (trtllm-bench throughput): rows that a hash of what was
     run keeps apart; nothing was fitted to the others either. The engine has as many sequences as there is room for, and
     at most 2,048, its default."""
@@ -232,14 +232,19 @@ def factors_of_streams(networks: dict[str, str]) -> list[float]:
     for row in csv.DictReader(TABLE.read_text().splitlines()):
         words = ("model", "system", "precision", "sequence", "parallelism")
         held = int(sha256("|".join(row[word] for word in words).encode()).hexdigest(), 16) % 2
-        board = re.match("H100|H200", row["system"])
-        if not held or board is None or row["precision"] != "FP8" or row["model"] not in networks:
+        board = re.match(boards, row["system"])
+        if not held or board is None or row["precision"] != precision or row["model"] not in networks:
             continue
         machine, (prompt, answer) = board[0].lower(), map(int, re.findall(r"\d+", row["sequence"]))
         found = re.search(r"tensor=(\d+)", row["parallelism"])
         assert found is not None
         ranks = int(found[1])
-        values = {**aspenpy.read_network(networks[row["model"]]), "format": "fp8", "cache_bits": 8, "ranks": ranks}
+        values = {
+            **aspenpy.read_network(networks[row["model"]]),
+            "format": precision.lower(),
+            "cache_bits": 8,
+            "ranks": ranks,
+        }
         values |= {"prompt": prompt, "answer": answer, "batch": 2048}
         data = aspenpy.memory(app, set=values).data
         weights, stored = (float(data[name].size) / ranks for name in ("weight", "keys_values"))
@@ -259,3 +264,12 @@ def test_throughput_of_the_steady_state(networks: dict[str, str], count: int, mo
     assert len(factors) >= count
     assert median(factors) < most
     assert max(factors) < worst
+
+
+@pytest.mark.skipif(not TABLE.exists(), reason="the measured data is not beside the checkout (see ASPENPY_SHARED)")
+def test_throughput_in_four_bits() -> None:
+    """Networks of 70 and 405 billion weights on one and four B200, whose products attain what vLLM's kernels did."""
+    factors = factors_of_streams(STREAMED, "B200", "FP4")
+    assert len(factors) >= 7
+    assert median(factors) < 1.15
+    assert max(factors) < 1.3
