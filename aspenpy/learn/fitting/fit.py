@@ -201,11 +201,11 @@ def fit(app: Application | Case, data: Data, machine: Machine | None = None, **o
         return load_machine(name, allow_outside=request.allow_outside)
 
     notes: tuple[Diagnostic, ...] = ()
-    sheet = read_sheet(data, request) if request.regions is None else None
-    if sheet is not None:
-        measured = read_measurements(sheet, case, load, request.metric)
+    sheet, is_profile = read_sheet(data, request) if request.regions is None else (data, True)
+    if is_profile:
+        measured, notes = read_profile(sheet, case, request.regions or {})
     else:
-        measured, notes = read_profile(data, case, request.regions or {})
+        measured = read_measurements(make_sheet(sheet), case, load, request.metric)
     responses = Responses(case, measured)
     names = choose_parameters(responses, vary)
     refused = [] if vary else refuse_unnamed(responses, names)
@@ -315,21 +315,23 @@ def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Seque
             fail("not-fitted", f"`{name}:whole`: `{name}` is not one of the fitted parameters", hint=hint)
 
 
-def read_sheet(data: Data, request: FitRequest) -> MeasurementSheet | None:
-    """The table of measurements; None for the file of a profiler, which has times of kernels. Raises AspenError."""
+def read_sheet(data: Data, request: FitRequest) -> tuple[MeasurementSheet, bool]:
+    """The measurements, and whether they are a profile: the file of a profiler has times of kernels. Raises
+    AspenError."""
     if isinstance(data, str | Path):
         data = Reader().read(data)
     tool = recognise_format(data.text) if isinstance(data, Source) else None
     if tool is None:
-        return make_sheet(data, request.columns)
-    if "region" not in recognise_columns(read_tool_file(data)).names:
+        return make_sheet(data, request.columns), False
+    sheet = read_tool_file(data)
+    if "region" not in recognise_columns(sheet).names:
         hint = "`aspenpy measure --read FILE --format csv` writes a table, whose columns `fit --column` names"
         fail(
             "no-table", f"a file of {tool.name} is fitted as a table, with columns of the parameters' names", hint=hint
         )
     if request.metric or request.columns:
         fail("no-columns", f"a file of {tool.name} has times of kernels, neither columns nor other metrics")
-    return None
+    return sheet, True
 
 
 def read_profile(
