@@ -174,18 +174,18 @@ def significant_of(case: Case, options: AdviceOptions) -> Significant:
 
 def space_of(case: Case, options: AdviceOptions, significant: Significant | None = None) -> DesignSpace:
     """Step 3: the significant components (section 4.3.3 of the dissertation) where none are named."""
-    found = significant or significant_of(case, options)
-    if options.wanted or not found.left_out:
-        return found.space
-    left_out = {item.component for item in found.left_out}
-    kept = tuple(item.component for item in found.space.ranges if item.component not in left_out)
-    return _make_space(case, options, kept, found.left_out)
+    significance = significant or significant_of(case, options)
+    if options.wanted or not significance.left_out:
+        return significance.space
+    left_out = {item.component for item in significance.left_out}
+    kept = tuple(item.component for item in significance.space.ranges if item.component not in left_out)
+    return _make_space(case, options, kept, significance.left_out)
 
 
 def best_of(space: DesignSpace) -> tuple[Configuration, ...]:
     """The machine as it is, then the configurations nearest to the best runtime and the best energy."""
-    found = [Configuration({}), *(item.configuration for item in space.near_optimal[:2])]
-    return tuple({tuple(item.named.items()): item for item in found}.values())
+    configurations = [Configuration({}), *(item.configuration for item in space.near_optimal[:2])]
+    return tuple({tuple(item.named.items()): item for item in configurations}.values())
 
 
 def scale_case(case: Case, configurations: Sequence[Configuration], options: AdviceOptions) -> Scaled:

@@ -97,11 +97,11 @@ def _with_memory(machine: Machine, place: Place, name: str) -> Machine:
     """The machine with a memory of the library in the place of its own."""
     around = f"machine m {{ node n }} node n {{ socket s }} socket s {{ memory {name} }}"
     text = f"include parts/memories/{name}.aspen {around}"
-    found = load_source(Source(text), Reader())
-    if not isinstance(found, Machine):
+    source = load_source(Source(text), Reader())
+    if not isinstance(source, Machine):
         raise AssertionError("it begins with `machine`")
-    more = tuple(item for item in found.node.declarations if item.name not in machine.declared)
-    part = tuple(item for item in found.node.components if item.name == name)
+    more = tuple(item for item in source.node.declarations if item.name not in machine.declared)
+    part = tuple(item for item in source.node.components if item.name == name)
 
     def rename_part(item: nodes.Item) -> nodes.Item:
         here = isinstance(item, nodes.Part) and item.name == place.component.name
@@ -157,8 +157,8 @@ def machines_with_alternatives(machine: Machine, socket: str | None, wanted: Seq
         axis = parse_axis(text, "<--vary>")
         names = tuple(item.text() for item in axis.items)
         stated = kind_of_machine(machine, socket, axis.name)
-        found = [alternatives(each, socket, axis.name, names) for each in machines]
-        labels = tuple(item.label for item in found[0])
+        choices = [alternatives(each, socket, axis.name, names) for each in machines]
+        labels = tuple(item.label for item in choices[0])
         places = tuple(map(float, range(len(labels))))
         here = labels.index(stated) if stated in labels else 0
         variable = Variable(
@@ -167,5 +167,5 @@ def machines_with_alternatives(machine: Machine, socket: str | None, wanted: Seq
         source: RangeSource = "user" if names else "vendor"
         origin = f"{'--vary' if names else 'the library'}: {', '.join(labels)}"
         ranges.append(ComponentRange(axis.name, variable, axis.name, factor=1.0, source=source, origin=origin))
-        machines, base = [item.machine for each in found for item in each], base * len(labels) + here
+        machines, base = [item.machine for each in choices for item in each], base * len(labels) + here
     return Variants(tuple(ranges), tuple(machines), base)

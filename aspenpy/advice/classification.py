@@ -187,8 +187,8 @@ class Classified(Result):
 
     def _joules(self) -> dict[str, Mapping[Key, float]]:
         """Joules by kernel and term; empty where the machine states no power."""
-        found = self._energy
-        return {} if isinstance(found, Diagnostic) else {use.name: use.by_term for use in found.kernels if use.energy}
+        energy = self._energy
+        return {} if isinstance(energy, Diagnostic) else {use.name: use.by_term for use in energy.kernels if use.energy}
 
     def _time_shares(self, kernel: str, time: float) -> Shares:
         """Shares of time of a kernel's own blocks; they add up to 1."""

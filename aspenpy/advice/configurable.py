@@ -245,34 +245,36 @@ def _parameter(machine: Machine, socket: str | None, item: HardwareComponent) ->
             continue
         made = graph.symbol(MADE[location](place), OWNER) if location in MADE else None
         if made in machine.definitions:
-            found: Expr | None = made
+            quantity: Expr | None = made
         elif location.property == "channel_bandwidth":
             continue
         elif location.property == QUANTITY:
             parent = place.parents[-1]
-            found = next(part.quantity for part in parent.parts if part.component == place.component.name)
+            quantity = next(part.quantity for part in parent.parts if part.component == place.component.name)
         else:
-            found = place.component.value(location.property)
-        worth = None if found is None else value_of(found, machine.definitions)
-        if found is not None and worth:
-            varied = _find_parameter(machine, item, found, float(worth))
+            quantity = place.component.value(location.property)
+        worth = None if quantity is None else value_of(quantity, machine.definitions)
+        if quantity is not None and worth:
+            varied = _find_parameter(machine, item, quantity, float(worth))
             soldered = location.type == "memory" and _kind(place) == "hbm"
             return None if varied is None else varied.replace(soldered=soldered)
     return None
 
 
-def _find_parameter(machine: Machine, item: HardwareComponent, found: Expr, base: float) -> ComponentParameter | None:
+def _find_parameter(
+    machine: Machine, item: HardwareComponent, quantity: Expr, base: float
+) -> ComponentParameter | None:
     """The parameter behind a value: the only one with a declared range that the value is a multiple of, or the only
     one at all where the value is that parameter; else the property itself."""
     by_symbol = {parameter.symbol: parameter for parameter in machine.parameters}
-    behind = machine.definitions.get(found, found)
-    single = by_symbol.get(found) or by_symbol.get(behind)
+    behind = machine.definitions.get(quantity, quantity)
+    single = by_symbol.get(quantity) or by_symbol.get(behind)
     if single is None:
         free = [by_symbol[symbol] for symbol in _symbols_behind(machine, behind) if symbol in by_symbol]
-        ranged = [item for item in free if item.low is not None and _is_multiple(machine, found, item, base)]
+        ranged = [item for item in free if item.low is not None and _is_multiple(machine, quantity, item, base)]
         single = ranged[0] if len(ranged) == 1 else None
     if single is None:
-        name = found.name if found.kind == "symbol" else ""
+        name = quantity.name if quantity.kind == "symbol" else ""
         return ComponentParameter(item.name, name, 1.0, base) if name else None
     worth = float(value_of(single.symbol, machine.definitions))
     factor = base / worth if worth else 1.0
@@ -293,9 +295,9 @@ def _symbols_behind(machine: Machine, expr: Expr) -> list[Expr]:
     return list(seen)
 
 
-def _is_multiple(machine: Machine, found: Expr, parameter: Parameter, base: float) -> bool:
+def _is_multiple(machine: Machine, quantity: Expr, parameter: Parameter, base: float) -> bool:
     """Whether a value doubles with a parameter."""
     worth = value_of(parameter.symbol, machine.definitions)
     doubled = {**machine.definitions, parameter.symbol: graph.number(2 * worth)}
-    after = value_of(found, doubled)
+    after = value_of(quantity, doubled)
     return after is not None and abs(float(after) - 2 * base) <= 1e-9 * abs(base)

@@ -75,8 +75,8 @@ class Clusters(Record):
 def fuzzy_c_means(points: Floats, count: int, fuzziness: float = FUZZINESS, seed: int = 0) -> Clusters:
     """`count` clusters of points (points x coordinates): the best of some starts, the same for the same seed."""
     draws = numpy.random.default_rng(seed)
-    found = [_from_start(points, draws.random((count, len(points))), fuzziness) for _ in range(STARTS)]
-    memberships, objective = min(found, key=lambda item: item[1])
+    partitions = [_from_start(points, draws.random((count, len(points))), fuzziness) for _ in range(STARTS)]
+    memberships, objective = min(partitions, key=lambda item: item[1])
     centres = centres_of(points, memberships, fuzziness)
     return Clusters(
         centres, memberships, objective, partition_coefficient(memberships), xie_beni(points, centres, memberships)
@@ -183,7 +183,7 @@ def counters_in(sheet: MeasurementSheet, options: CounterOptions) -> tuple[Count
     def unknown(name: str) -> bool:  # of twins the one is kept of which more is known
         return not _components(sheet, name)
 
-    found, notes = dict[str, Floats](), list[Diagnostic]()
+    counters, notes = dict[str, Floats](), list[Diagnostic]()
     asked = options.use or sorted((name for name in sheet.names if _may_count(sheet, name)), key=unknown)
     for name in asked:
         values = _amounts(sheet, name)
@@ -191,23 +191,23 @@ def counters_in(sheet: MeasurementSheet, options: CounterOptions) -> tuple[Count
         if numpy.ptp(values) <= 1e-12 * abs(values).max():
             why = "is constant, so it explains nothing"
         elif (
-            twin := next((other for other, known in found.items() if _are_proportional(values, known)), None)
+            twin := next((other for other, known in counters.items() if _are_proportional(values, known)), None)
         ) is not None:
             why = f"is `{twin}` under another name or in another unit"
         if why is None:
-            found[name] = values
+            counters[name] = values
         else:
             notes.append(Diagnostic("left-out", f"the counter `{name}` {why}", severity="note"))
-    if len(found) < 2:
+    if len(counters) < 2:
         hint = notes[0].message if notes else "counters are columns of numbers other than times, energies and powers"
-        message = f"there {'is one counter' if found else 'are no counters'}, and significance compares two at least"
+        message = f"there {'is one counter' if counters else 'are no counters'}, and significance compares two at least"
         fail("no-counters", message, sheet.span, hint=hint)
-    more = len(found) + 2 - len(sheet.rows)
+    more = len(counters) + 2 - len(sheet.rows)
     if more > 0:
-        message = f"{count_noun(len(sheet.rows), 'run')} cannot tell {count_noun(len(found), 'counter')} apart"
+        message = f"{count_noun(len(sheet.rows), 'run')} cannot tell {count_noun(len(counters), 'counter')} apart"
         fail("too-few-rows", message, sheet.span, hint=f"measure {more} more, or choose fewer with --use")
-    known = tuple(_components(sheet, name) for name in found)
-    return CounterTable(tuple(found), known, numpy.array(list(found.values())).T), tuple(notes)
+    known = tuple(_components(sheet, name) for name in counters)
+    return CounterTable(tuple(counters), known, numpy.array(list(counters.values())).T), tuple(notes)
 
 
 def _are_proportional(one: Floats, other: Floats) -> bool:
@@ -356,19 +356,21 @@ def _component_memberships(
     """Memberships of counters in components; clusters of the same name are added up. A known counter belongs only to
     the components it is known for, and to the first of them where no cluster bears the name of any: bytes of memory
     that rise with the cycles of the cores do not tell of the core clock."""
-    found: dict[str, Floats] = {}
+    memberships: dict[str, Floats] = {}
     for name, row in zip(names, clusters.memberships, strict=True):
-        found[name] = found.get(name, numpy.zeros(len(row))) + row
+        memberships[name] = memberships.get(name, numpy.zeros(len(row))) + row
     for index, components in enumerate(known):
         if not components:
             continue
-        mine = {name: float(row[index]) for name, row in found.items() if name in components} or {components[0]: 1.0}
+        mine = {name: float(row[index]) for name, row in memberships.items() if name in components} or {
+            components[0]: 1.0
+        }
         total = sum(mine.values())
-        for row in found.values():
+        for row in memberships.values():
             row[index] = 0.0
         for name, part in mine.items():
-            found.setdefault(name, numpy.zeros(len(known)))[index] = part / total if total else 1 / len(mine)
-    return {name: row for name, row in found.items() if row.any()}
+            memberships.setdefault(name, numpy.zeros(len(known)))[index] = part / total if total else 1 / len(mine)
+    return {name: row for name, row in memberships.items() if row.any()}
 
 
 def _memberships(belongs: Mapping[str, Floats], index: int) -> dict[str, float]:
@@ -384,7 +386,7 @@ def _significances(
     confidence: float,
 ) -> tuple[Significance, ...]:
     """A component's share: of each significant counter the part that belongs to it."""
-    found = []
+    significances = []
     totals = numpy.maximum(drawn.sum(axis=1), 1e-300)
     for component, row in belongs.items():
         share = sum(counters[place].share * float(row[place]) for place in kept)
@@ -392,9 +394,9 @@ def _significances(
         low, high = numpy.quantile(spread, [(1 - confidence) / 2, (1 + confidence) / 2])
         members = {item.name: item.memberships[component] for item in counters}
         ordered = dict(sorted(members.items(), key=lambda item: -item[1]))
-        found.append(
+        significances.append(
             Significance(
                 component, metric, share, evidence="counters", low=float(low), high=float(high), memberships=ordered
             )
         )
-    return tuple(sorted(found, key=lambda item: -item.share))
+    return tuple(sorted(significances, key=lambda item: -item.share))

@@ -214,14 +214,14 @@ class Choices:
 
     def bindings(self, objective: Objective, budget: Budget, value: float) -> tuple[BindingLimit, ...]:
         """Limits without each of which the objective would be less than it is."""
-        worth, found = self.values_of(objective), []
+        worth, limits = self.values_of(objective), []
         for limit, bound in budget.limits.items():
             better = self.find_affordable(budget, [limit]) & (worth < value * (1 - ROUNDING_MARGIN))
             if better.any():
                 rows, amounts = numpy.flatnonzero(better), self.amounts(limit)
                 following = float(amounts[rows].min())
                 there = rows[amounts[rows] <= following]
-                found.append(
+                limits.append(
                     BindingLimit(
                         limit,
                         bound,
@@ -231,7 +231,7 @@ class Choices:
                         value=value,
                     )
                 )
-        return tuple(found)
+        return tuple(limits)
 
     def jointly(self, objective: Objective, budget: Budget, value: float) -> tuple[Limit, ...]:
         """The fewest limits that must all be lifted for the objective to become less; empty where there are none."""

@@ -153,9 +153,9 @@ class DesignSpace(Result):
         predictions = [predict(each) for each in cases]
         self.case, self.prediction = cases[parts.base], predictions[parts.base]
         numbers = [text for text in wanted if not is_alternative(text)]
-        found = ranges_of(self.machine, tuple(numbers), system) if numbers or not wanted else ()
-        _require_apart(parts.ranges, found)
-        settled = (self._settle_range(item) for item in found if set_too or self._is_free(item, wanted))
+        ranges = ranges_of(self.machine, tuple(numbers), system) if numbers or not wanted else ()
+        _require_apart(parts.ranges, ranges)
+        settled = (self._settle_range(item) for item in ranges if set_too or self._is_free(item, wanted))
         self.ranges = (*parts.ranges, *settled)
         if not self.ranges:
             fail("nothing-varies", "no hardware component varies", hint="each is set by --set")
@@ -223,10 +223,10 @@ class DesignSpace(Result):
     def single_effects(self) -> dict[str, tuple[Effect, ...]]:
         """The effects of each component by itself, by the metric: runtime and, where there is power, energy."""
         tried = boxes(self.space, self._evaluate, pairs=False, steps=self.levels)
-        found = {"runtime": self._effects("runtime", 0, self.base.runtime, tried).singles}
+        singles = {"runtime": self._effects("runtime", 0, self.base.runtime, tried).singles}
         if self.base.energy is not None:
-            found["energy"] = self._effects("energy", 1, self.base.energy, tried).singles
-        return found
+            singles["energy"] = self._effects("energy", 1, self.base.energy, tried).singles
+        return singles
 
     @property
     def configurations(self) -> int:

@@ -82,11 +82,11 @@ class Grouped(Result):
         self._lines = lines
         self.common: Cluster | None = self._best((tuple(range(len(workloads))),))
         every = [self._best(parts) for parts in _partitions(len(workloads), groups)]
-        found = [cluster for cluster in every if cluster is not None]
-        if not found:
+        clusters = [cluster for cluster in every if cluster is not None]
+        if not clusters:
             message = f"no cluster of up to {options.nodes:,} nodes stays within the budget"
             fail("budget-not-met", message, hint="`aspenpy advise decide` of one application shows the nearest")
-        self.best: Cluster = min(found, key=lambda it: (it.outcome.value_of(objective), len(it.groups)))
+        self.best: Cluster = min(clusters, key=lambda it: (it.outcome.value_of(objective), len(it.groups)))
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

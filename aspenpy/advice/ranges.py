@@ -48,11 +48,11 @@ NUMBER = r"(\d{1,12}(?:\.\d{1,12})?)(?![\d.])"
 
 def cpufreq(text: str) -> list[SystemRange]:
     """`cpupower frequency-info`: hardware limits of the clock."""
-    found = re.search(rf"hardware limits:\s*{NUMBER} ([kMG])Hz\s*[-\u2013]\s*{NUMBER} ([kMG])Hz", text)
-    if found is None:
+    match = re.search(rf"hardware limits:\s*{NUMBER} ([kMG])Hz\s*[-\u2013]\s*{NUMBER} ([kMG])Hz", text)
+    if match is None:
         return []
-    low, high = (float(found[at]) * UNITS[found[at + 1]] for at in (1, 3))
-    return [SystemRange("clock", low, high, f"cpupower: {found[0]}")]
+    low, high = (float(match[at]) * UNITS[match[at + 1]] for at in (1, 3))
+    return [SystemRange("clock", low, high, f"cpupower: {match[0]}")]
 
 
 def sysfs(text: str) -> list[SystemRange]:
@@ -77,16 +77,16 @@ COUNTS = {"cores": "Core(s) per socket", "sockets": "Socket(s)", "smt": "Thread(
 
 def lscpu(text: str) -> list[SystemRange]:
     """`lscpu`: clocks, and from one up to as many cores, sockets and threads as there are."""
-    found = []
+    ranges = []
     ends = [re.search(rf"CPU {end} MHz:\s*{NUMBER}", text) for end in ("min", "max")]
     if ends[0] is not None and ends[1] is not None:
         low, high = (1e6 * float(end[1]) for end in ends if end)
-        found.append(SystemRange("clock", low, high, "lscpu: CPU min MHz, CPU max MHz"))
+        ranges.append(SystemRange("clock", low, high, "lscpu: CPU min MHz, CPU max MHz"))
     for component, label in COUNTS.items():
         count = re.search(rf"^\s*{re.escape(label)}:\s*(\d+)", text, re.MULTILINE)
         if count is not None and int(count[1]) > 1:
-            found.append(SystemRange(component, 1.0, float(count[1]), f"lscpu: {label}: {count[1]}"))
-    return found
+            ranges.append(SystemRange(component, 1.0, float(count[1]), f"lscpu: {label}: {count[1]}"))
+    return ranges
 
 
 def nvidia(text: str) -> list[SystemRange]:
@@ -117,15 +117,15 @@ def system_ranges(name: str) -> tuple[SystemRange, ...]:
     """The ranges in a file with saved output of one or several of these tools, or of this host. The first range of a
     component holds. Raises AspenError for a file in which no range is found."""
     texts = _read_host() if name == HOST else [_text(name)]
-    found: dict[str, SystemRange] = {}
+    ranges: dict[str, SystemRange] = {}
     for text in texts:
         for reader in READERS:
             for item in reader(text):
-                found.setdefault(item.component, item)
-    if not found and name != HOST:
+                ranges.setdefault(item.component, item)
+    if not ranges and name != HOST:
         hint = "save what cpupower frequency-info, lscpu or nvidia-smi -q -d SUPPORTED_CLOCKS prints"
         fail("no-ranges", f"`{name}` contains no range of a hardware component", hint=hint)
-    return tuple(found.values())
+    return tuple(ranges.values())
 
 
 def _text(name: str) -> str:
@@ -174,8 +174,8 @@ def ranges_of(
         chosen = [
             item for item in machine.parameters if wanted or item.component in ranges_of_system or may_be_changed(item)
         ]
-    found = (_range_of(item, axes.get(item.component), ranges_of_system.get(item.component)) for item in chosen)
-    return tuple(item for item in found if item is not None)
+    ranges = (_range_of(item, axes.get(item.component), ranges_of_system.get(item.component)) for item in chosen)
+    return tuple(item for item in ranges if item is not None)
 
 
 def may_be_changed(parameter: ComponentParameter) -> bool:

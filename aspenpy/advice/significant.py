@@ -43,12 +43,14 @@ class Significant(Result):
     @cached_property
     def by_model(self) -> tuple[Significance, ...]:
         """Sensitivities of runtime and energy to each component, as shares of the sum over all components."""
-        found: list[Significance] = []
+        significances: list[Significance] = []
         for metric in METRICS:
             singles = self.space.single_effects.get(metric, ())
             total = sum(effect.sensitivity for effect in singles) or 1.0
-            found += [Significance(item.parameters[0], metric, item.sensitivity / total, "model") for item in singles]
-        return tuple(found)
+            significances += [
+                Significance(item.parameters[0], metric, item.sensitivity / total, "model") for item in singles
+            ]
+        return tuple(significances)
 
     @cached_property
     def evidences(self) -> tuple[CounterEvidence, ...]:
@@ -61,12 +63,12 @@ class Significant(Result):
     @property
     def significances(self) -> tuple[Significance, ...]:
         """Shares of the components, by counters, then by the model."""
-        return (*(item for found in self.evidences for item in found.significances), *self.by_model)
+        return (*(item for evidence in self.evidences for item in evidence.significances), *self.by_model)
 
     @cached_property
     def disagreements(self) -> tuple[Disagreement, ...]:
         """Components of which counters and model say different things, the widest apart first."""
-        found = []
+        disagreements = []
         for each in self.evidences:
             components = {name for name in each.clusters if name} | {
                 item.known[0] for item in each.counters if item.known
@@ -77,8 +79,8 @@ class Significant(Result):
                 counted, modelled = by_counters.get(name, 0.0), by_model.get(name, 0.0)
                 less, more = sorted((counted, modelled))
                 if more >= MATTERS and more >= APART * less:
-                    found.append(Disagreement(name, each.metric, counted, modelled))
-        return tuple(sorted(found, key=lambda item: -abs(item.counters - item.model)))
+                    disagreements.append(Disagreement(name, each.metric, counted, modelled))
+        return tuple(sorted(disagreements, key=lambda item: -abs(item.counters - item.model)))
 
     @cached_property
     def left_out(self) -> tuple[LeftOut, ...]:

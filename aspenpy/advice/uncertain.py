@@ -237,8 +237,8 @@ def _component(space: DesignSpace, kind: str) -> Component | None:
 
 
 def _properties(space: DesignSpace, kind: str) -> frozenset[str]:
-    found = _component(space, kind)
-    return frozenset() if found is None else frozenset(found.properties)
+    component = _component(space, kind)
+    return frozenset() if component is None else frozenset(component.properties)
 
 
 def _is_accelerator(space: DesignSpace) -> bool:

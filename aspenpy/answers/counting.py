@@ -214,8 +214,8 @@ class Counts(Result):
         return low, high
 
     def _place(self, symbol: Expr) -> Any:
-        found = (item for item in self.application.parameters.values() if item.symbol is symbol)
-        return next((item.node.name_span or item.span for item in found), None)
+        declared = (item for item in self.application.parameters.values() if item.symbol is symbol)
+        return next((item.node.name_span or item.span for item in declared), None)
 
     def _refuse_target(
         self, parameter: str, target: Value, resource: str, low: tuple[Value, Value], high: tuple[Value, Value]

@@ -84,7 +84,7 @@ def _describe_repetition(need: flow.Requirement, volume: float, size: float) -> 
 
 def warn_of_timeless_blocks(prediction: Evaluation, ran: Collection[flow.Block]) -> list[Diagnostic]:
     """A warning for each block which ran in no time although its loads and stores, with a pattern, ask for data."""
-    found = []
+    warnings = []
     for block in ran:
         cost = prediction.tree.blocks[block]
         asked = [item.requirement.amount for item in cost.requirements if item.traffic is not None]
@@ -92,8 +92,8 @@ def warn_of_timeless_blocks(prediction: Evaluation, ran: Collection[flow.Block])
             continue
         seconds, *amounts = prediction.scope.values_if_known([cost.time, *asked], prediction.seed) or (None,)
         if seconds == 0 and any(amount != 0 for amount in amounts):
-            found.append(_warn_timeless(prediction, block))
-    return found
+            warnings.append(_warn_timeless(prediction, block))
+    return warnings
 
 
 def _warn_timeless(prediction: Evaluation, block: flow.Block) -> Diagnostic:

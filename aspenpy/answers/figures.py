@@ -26,11 +26,11 @@ class Figures(NamedTuple):
 
 def figures_of(machine: Machine) -> Figures:
     """The figures that a machine is sorted by."""
-    found = peaks(machine)
+    known_peaks = peaks(machine)
     origins = provenance(machine)
     return Figures(
-        combined_rate(found, "flops", "dp"),
-        combined_rate(found, "loads"),
+        combined_rate(known_peaks, "flops", "dp"),
+        combined_rate(known_peaks, "loads"),
         _sum_parts(machine, ("memory",), lambda part: part.value("capacity")),
         _sum_parts(machine, ("socket", "memory"), lambda part: graph.add(*part.power.values())),
         sum(item.known == "assumed" for item in origins) / len(origins) if origins else None,

@@ -158,8 +158,8 @@ class Footprint(Result):
         them: each rank has as much as another. None where no block has ranks that share their work out."""
         assert self.machine is not None
         where = target_of(self.machine, self.socket, self.run.case.placement)
-        found = [(touch.visit.scene, where.instances(touch.visit.block)) for touch in self._touches]
-        numbers = self.run.formulas([scene.bind([one.placed])[0] for scene, one in found if one.placed is not None])
+        instances = [(touch.visit.scene, where.instances(touch.visit.block)) for touch in self._touches]
+        numbers = self.run.formulas([scene.bind([one.placed])[0] for scene, one in instances if one.placed is not None])
         most = max(self.run.values([number for number in numbers if not graph.free_symbols(number)]), default=0)
         if not most or where.ranks is None:
             return None
@@ -170,7 +170,7 @@ class Footprint(Result):
     @property
     def fits(self) -> bool | None:
         """Whether all that is touched fits into the machine's memories; None where nobody can tell."""
-        verdicts = [found.fits for found in self.capacities]
+        verdicts = [capacity.fits for capacity in self.capacities]
         if False in verdicts:
             return False
         return True if verdicts and None not in verdicts else None

@@ -93,11 +93,11 @@ class Visit(Record):
 
     def sum_over_run(self, worth: Expr) -> Expr:
         """The total over the run of a worth per execution, in symbols of the entry and of counters around."""
-        found: flow.Flow = self.block
+        body: flow.Flow = self.block
         for item in reversed(self.scene.around):
-            found = item.wrap(found) if isinstance(item, EnclosingBranch) else _repeat_body(item, found)
+            body = item.wrap(body) if isinstance(item, EnclosingBranch) else _repeat_body(item, body)
         totaller = Totaller(OfBlocks(lambda block, kernel: {"worth": worth}))
-        kernel = flow.Kernel("", (), (), found, graph.ZERO, span=None, name_span=None)
+        kernel = flow.Kernel("", (), (), body, graph.ZERO, span=None, name_span=None)
         return totaller.kernel(kernel).get("worth", graph.ZERO)
 
 

@@ -113,13 +113,13 @@ class Prediction(Evaluation):
     @cached_property
     def lower_bounds(self) -> tuple[LowerBound, ...]:
         """The exchanges of kernels whose time is a lower bound, in the order written."""
-        found = []
+        bounds = []
         for kernel, _, cost in self.tree.list_costs():
             for trait in cost.traits:
                 reason = trait.lower_bound(self.value_if_known) if trait.is_exchange else None
                 if reason is not None:
-                    found.append(LowerBound(kernel.name, trait.name, reason, cost))
-        return tuple(found)
+                    bounds.append(LowerBound(kernel.name, trait.name, reason, cost))
+        return tuple(bounds)
 
     @property
     def _deciding_bounds(self) -> Iterator[Diagnostic]:
@@ -129,19 +129,19 @@ class Prediction(Evaluation):
             return
         bounds = {(use.name, use.bound_by) for use in self.kernels if use.exclusive > self.runtime / 10}
         networks = set[str]()
-        for found in self.lower_bounds:
-            name = found.cost.offer.place.component.name if found.cost.offer is not None else ""
-            if (found.kernel, found.cost.server) not in bounds or name in networks:
+        for bound in self.lower_bounds:
+            name = bound.cost.offer.place.component.name if bound.cost.offer is not None else ""
+            if (bound.kernel, bound.cost.server) not in bounds or name in networks:
                 continue
             networks.add(name)
-            message = f"`{found.kernel}` is bound by `{found.exchange}` with {found.reason}: a lower bound"
+            message = f"`{bound.kernel}` is bound by `{bound.exchange}` with {bound.reason}: a lower bound"
             hint = f"`property mpi [open_mpi]` of `{name}`, or `[mpich]`, takes what that library chooses"
-            if found.cost.offer is not None and "pipelined" in found.cost.offer.place.component.properties:
+            if bound.cost.offer is not None and "pipelined" in bound.cost.offer.place.component.properties:
                 hint = "NCCL and RCCL took 1.2 times as long or as short in the median (docs/networks.md)"
-            if found.reason != FASTEST:
-                message = f"`{found.kernel}` is bound by `{found.exchange}` through {found.reason}: a lower bound"
+            if bound.reason != FASTEST:
+                message = f"`{bound.kernel}` is bound by `{bound.exchange}` through {bound.reason}: a lower bound"
                 hint = "so much crosses it whatever the routes; some of its links may have more to carry than others"
-            yield warning("lower-bound", message, found.cost.requirement.span, hint=hint)
+            yield warning("lower-bound", message, bound.cost.requirement.span, hint=hint)
 
     @cached_property
     def _widths(self) -> dict[flow.Block, Width]:

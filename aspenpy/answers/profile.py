@@ -144,8 +144,8 @@ class Profile(Result):
         """The blocks of the kernels that ran, callers first, in the order written."""
         tree = self.prediction.tree
         spent = self._values(_Blocks(tree))
-        found = [(kernel, block) for kernel in reversed(tree.kernels) for block in blocks_in(kernel.body)]
-        times = [(kernel, block, spent.get(CallSeconds(block), 0.0)) for kernel, block in found]
+        uses = [(kernel, block) for kernel in reversed(tree.kernels) for block in blocks_in(kernel.body)]
+        times = [(kernel, block, spent.get(CallSeconds(block), 0.0)) for kernel, block in uses]
         return tuple(
             BlockUse(kernel.name, block.label, time, time / self.runtime if self.runtime else 0.0, block.span)
             for kernel, block, time in times
@@ -156,14 +156,14 @@ class Profile(Result):
         """The collectives and halos that took time, the longest first."""
         tree = self.prediction.tree
         spent = self._values(_Exchanges(tree))
-        found = [
+        uses = [
             self._exchange(kernel, block, cost, exchange, spent.get(CallSeconds(cost), 0.0))
             for kernel in tree.kernels
             for block in blocks_in(kernel.body)
             for cost in tree.blocks[block].requirements
             for exchange in exchanges_of(cost)
         ]
-        return tuple(sorted((use for use in found if use.time > 0), key=lambda use: -use.time))
+        return tuple(sorted((use for use in uses if use.time > 0), key=lambda use: -use.time))
 
     def _exchange(
         self, kernel: flow.Kernel, block: flow.Block, cost: RequirementCost, exchange: Exchange, time: float

@@ -97,9 +97,9 @@ class Roofline(Result):
         """The ceiling of as many of its components as take part: those that the applications have work for, in the
         block that spreads widest, at the rate that the cores at work draw; of a cache no more than passes through those
         before it. All of them without applications."""
-        found = self._restrict_to_used(ceiling)
+        restricted = self._restrict_to_used(ceiling)
         inner = self.caches[: self.caches.index(ceiling)] if ceiling in self.caches else ()
-        return found.replace(rate=min([found.rate, *(self._restrict_to_used(cache).rate for cache in inner)]))
+        return restricted.replace(rate=min([restricted.rate, *(self._restrict_to_used(cache).rate for cache in inner)]))
 
     def _restrict_to_used(self, ceiling: Ceiling) -> Ceiling:
         parts = [_evaluate_taking_part(prediction, ceiling) for prediction in self.predictions]

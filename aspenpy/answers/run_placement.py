@@ -88,10 +88,10 @@ def run_placement(prediction: Evaluation) -> RunPlacement | None:
 
     try:
         where = tree.residence.where
-        found = count_placed(placement, ranks, [*where.machine.first_places(where.socket)], values)
+        placed = count_placed(placement, ranks, [*where.machine.first_places(where.socket)], values)
     except (AspenError, OverflowError):
         return None  # the prediction of the time reports this error
-    return found.replace(schedule=_describe_schedules(prediction))
+    return placed.replace(schedule=_describe_schedules(prediction))
 
 
 def count_placed(
@@ -99,26 +99,26 @@ def count_placed(
 ) -> RunPlacement:
     """The placement of `ranks` ranks on these places, in numbers by the `values` of formulas."""
     asked = _asked_of(placement, ranks, places)
-    found = dict(zip(asked, values([*asked.values()]), strict=True))
-    on_sockets = found.get("of_full_socket", 0) >= 1  # else a rank has several sockets, or there are none
+    numbers = dict(zip(asked, values([*asked.values()]), strict=True))
+    on_sockets = numbers.get("of_full_socket", 0) >= 1  # else a rank has several sockets, or there are none
     run = RunPlacement(
-        int(found["ranks"]),
-        int(found["nodes"]),
-        int(found["of_node"]),
-        sockets=int(found["sockets"]) if on_sockets else None,
-        of_socket=int(found["of_socket"]) if on_sockets else None,
+        int(numbers["ranks"]),
+        int(numbers["nodes"]),
+        int(numbers["of_node"]),
+        sockets=int(numbers["sockets"]) if on_sockets else None,
+        of_socket=int(numbers["of_socket"]) if on_sockets else None,
         each=_describe_each(placement),
         distribution=str(placement.distribution),
     )
-    if not on_sockets or "cores" not in found or found["sockets_of_node"] > MOST_SOCKETS:
+    if not on_sockets or "cores" not in numbers or numbers["sockets_of_node"] > MOST_SOCKETS:
         return run
-    sockets, takes = int(found["sockets_of_node"]), int(found["of_full_socket"])
+    sockets, takes = int(numbers["sockets_of_node"]), int(numbers["of_full_socket"])
     dealt = _deal_ranks(run.of_node, sockets, takes, placement.distribution.sockets)
     return run.replace(
         on_sockets=dealt,
-        cores=float(found["cores"]),
-        cores_of_rank=float(found["cores_of_rank"]),
-        domains=max(1, int(found.get("domains", 1))),
+        cores=float(numbers["cores"]),
+        cores_of_rank=float(numbers["cores_of_rank"]),
+        domains=max(1, int(numbers.get("domains", 1))),
         dealt_to_domains=placement.distribution.domains == "cyclic",
     )
 
@@ -158,12 +158,12 @@ def _deal_ranks(ranks: int, sockets: int, takes: int, rule: Rule) -> tuple[int, 
 def _describe_schedules(prediction: Evaluation) -> str:
     """The schedules of blocks whose time depends on how their parts go to the cores of a rank."""
     others = prediction.tree.residence.where.others
-    found = {
+    schedules = {
         cost.instances.schedule
         for cost in prediction.tree.blocks.values()
         if cost.instances.placement is not None and cost.block.width is not None and (others or cost.block.sizes)
     }
-    return " and ".join(sorted(found, reverse=True))
+    return " and ".join(sorted(schedules, reverse=True))
 
 
 def _describe_each(placement: RankPlacement) -> str:

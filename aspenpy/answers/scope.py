@@ -52,13 +52,13 @@ from aspenpy.models.model import name_members
 def symbols_of_counts(application: Application, entry: flow.Kernel, machine: Machine | None) -> dict[Expr, Span | None]:
     """The symbols that count instances of blocks (`execute [ranks]`), ranks of grids (`grid(ranks, 2, 0)`) or
     components (`node [nodes]`), with the first place where they do."""
-    found: dict[Expr, Span | None] = {}
+    symbols: dict[Expr, Span | None] = {}
     components = () if machine is None else _components(machine)
     for counted, place in (*_walk_instances(entry), *_walk_grids(application), *components):
         plain = counted.args[0] if counted.kind == "checked" else counted
         if plain.kind == "symbol":
-            found.setdefault(plain, place)
-    return found
+            symbols.setdefault(plain, place)
+    return symbols
 
 
 def _walk_instances(entry: flow.Kernel) -> Iterator[tuple[Expr, Span | None]]:
@@ -140,9 +140,9 @@ class Scope:
         that the models use and nobody defines. `app:n` and `machine:n` say which, where both have one."""
         side, colon, plain = name.partition(":")
         if colon and side in ("app", "machine"):
-            found = self._candidates(plain)[side]
-            if found is not None:
-                return found
+            symbol_here = self._candidates(plain)[side]
+            if symbol_here is not None:
+                return symbol_here
             self._refuse_other_side(side, plain)
         candidates = [candidate for candidate in self._candidates(name).values() if candidate is not None]
         if len(candidates) > 1:
@@ -306,8 +306,8 @@ class Scope:
             if members and node.name not in members and node.name in self.application.constants:
                 message = f"`{node.name}` is a member of another enum"  # whose value would be that of one here
                 fail("not-a-member", message, node.span, hint=name_members(members))
-            found = self.application.lookup(node.name) or (self.machine.lookup(node.name) if self.machine else None)
-            return found or known.get(node.name) or self._resolve_undeclared(node, members)
+            symbol = self.application.lookup(node.name) or (self.machine.lookup(node.name) if self.machine else None)
+            return symbol or known.get(node.name) or self._resolve_undeclared(node, members)
 
         return Lowering(resolve, self.origins)(tree)
 
@@ -363,10 +363,10 @@ class Scope:
         """The same where all of them have finite values; None otherwise, without looking for the reason."""
         values = self.values_if_known(list(totals.values()), seed)
         try:
-            found = dict(zip(totals, map(float, values or ()), strict=values is not None))
+            numbers = dict(zip(totals, map(float, values or ()), strict=values is not None))
         except OverflowError:
             return None
-        return found if values is not None and all(map(isfinite, found.values())) else None
+        return numbers if values is not None and all(map(isfinite, numbers.values())) else None
 
     def used(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The parameters that the expressions depend on, in the order of their declaration."""
@@ -460,8 +460,10 @@ class Scope:
 
     def _find_elsewhere(self, name: str) -> str | None:
         """A name that a kernel uses for itself, which another kernel, or a statement outside its loop, does not see."""
-        found = ((kernel, *own) for kernel in self.application.kernels.values() for own in own_names(kernel))
-        places = [f"the {noun} `{name}` of kernel `{kernel.name}`" for kernel, noun, own, _ in found if own == name]
+        candidates = ((kernel, *own) for kernel in self.application.kernels.values() for own in own_names(kernel))
+        places = [
+            f"the {noun} `{name}` of kernel `{kernel.name}`" for kernel, noun, own, _ in candidates if own == name
+        ]
         return f"{places[0]} is not in scope here" if places else None
 
     def _names_in_sight(self, owner: str) -> list[str]:

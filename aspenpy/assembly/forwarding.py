@@ -128,9 +128,9 @@ def read_entry(loop: NaturalLoop) -> list[Instruction]:
     chain = [loop.header]
     while chain[0] != 0 and chain[0] in dominators:
         chain.insert(0, dominators[chain[0]])
-    found: list[Instruction] = []
+    instructions: list[Instruction] = []
     for number, after in pairwise(chain):
-        found += blocks[number].instructions
+        instructions += blocks[number].instructions
         rest = graph.subgraph(set(graph) - {number})
         begins = {one for one in graph.successors(number) if one != number}
         between = begins.union(*(networkx.descendants(rest, one) for one in begins))
@@ -138,8 +138,8 @@ def read_entry(loop: NaturalLoop) -> list[Instruction]:
         between &= networkx.ancestors(rest, after) | repeated
         changed = (one for each in sorted(between - loop.blocks) for one in blocks[each].instructions)
         written = {one.operands[-1] for one in changed if writes_target(one) and one.operands[-1].startswith("%")}
-        found += [Instruction("", "", (name,)) for name in sorted(written)]
-    return found
+        instructions += [Instruction("", "", (name,)) for name in sorted(written)]
+    return instructions
 
 
 def find_forwarded(path: Sequence[Instruction], entry: Sequence[Instruction]) -> list[Forwarded]:

@@ -55,14 +55,14 @@ def _find_inside(
     function: CompiledFunction, edges: networkx.DiGraph, entered: set[int], depth: int
 ) -> tuple[NaturalLoop, ...]:
     """Loops in a part of the blocks, some of which are `entered` from outside."""
-    found = []
+    loops = []
     for part in networkx.strongly_connected_components(edges):
         if depth > DEEPEST or (len(part) == 1 and not edges.has_edge(*part, *part)):
             continue
         header = min([one for one in part if one in entered or any(p not in part for p in edges.pred[one])] or part)
         inside = edges.subgraph(part).copy()
         inside.remove_edges_from([(before, header) for before in list(inside.pred[header])])
-        found.append(
+        loops.append(
             NaturalLoop(function, header, frozenset(part), _find_inside(function, inside, {header}, depth + 1))
         )
-    return tuple(sorted(found, key=lambda loop: loop.header))
+    return tuple(sorted(loops, key=lambda loop: loop.header))

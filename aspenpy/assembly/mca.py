@@ -49,8 +49,8 @@ def find_simulator() -> Simulator | None:
 def _nearest_processor() -> str:
     """The processor that GCC generates code for on a host that is newer than llvm-mca."""
     said = _call(["gcc", "-march=native", "-Q", "--help=target"], "")
-    found = re.search(r"^ *-march= *\t*([\w-]+)", said or "", re.MULTILINE)
-    return found[1] if found else GENERIC
+    match = re.search(r"^ *-march= *\t*([\w-]+)", said or "", re.MULTILINE)
+    return match[1] if match else GENERIC
 
 
 def simulate(simulator: Simulator, processor: str, windows: Sequence[Sequence[str]]) -> list[int] | None:

@@ -195,6 +195,6 @@ def _is_vector(operand: str) -> bool:
 
 
 def _number(operand: str) -> int:
-    found = _VECTOR.match(operand)
-    assert found is not None
-    return int(found[2])
+    match = _VECTOR.match(operand)
+    assert match is not None
+    return int(match[2])

@@ -51,12 +51,12 @@ def register(name: str) -> str:
 
 def read_reference(operand: str) -> Reference | None:
     """The memory operand in AT&T syntax; None where an operand is none."""
-    found = _REFERENCE.match(operand.split("{")[0].strip())
-    if found is None:
+    match = _REFERENCE.match(operand.split("{")[0].strip())
+    if match is None:
         return None
-    parts = [(register(name), 1) for name in (found[2],) if name and name != "%rip"]
-    parts += [(register(name), int(found[4] or 1)) for name in (found[3],) if name]
-    return Reference(tuple(parts), found[1])
+    parts = [(register(name), 1) for name in (match[2],) if name and name != "%rip"]
+    parts += [(register(name), int(match[4] or 1)) for name in (match[3],) if name]
+    return Reference(tuple(parts), match[1])
 
 
 def writes_target(one: Instruction) -> bool:
@@ -94,14 +94,14 @@ def _read_step(one: Instruction, name: str) -> int | None:
 def largest_stride(lap: Sequence[Instruction]) -> int | None:
     """The most bytes by which a reference moves in a lap; None where none is known to move."""
     steps = read_steps(lap)
-    found = []
+    strides = []
     for one in lap:
         for operand in one.operands if not one.mnemonic.startswith(("lea", "nop")) else ():
             reference = read_reference(operand)
             stride = reference.stride(steps) if reference is not None else None
             if stride:
-                found.append(abs(stride))
-    return max(found, default=None)
+                strides.append(abs(stride))
+    return max(strides, default=None)
 
 
 def lanes_of(one: Instruction) -> int:

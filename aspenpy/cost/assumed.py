@@ -48,7 +48,7 @@ def add_assumed(offers: Mapping[str, Offer], core: Place | None, places: Mapping
     rule = None if core is None else rule_of(core)
     if core is None or rule is None:
         return dict(offers)
-    found = dict(offers)
+    completed = dict(offers)
     values = _values(rule, core.component, places)
     whole = _complete(core.component, rule, values)
     bound = {rule.properties[name].symbol: value for name, value in values.items()}
@@ -61,8 +61,8 @@ def add_assumed(offers: Mapping[str, Offer], core: Place | None, places: Mapping
         if own is not None:
             assumed = own.resource.replace(traits={**assumed.traits, **own.resource.traits})
         place = core.replace(component=whole)
-        found[name] = Offer(assumed, place, assumed=traits | ({name} if own is None else set()), rule=rule.name)
-    return found
+        completed[name] = Offer(assumed, place, assumed=traits | ({name} if own is None else set()), rule=rule.name)
+    return completed
 
 
 def rule_of(core: Place) -> Component | None:
@@ -85,10 +85,10 @@ def _values(rule: Component, core: Component, places: Mapping[str, Expr]) -> dic
     """The value of each property of a rule, by name: as the core or a component around it states it, else by the
     rule."""
     symbols = {item.symbol: name for name, item in rule.properties.items()}
-    found: dict[str, Expr] = {}
+    values: dict[str, Expr] = {}
 
     def value(name: str) -> Expr:
-        if name not in found:
+        if name not in values:
             stated = core.value(name)
             otherwise = rule.properties[name].value
             if stated is None and otherwise is not None:
@@ -100,12 +100,12 @@ def _values(rule: Component, core: Component, places: Mapping[str, Expr]) -> dic
                     )[0]
                 )
             assert stated is not None
-            found[name] = stated
-        return found[name]
+            values[name] = stated
+        return values[name]
 
     for name in rule.properties:
         value(name)
-    return found
+    return values
 
 
 def _complete(core: Component, rule: Component, values: Mapping[str, Expr]) -> Component:

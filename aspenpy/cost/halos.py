@@ -245,7 +245,7 @@ class Neighbours(Record):
 
     def sides(self, sent: Cost, face: Expr, crossing: Expr) -> list[Side]:
         """For each path what goes over it: all send at once, those inside a node and those to others."""
-        found, below = [], graph.ONE
+        sides, below = [], graph.ONE
         stride, inner = self._in_a_node()
         count = self.among.count
         paths = all_paths(self.paths, count)
@@ -261,9 +261,9 @@ class Neighbours(Record):
             members = below if path.inner else self.among.per_node
             senders = graph.apply("min", load * graph.apply("ceil", full / members), full)
             shared = graph.ZERO if path.inner else crossing
-            found.append(Side(path, members, load, senders, self._hops(path), sent, face, shared))
+            sides.append(Side(path, members, load, senders, self._hops(path), sent, face, shared))
             below = full
-        return found
+        return sides
 
     def _off_node(self, below: Expr) -> Expr:
         """The ranks of a node that send over the network: those that leave the containers of the level below, which

@@ -130,8 +130,8 @@ def topology_in_numbers(machine: Machine, network: Interconnect, values: Mapping
     names = [name for name, _ in network.topology.parameters if name in network.component.properties]
     symbols = [network.component.properties[name].symbol for name in names]
     with locate_failures(machine.origins, network.component.name_span):
-        *found, nodes = evaluate_many([*symbols, network.nodes], None, 0, values or machine.definitions)
-    sizes = {name: _numbers(network.component, name, value) for name, value in zip(names, found, strict=True)}
+        *numbers, nodes = evaluate_many([*symbols, network.nodes], None, 0, values or machine.definitions)
+    sizes = {name: _numbers(network.component, name, value) for name, value in zip(names, numbers, strict=True)}
     if TOPOLOGIES[network.topology.kind].has_nodes_of_machine:
         sizes.setdefault("nodes", nodes)
     made = _make_topology(network.component, network.topology.kind, sizes)
@@ -238,10 +238,10 @@ def _make_topology(component: Component, kind: str, sizes: Mapping[str, Any]) ->
 
 def follow_definitions(symbol: Expr, definitions: Mapping[Expr, Expr]) -> list[Expr]:
     """The symbol, the symbol that it stands for, and so on to what they are all worth."""
-    found = [symbol]
-    while found[-1].kind == "symbol" and definitions.get(found[-1], found[0]) not in found:
-        found.append(definitions[found[-1]])
-    return found
+    symbols = [symbol]
+    while symbols[-1].kind == "symbol" and definitions.get(symbols[-1], symbols[0]) not in symbols:
+        symbols.append(definitions[symbols[-1]])
+    return symbols
 
 
 def _element(value: Expr) -> Any:

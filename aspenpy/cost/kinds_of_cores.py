@@ -78,7 +78,7 @@ def machine_schedule(core: Place | None) -> Schedule | None:
 def warn_of_idle_kinds(machine: Machine, socket: str | None, working: Sequence[Place]) -> list[Diagnostic]:
     """Warnings of kinds of cores that a socket has and that have no part in any work, beside those `working`."""
     first = machine.first_core(socket)
-    found: list[Diagnostic] = []
+    warnings: list[Diagnostic] = []
     for core in other_kinds([*machine.first_places(socket)]):
         name, offered = core.component.name, core.component.resources
         assert first is not None
@@ -92,8 +92,8 @@ def warn_of_idle_kinds(machine: Machine, socket: str | None, working: Sequence[P
             message = f"core `{name}` does not offer {names}: `{first.component.name}` works alone on it"
             hint = "give both kinds of cores of a socket the same resources, at their own rates"
         if alone or missing:
-            found.append(warning("idle-kind", message, core.component.name_span, hint=hint))
-    return found
+            warnings.append(warning("idle-kind", message, core.component.name_span, hint=hint))
+    return warnings
 
 
 def all_cores(core: Place, others: Sequence[Place]) -> Place:

@@ -66,25 +66,25 @@ def warnings_of(
     own = drop_repeats([*application.warnings, *(machine.warnings if machine is not None else ())])
     if machine is None:
         return own
-    found: list[list[Diagnostic]] = []
+    warnings: list[list[Diagnostic]] = []
     for name in [socket] if socket is not None else machine.sockets or (None,):
         try:
-            found.append(list(map_application(application, machine, socket=name, kernel=kernel).warnings))
+            warnings.append(list(map_application(application, machine, socket=name, kernel=kernel).warnings))
         except AspenError:
             continue  # what cannot be mapped is an error of its own where it is needed
-    if not found:
+    if not warnings:
         return own
-    return [warning for warning in found[0] if all(warning in others for others in found)]
+    return [warning for warning in warnings[0] if all(warning in others for others in warnings)]
 
 
 def all_origins(application: Application, machine: Machine | None = None) -> Origins:
     """Where the nodes of both models, and of all that the application imports, were written. To be asked for
     behind `all_definitions`: what was not yet lowered has no place."""
-    found: Origins = {} if machine is None else dict(machine.origins)
+    origins: Origins = {} if machine is None else dict(machine.origins)
     _ = application.data  # lowers the sizes
     for model in application.models():
-        found |= all_origins(model)
-    return found | application.origins
+        origins |= all_origins(model)
+    return origins | application.origins
 
 
 def all_definitions(application: Application, machine: Machine | None, entry: flow.Kernel | None) -> dict[Expr, Expr]:
@@ -93,15 +93,15 @@ def all_definitions(application: Application, machine: Machine | None, entry: fl
     A name that the application leaves open is the machine's, if it has it; an argument of the entry
     kernel that nobody binds is the global of that name.
     """
-    found = {parameter.symbol: parameter.value for parameter in application.parameters.values()}
+    definitions = {parameter.symbol: parameter.value for parameter in application.parameters.values()}
     if machine is not None:
-        found |= machine.definitions
+        definitions |= machine.definitions
         for model in application.all_models():
             for name in machine.declared:
-                found.setdefault(graph.symbol(model.prefix + name), graph.symbol(name, OWNER))
+                definitions.setdefault(graph.symbol(model.prefix + name), graph.symbol(name, OWNER))
     for kernel in callees_first(entry) if entry is not None else ():
-        found |= dict(kernel.overrides)
+        definitions |= dict(kernel.overrides)
     for formal in entry.formals if entry is not None else ():
         name = formal.name
-        found.setdefault(formal, application.lookup(name) or graph.symbol(name))
-    return found
+        definitions.setdefault(formal, application.lookup(name) or graph.symbol(name))
+    return definitions

@@ -125,18 +125,18 @@ def exchange_of(
         networks = [path.network for path in all_paths(paths)] if paths.by_level else []
         whole = network or (networks[-1] if networks else interconnect_of(paths.machine, offer.place))
         among = Ranks(network_of_run(whole, paths.ranks, parallelism), parallelism, paths.ranks)
-        found = (_halo if trait.name == HALO else _collective)(trait, requirement, among, paths)
+        exchange = (_halo if trait.name == HALO else _collective)(trait, requirement, among, paths)
     except (AspenError, NetworkError) as error:
         mistake = error.diagnostics[0] if isinstance(error, AspenError) else _describe_error(error, trait)
         failed = graph.failure(mistake)
         return Exchange(trait.name, trait.arguments, failed, failed, parallelism, requirement.amount)
     if paths.ranks is None:
-        time = _require_room(found.time, among, paths.machine, trait)
+        time = _require_room(exchange.time, among, paths.machine, trait)
     else:
-        time = paths.require_path(found.time, parallelism, trait.span)
+        time = paths.require_path(exchange.time, parallelism, trait.span)
     for each in networks or [whole]:
         time = require_enough_nodes(each, time)
-    return found.replace(time=time)
+    return exchange.replace(time=time)
 
 
 def _describe_error(error: NetworkError, trait: flow.Trait) -> Diagnostic:
@@ -171,8 +171,8 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
     if network.threshold is not None or container is not None or (network.mpi is not None and algorithm is None):
         link = among.link(among.hops, among.apart).replace(container=container)
         level = PathLevel(network.component.name, ranks, ranks, ranks, ranks, link, link)
-        found = _by_level(trait, Among((level,), ranks, size), algorithm, paths=None, senders=among)
-        return found.through(_cuts(ranks, size, among)) if trait.name == "alltoall" else found
+        exchange = _by_level(trait, Among((level,), ranks, size), algorithm, paths=None, senders=among)
+        return exchange.through(_cuts(ranks, size, among)) if trait.name == "alltoall" else exchange
     gamma = graph.ZERO if network.combining is graph.ZERO else GAMMA
     if algorithm is not None:
         formula = cost(trait.name, algorithm, ranks, size).time(ALPHA, BETA, gamma)
@@ -180,8 +180,10 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
         formula = best_time(trait.name, ranks, size, ALPHA, BETA, gamma)
     parts = among.alpha(among.hops, among.apart), among.beta(among.apart), network.combining
     time = graph.substitute([formula], dict(zip((ALPHA, BETA, GAMMA), parts, strict=True)))[0]
-    found = Exchange(trait.name, trait.arguments, formula, time, ranks, size, algorithm, parts, bound=algorithm is None)
-    return found.through(_cuts(ranks, size, among)) if trait.name == "alltoall" else found
+    exchange = Exchange(
+        trait.name, trait.arguments, formula, time, ranks, size, algorithm, parts, bound=algorithm is None
+    )
+    return exchange.through(_cuts(ranks, size, among)) if trait.name == "alltoall" else exchange
 
 
 def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Paths | None, senders: Ranks) -> Exchange:
@@ -192,12 +194,14 @@ def _by_level(trait: flow.Trait, among: Among, algorithm: str | None, paths: Pat
     else:
         ways = ways_of_collective(trait.name, among, algorithm)
     bound, time = library is None and algorithm is None, fastest_scheme(ways)
-    found = Exchange(trait.name, trait.arguments, time, time, among.count, among.size, schemes=tuple(ways), bound=bound)
+    exchange = Exchange(
+        trait.name, trait.arguments, time, time, among.count, among.size, schemes=tuple(ways), bound=bound
+    )
     if trait.name == "alltoall" and paths is not None:
         for path, level in zip(all_paths(paths, sending), among.levels, strict=True):
             several = graph.compare(">", level.ends, 1)
-            found = found.through(_cuts_of(path.network, level.ends, level.ranks, among.size, several))
-    return found
+            exchange = exchange.through(_cuts_of(path.network, level.ends, level.ranks, among.size, several))
+    return exchange
 
 
 def _cuts(ranks: Expr, size: Expr, among: Ranks) -> dict[str, Expr]:

@@ -124,12 +124,12 @@ COLLECTIVES, NEIGHBOURLY, WAITED = (_Exchanged(name) for name in ("collectives",
 def dimensions_of_exchange(block: BlockCost) -> int | None:
     """The dimensions of the grid whose neighbours a block's ranks wait for, 0 where they wait for all; None where
     they exchange nothing."""
-    found: list[int] = []
+    dimensions: list[int] = []
     for cost in block.requirements:
         if cost.requirement.resource == MESSAGES:
             exchange = next((trait for trait in cost.traits if trait.name in EXCHANGES), None)
-            found.append(1 if exchange is None else _dimensions(exchange) if exchange.name == HALO else 0)
-    return None if not found else 0 if 0 in found else max(found)
+            dimensions.append(1 if exchange is None else _dimensions(exchange) if exchange.name == HALO else 0)
+    return None if not dimensions else 0 if 0 in dimensions else max(dimensions)
 
 
 def _dimensions(halo: AppliedTrait) -> int:
@@ -199,14 +199,14 @@ def seconds_lost(tree: CostTree) -> dict[str, Expr]:
 
     def of_block(block: flow.Block, _: flow.Kernel) -> Totals:
         cost = tree.blocks[block]
-        found: Totals = {}
+        totals: Totals = {}
         if cost.even is not None:
-            found[_Lost(IMBALANCE)] = cost.work - cost.even
+            totals[_Lost(IMBALANCE)] = cost.work - cost.even
         if cost.noise is not None:
-            found[_Lost(NOISE)] = cost.noise.time
+            totals[_Lost(NOISE)] = cost.noise.time
         if cost.wavefront is not None:
-            found[_Lost(FILL)] = cost.wavefront.fill
-        return found
+            totals[_Lost(FILL)] = cost.wavefront.fill
+        return totals
 
     if all((cost.even, cost.noise, cost.wavefront) == (None, None, None) for cost in tree.blocks.values()):
         return {}

@@ -194,17 +194,17 @@ class BlockCost(flow.Node):
 def first_largest(times: list[Expr]) -> list[Expr]:
     """For each time the condition that it is the largest, the first of equals. A time is compared with others only:
     with the largest of all it would be equal but for rounding, which long loops would have to look into."""
-    found = []
+    largest = []
     for position, time in enumerate(times):
         before, after = times[:position], [other for other in times[position + 1 :] if other is not time]
         if any(other is time for other in before):
-            found.append(graph.compare("<", graph.ONE, graph.ZERO))
+            largest.append(graph.compare("<", graph.ONE, graph.ZERO))
             continue
         above = graph.compare(">", time, _largest_of(before)) if before else graph.TRUE
-        found.append(
+        largest.append(
             graph.junction("and", above, graph.compare(">=", time, _largest_of(after)) if after else graph.TRUE)
         )
-    return found
+    return largest
 
 
 def _largest_of(times: list[Expr]) -> Expr:

@@ -77,7 +77,7 @@ class Residence:
         return self._places.get(names[0])
 
     def _offers_of(self, place: Place, need: flow.Requirement) -> dict[str, Offer]:
-        found = {}
+        offers = {}
         for name in MEMORY_RESOURCES:
             resource = serving(place, name)
             if resource is not None:
@@ -87,13 +87,13 @@ class Residence:
                     resource.name,
                 )
                 alias = None if comes_first else f"{place.component.name}.{name}"
-                found[name] = Offer(resource, place, alias)
-        if need.resource not in found:
+                offers[name] = Offer(resource, place, alias)
+        if need.resource not in offers:
             message = f"memory `{place.component.name}`, where `{need.target}` lies, offers no `{need.resource}`"
             hint = "it offers " + ", ".join(f"`{name}`" for name in place.component.resources)
             related = (Related(place.component.name_span, "the memory"),) if place.component.name_span else ()
             fail("no-such-resource", message, need.resource_span or need.span, related=related, hint=hint)
-        return found
+        return offers
 
     def _names(self, alias: str, offer: Offer) -> list[str]:
         """Names that times on a resource of such a memory count for: the alias, and the resource's own name where
@@ -130,18 +130,18 @@ class Residence:
 
 def collect_placed_data(application: Application) -> dict[str, nodes.Data]:
     """The declarations of all data by their full names, those of kernels and imported models included."""
-    found = {
+    placed = {
         application.prefix + name: node
         for name, node in declarations_by_name(nodes.Data, application.node.declarations).items()
     }
     for kernel in application.kernels.values():
         owner = application.prefix + kernel.name
-        found |= {
+        placed |= {
             f"{owner}.{name}": node for name, node in declarations_by_name(nodes.Data, kernel.declarations).items()
         }
     for model in application.models():
-        found |= collect_placed_data(model)
-    return found
+        placed |= collect_placed_data(model)
+    return placed
 
 
 def memory_named(machine: Machine, socket: str | None, node: nodes.Data) -> Place:
@@ -152,9 +152,9 @@ def memory_named(machine: Machine, socket: str | None, node: nodes.Data) -> Plac
     ]
     wanted = node.memory or ""
     for answers in (_has_name, _has_type, _has_flag):
-        found = next((place for place in memories if answers(place, wanted)), None)
-        if found is not None:
-            return found
+        memory = next((place for place in memories if answers(place, wanted)), None)
+        if memory is not None:
+            return memory
     on = f" with socket `{socket}`" if socket else ""
     names = [place.component.name for place in memories]
     flags = [name for place in memories for name in _list_flags(place)]

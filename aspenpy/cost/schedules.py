@@ -121,19 +121,19 @@ def _cores_of_ranks(placement: RankPlacement, places: Sequence[Place], instances
     bounds = [graph.ZERO]
     for place in places:
         bounds.append(graph.add(bounds[-1], ratio_of_counts(place.count, within)))
-    found = []
+    cores = []
     for end in bounds[1:]:
         fit = graph.apply("floor", graph.div(graph.mul(end, placement.sharers), placement.units))
         last = graph.sub(graph.apply("min", ranks, graph.apply("max", 1, fit)), 1)
         first = graph.apply("floor", graph.div(graph.mul(last, placement.units), placement.sharers))
         behind = graph.add(first, placement.units)
-        found.append(
+        cores.append(
             [
                 graph.apply("max", 0, graph.sub(graph.apply("min", behind, high), graph.apply("max", first, low)))
                 for low, high in pairwise(bounds)
             ]
         )
-    return found
+    return cores
 
 
 def _sum_rates(cores: Sequence[Expr], speeds: Sequence[Expr]) -> Expr:

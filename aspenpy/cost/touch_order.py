@@ -81,12 +81,12 @@ def structures(order: Order) -> set[str]:
 
 def totals_by_structure(order: Order, names: Collection[str] | None = None) -> dict[str, Touched]:
     """How much is touched of each structure in all, or of some structures."""
-    found: dict[str, list[Touched]] = {}
+    by_name: dict[str, list[Touched]] = {}
     for group in order:
         for (name, _), touched in group.items():
             if names is None or name in names:
-                found.setdefault(name, []).append(touched)
-    return {name: parts[0] if len(parts) == 1 else _sum_of_parts(parts) for name, parts in found.items()}
+                by_name.setdefault(name, []).append(touched)
+    return {name: parts[0] if len(parts) == 1 else _sum_of_parts(parts) for name, parts in by_name.items()}
 
 
 def _sum_of_parts(parts: Sequence[Touched]) -> Touched:
@@ -130,10 +130,10 @@ class KnownOrders:
 
 def add_by_structure(amounts: Iterable[tuple[str, Expr]]) -> dict[str, Expr]:
     """The sum of the amounts of each structure, in the order in which they are given."""
-    found = dict[str, list[Expr]]()
+    by_name = dict[str, list[Expr]]()
     for name, amount in amounts:
-        found.setdefault(name, []).append(amount)
-    return {name: graph.add(*parts) for name, parts in found.items()}
+        by_name.setdefault(name, []).append(amount)
+    return {name: graph.add(*parts) for name, parts in by_name.items()}
 
 
 def covered_share(found: Touched, own: Touched) -> Expr:
@@ -173,13 +173,13 @@ def join_orders(first: Order, second: Order) -> Order:
 
 def _with_words_of(group: Group, first: Mapping[str, Touched]) -> Group:
     """A group with as many bytes of each structure as others have touched of its lines before."""
-    found = dict(group)
+    group_with_words = dict(group)
     for key, touched in group.items():
         known = first.get(key[0])
         if known is not None and key[1] is None and not is_certainly_at_most(known.bytes, touched.bytes):
             size = graph.apply("max", known.bytes, touched.bytes)
-            found[key] = touched.replace(bytes=size, dense=known.dense or touched.dense)
-    return found
+            group_with_words[key] = touched.replace(bytes=size, dense=known.dense or touched.dense)
+    return group_with_words
 
 
 def _share_left(first: Touched, second: Touched) -> Expr:

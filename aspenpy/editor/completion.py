@@ -137,8 +137,8 @@ def suggestions(project: Project, path: str, offset: int, meaning: FileMeaning) 
     here = context_at(text, offset - len(_WORD_BEFORE.findall(before)[0]))
     if here is None:
         return []
-    found = _suggest_names(project, path, offset, here, meaning)
-    return list({(item.label, item.kind == SNIPPET): item for item in found}.values())
+    suggested = _suggest_names(project, path, offset, here, meaning)
+    return list({(item.label, item.kind == SNIPPET): item for item in suggested}.values())
 
 
 def _of_unit(unit: str) -> str:

@@ -248,8 +248,8 @@ class OpenDocument:
             return remark
         where = FileStretch(self.path, 0, 0)
         for file in project.names(self.path).files:
-            found = project.found(file, self.path)
-            if found is not None and remark.place.path in project.closure(found):
+            document = project.found(file, self.path)
+            if document is not None and remark.place.path in project.closure(document):
                 where = FileStretch(self.path, file.start, file.end)
                 break
         return remark._replace(place=where, related=((remark.place, "here"), *remark.related))
@@ -280,8 +280,8 @@ class Workspace:
 
     def text(self, path: str) -> DocumentText:
         """The text of a file, open or not."""
-        found = [document.text for document in self.documents.values() if document.path == path]
-        return found[0] if found else DocumentText(Project().text(path), self.encoding)
+        texts = [document.text for document in self.documents.values() if document.path == path]
+        return texts[0] if texts else DocumentText(Project().text(path), self.encoding)
 
     def uri(self, path: str) -> str:
         """The URI of a file, as the editor spells it where it is open."""

@@ -215,14 +215,14 @@ def _lenses(application: Application, machine: Machine, path: str) -> Iterable[L
     whole: dict[str, str] = {}
     entries = application.entry_kernels()[:MOST_ENTRIES]
     for entry in entries:
-        found = profile(application, machine, kernel=entry)
+        profiled = profile(application, machine, kernel=entry)
         where = f"on {machine.name}" + ("" if len(entries) == 1 else f", run of {entry}")
-        for use in found.kernels:
+        for use in profiled.kernels:
             if use.name in application.kernels:
-                part = format_share(use.inclusive / found.runtime) if found.runtime else "0 %"
+                part = format_share(use.inclusive / profiled.runtime) if profiled.runtime else "0 %"
                 bound = f", bound by {use.bound_by}" if use.bound_by else ""
                 whole.setdefault(use.name, f"{seconds(use.inclusive)} ({part}) {where}{bound}")
-        for block in found.blocks:
+        for block in profiled.blocks:
             place = block.span.resolve() if block.span else None
             if place is not None and place.source.path == path and block.kernel in application.kernels:
                 text = f"{format_share(block.share)} of the runtime, {seconds(block.time)} {where}"

@@ -75,8 +75,10 @@ class NameIndex(NamedTuple):
 @lru_cache(MOST_FILES_KEPT)
 def names_of(text: str) -> NameIndex:
     """The names of a file."""
-    found = [_names_from(piece, start) for start, piece in pieces(text)]
-    return NameIndex([name for part in found for name in part.names], [file for part in found for file in part.files])
+    indices = [_names_from(piece, start) for start, piece in pieces(text)]
+    return NameIndex(
+        [name for part in indices for name in part.names], [file for part in indices for file in part.files]
+    )
 
 
 @lru_cache(MOST_KEPT)
@@ -226,8 +228,8 @@ class NameReader:
 
     def _read(self, index: int, word: TextWord) -> Name | None:
         before, after, frame = self._word_at(index, -1), self._word_at(index, 1), self.frames[-1]
-        if before.kind == "KEYWORD" and (found := self._behind_keyword(word, before.text, after)) is not None:
-            return found
+        if before.kind == "KEYWORD" and (name := self._behind_keyword(word, before.text, after)) is not None:
+            return name
         if before.kind == "DOT" or after.kind == "DOT":
             return self._read_dotted_part(index, word)
         if before.kind == "INSTEAD_OF":

@@ -77,14 +77,14 @@ def syntax_errors(text: str) -> list[tuple[int, Diagnostic]]:
     the file as a whole, such as a brace that is missing, is not among them."""
     parts = [piece for piece in pieces(text) if _first_word(piece.text)]
     application = bool(parts) and _first_word(parts[0].text) == "model"
-    found = []
+    errors = []
     for index, piece in enumerate(parts):
         last = index == len(parts) - 1
         following = "" if last else _first_word(parts[index + 1].text)
         error = _error(piece.text.rstrip().removesuffix("}") if last and application else piece.text, following)
         if error is not None and application:
-            found.append((piece.start, error))
-    return found
+            errors.append((piece.start, error))
+    return errors
 
 
 def _first_word(text: str) -> str:

@@ -96,15 +96,15 @@ class Project:
     def workspace_files(self, path: str) -> Iterator[str]:
         """The model files of the workspace, or those of a file's own folder where it is in none."""
         above = [folder for folder in self.folders if path.startswith(os.path.join(folder, ""))]
-        visited = found = 0
+        visited = number = 0
         for folder, folders, files in os.walk(above[0] if above else os.path.dirname(path)):
             folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
             visited += len(files) + 1
             for name in sorted(files):
-                if name.endswith(".aspen") and found < MOST_FILES:
-                    found += 1
+                if name.endswith(".aspen") and number < MOST_FILES:
+                    number += 1
                     yield os.path.realpath(os.path.join(folder, name))
-            if visited > MOST_VISITED or found >= MOST_FILES or not above:
+            if visited > MOST_VISITED or number >= MOST_FILES or not above:
                 return
 
     def includers(self, path: str) -> Iterator[str]:
@@ -135,13 +135,13 @@ class Project:
         ]
         if local:
             return NameLocation(path, max(local, key=lambda known: known.scope or (0, 0)))
-        found = self._inherited(path, name) or self._global(self.closure(path), name.name, kinds)
-        if found is not None or not far:
-            return found
+        location = self._inherited(path, name) or self._global(self.closure(path), name.name, kinds)
+        if location is not None or not far:
+            return location
         for other in self.includers(path):
-            found = self._global(self.closure(other), name.name, kinds)
-            if found is not None:
-                return found
+            location = self._global(self.closure(other), name.name, kinds)
+            if location is not None:
+                return location
         return self._global(self.closure(self.machine), name.name, kinds) if self.machine else None
 
     def _inherited(self, path: str, name: Name) -> NameLocation | None:
@@ -194,15 +194,15 @@ class Project:
             paths: Iterable[str] = [declared.path]
         else:
             paths = dict.fromkeys([declared.path, *self.closure(path), *self.unsaved, *self.workspace_files(path)])
-        found = []
+        locations = []
         for other in paths:
             if declared.name.name not in self.text(other):
                 continue
             for use in self.names(other).names:
                 place = self.declaration(other, use) if use.name == declared.name.name else None
                 if place is not None and (place.path, place.name.start) == target:
-                    found.append(NameLocation(other, use))
-        return found
+                    locations.append(NameLocation(other, use))
+        return locations
 
     def places_to_rename(self, path: str, name: Name, new: str) -> list[NameLocation]:
         """The places that another name takes. Raises AspenError where it may not."""

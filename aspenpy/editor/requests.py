@@ -89,11 +89,11 @@ def _at_name(
 @_at_place
 def hover(workspace: Workspace, cursor: Cursor, params: types.HoverParams) -> types.Hover | None:
     document, project, offset, _ = cursor
-    found = hover_at(project, document.path, offset, document.meaning)
-    if found is None:
+    hovered = hover_at(project, document.path, offset, document.meaning)
+    if hovered is None:
         return None
-    content = types.MarkupContent(types.MarkupKind.Markdown, found.markdown)
-    return types.Hover(content, range_of(document.text, found.start, found.end))
+    content = types.MarkupContent(types.MarkupKind.Markdown, hovered.markdown)
+    return types.Hover(content, range_of(document.text, hovered.start, hovered.end))
 
 
 @_at_place
@@ -181,14 +181,14 @@ def symbols(
 def fold(
     workspace: Workspace, document: OpenDocument, params: types.FoldingRangeParams
 ) -> list[types.FoldingRange] | None:
-    found = []
+    ranges = []
     for fold in structure.folds(document.text.text):
         first, last = (document.text.position(place)[0] for place in (fold.start, fold.end))
         kind = types.FoldingRangeKind.Comment if fold.comment else None
         end = last if fold.comment else last - 1
         if end > first:
-            found.append(types.FoldingRange(first, end, kind=kind))
-    return found
+            ranges.append(types.FoldingRange(first, end, kind=kind))
+    return ranges
 
 
 @_of_document

@@ -79,18 +79,18 @@ class MessageReader:
 
     def _find_length(self) -> bytes | None:
         """The value of the next `Content-Length`, which is read away with all in front of it; None at the end."""
-        while not (found := LENGTH.search(self._buffer)):
+        while not (header := LENGTH.search(self._buffer)):
             front = self._buffer.lstrip()
             if b"\n\n" in front or b"\r\n\r\n" in front or len(front) > LINE:
                 self._refuse("a message has no header with `Content-Length`")
             self._buffer = front[-LINE:]
             if not self._fill():
                 return None
-        front = self._buffer[: found.start()]
+        front = self._buffer[: header.start()]
         if not all(OTHER.match(line) for line in front.split(b"\n") if line.strip()):
             self._refuse("a message has no header with `Content-Length`")
-        word = bytes(found[1])
-        del self._buffer[: found.end()]
+        word = bytes(header[1])
+        del self._buffer[: header.end()]
         self._in_step = True
         return word
 
@@ -109,11 +109,11 @@ class MessageReader:
     def _read_body(self, length: int) -> bytes | None:
         """A message of that many bytes: None if it is no JSON or another begins in it, nothing at the end."""
         searched = 0
-        while (found := LENGTH.search(self._buffer, searched)) is None and len(self._buffer) < length:
+        while (header := LENGTH.search(self._buffer, searched)) is None and len(self._buffer) < length:
             searched = max(0, len(self._buffer) - LINE)
             if not self._fill():
                 return b""
-        end = min(length, found.start()) if found else length
+        end = min(length, header.start()) if header else length
         body = bytes(self._buffer[:end])
         if end < length or not _is_json(body):
             # what was read stays: the next header may begin in it

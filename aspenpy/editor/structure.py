@@ -41,8 +41,8 @@ class Fold(NamedTuple):
 
 def symbols(text: str) -> list[Symbol]:
     """Symbols that a file declares, in order; declarations of kernels and components are nested in them."""
-    found: list[Symbol] = []
-    top: list[Symbol] = found
+    outline: list[Symbol] = []
+    top: list[Symbol] = outline
     for start, piece in pieces(text):
         end = start + _length(piece)
         declared = [name for name in names.names_in(piece).names if name.declares]
@@ -50,7 +50,7 @@ def symbols(text: str) -> list[Symbol]:
             placed = name._replace(start=name.start + start)
             if name.kind == names.MODEL:
                 model = Symbol(placed, placed.start, len(text.rstrip()), inner=[])
-                found.append(model)
+                outline.append(model)
                 top = model.inner
             elif name.kind in (names.KERNEL, names.COMPONENT):
                 top.append(Symbol(placed, start + len(piece) - len(piece.lstrip()), end, inner=[]))
@@ -60,7 +60,7 @@ def symbols(text: str) -> list[Symbol]:
                 holder.append(
                     Symbol(placed, placed.start, max(placed.end, end if not inside else placed.end), inner=[])
                 )
-    return found
+    return outline
 
 
 def _length(piece: str) -> int:
@@ -72,11 +72,11 @@ def _length(piece: str) -> int:
 
 def folds(text: str) -> list[Fold]:
     """Blocks, brackets and runs of comments that take more than one line."""
-    found = []
+    ranges = []
     for start, piece in pieces(text):
-        found += [Fold(fold.start + start, fold.end + start, fold.comment) for fold in _folds(piece)]
+        ranges += [Fold(fold.start + start, fold.end + start, fold.comment) for fold in _folds(piece)]
     model = next((start + piece.index("{") for start, piece in pieces(text)[:2] if _MODEL.match(piece)), None)
-    return found if model is None else [Fold(model, len(text.rstrip()) - 1, False), *found]
+    return ranges if model is None else [Fold(model, len(text.rstrip()) - 1, False), *ranges]
 
 
 _MODEL = re.compile(r"(?:\s|//[^\n]*+)*+model\s+\w+\s*\{")
@@ -85,12 +85,12 @@ _MODEL = re.compile(r"(?:\s|//[^\n]*+)*+model\s+\w+\s*\{")
 @lru_cache(MOST_KEPT)
 def _folds(text: str) -> tuple[Fold, ...]:
     """Folds of a piece, counted from its beginning."""
-    found: list[Fold] = []
+    ranges: list[Fold] = []
     open_brackets: list[tuple[str, int]] = []
     run: list[TextWord] = []
     for word in words_in(text):
         if run and (word.kind != "COMMENT" or text.count("\n", run[-1].start, word.start) > 1):
-            found += _fold_comments(run)
+            ranges += _fold_comments(run)
             run = []
         if word.kind == "COMMENT":
             alone = not text[text.rfind("\n", 0, word.start) + 1 : word.start].strip()
@@ -98,9 +98,9 @@ def _folds(text: str) -> tuple[Fold, ...]:
         elif word.text in OPENING:
             open_brackets.append((OPENING[word.text], word.start))
         elif open_brackets and word.text == open_brackets[-1][0]:
-            found.append(Fold(open_brackets.pop()[1], word.start, False))
-    found += _fold_comments(run)
-    return tuple(fold for fold in found if "\n" in text[fold.start : fold.end])
+            ranges.append(Fold(open_brackets.pop()[1], word.start, False))
+    ranges += _fold_comments(run)
+    return tuple(fold for fold in ranges if "\n" in text[fold.start : fold.end])
 
 
 def _fold_comments(comments: list[TextWord]) -> list[Fold]:
@@ -139,7 +139,7 @@ def colour_words(text: str) -> Iterator[tuple[int, int, int]]:
 
 @lru_cache(MOST_KEPT)
 def _colour_cached(text: str) -> tuple[tuple[int, int, int], ...]:
-    found = []
+    tokens = []
     for start, token, word in AspenLexer().get_tokens_unprocessed(text):
         kind = _type_of(token)
         if kind is None:
@@ -147,9 +147,9 @@ def _colour_cached(text: str) -> tuple[tuple[int, int, int], ...]:
         for line in word.splitlines(keepends=True):
             shown = line.rstrip("\r\n")
             if shown:
-                found.append((start, len(shown), kind))
+                tokens.append((start, len(shown), kind))
             start += len(line)
-    return tuple(found)
+    return tuple(tokens)
 
 
 @lru_cache

@@ -55,7 +55,7 @@ def find_intervals(ops: Sequence[Op], box: Sequence[Interval]) -> list[Interval]
     ranges: list[DirectedInterval] = []
     for op in ops:
         ranges.append(_bound_operation(op, [ranges[arg] for arg in op.args], box))
-    return [(float(found.low), float(found.high)) for found in ranges]
+    return [(float(interval.low), float(interval.high)) for interval in ranges]
 
 
 def is_certain(interval: Interval) -> bool:
@@ -79,7 +79,7 @@ def _bound_operation(op: Op, parts: list[DirectedInterval], box: Sequence[Interv
     if law is None or not all(part.low >= -LARGEST and part.high <= LARGEST for part in parts):
         return ANYWHERE
     try:
-        found = law(*parts)
+        bounds = law(*parts)
     except (ArithmeticError, ValueError, DomainError):
         return ANYWHERE
-    return found if found.low >= -LARGEST and found.high <= LARGEST else ANYWHERE
+    return bounds if bounds.low >= -LARGEST and bounds.high <= LARGEST else ANYWHERE

@@ -22,7 +22,7 @@ LIMIT = 120.0
 def find_compiler() -> str | None:
     """Path of the C compiler of this machine, that of `CC`, else gcc or clang; None without one."""
     names = (os.environ.get("CC"), "gcc", "clang", "cc")
-    return next((found for name in names if name and (found := shutil.which(name))), None)
+    return next((path for name in names if name and (path := shutil.which(name))), None)
 
 
 def load_shared_object(text: str, options: Sequence[str], purpose: str, otherwise: str) -> CDLL:

@@ -81,8 +81,8 @@ def compare_snapshots(before: Snapshot, after: Snapshot, limits: Mapping[str, fl
     `energy`, a resource), or "" for all others."""
     known = {"": LIMIT, **(limits or {})}
     counts = list(_changed_counts(before, after, known))
-    found = [*counts, *_changed_times(before, after, known, counts)]
-    return VersionChanges(before, after, tuple(sorted(found, key=lambda item: (not item.fails, -abs(item.growth)))))
+    changes = [*counts, *_changed_times(before, after, known, counts)]
+    return VersionChanges(before, after, tuple(sorted(changes, key=lambda item: (not item.fails, -abs(item.growth)))))
 
 
 def _differ(first: float, second: float) -> bool:

@@ -206,16 +206,16 @@ def compare(
     :returns: runtimes in seconds by machine or socket, crossovers of a parameter (`over`)
     :raises AspenError: where fewer than two machines can run it
     """
-    found = [machines] if isinstance(machines, Machine) else [*machines]
-    case = case_of(app, found[0] if found and isinstance(app, Application) else None, options)
+    compared = [machines] if isinstance(machines, Machine) else [*machines]
+    case = case_of(app, compared[0] if compared and isinstance(app, Application) else None, options)
     chosen: list[str | None] = [*sockets]
-    if len(found) == 1:
-        chosen = chosen or [*found[0].sockets]
-        found *= len(chosen)
-    chosen = chosen or [case.socket] * len(found)
-    if len(chosen) != len(found):
-        fail("sockets", f"{len(found)} machines and {len(chosen)} sockets", hint="name one socket for each machine")
-    pairs = zip(found, chosen, strict=True)
+    if len(compared) == 1:
+        chosen = chosen or [*compared[0].sockets]
+        compared *= len(chosen)
+    chosen = chosen or [case.socket] * len(compared)
+    if len(chosen) != len(compared):
+        fail("sockets", f"{len(compared)} machines and {len(chosen)} sockets", hint="name one socket for each machine")
+    pairs = zip(compared, chosen, strict=True)
     return Comparison([case.changed(machine=machine, socket=socket) for machine, socket in pairs], transfer=transfer)
 
 

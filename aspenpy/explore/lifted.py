@@ -237,9 +237,9 @@ def _remember_last(function: Callable[[Floats], Floats]) -> Callable[[Floats], F
     def value(place: Floats) -> Floats:
         key = place.tobytes()
         if key not in last:
-            found = function(place)
+            worth = function(place)
             last.clear()
-            last[key] = found
+            last[key] = worth
         return last[key]
 
     return value

@@ -272,12 +272,12 @@ class Scaling(Result):
         ]
         if self.mode == "strong" and not self.per_rank and self.grown.is_with_the_ranks:
             base.append(_warn_of_growing(self.prediction.application, self.parameter, self.grown))
-        found: dict[str, list[tuple[int, Diagnostic]]] = {}
+        by_code: dict[str, list[tuple[int, Diagnostic]]] = {}
         for ranks in self.ranks:
             warnings = self._predict_at(ranks, self.sizes_at(ranks)).warnings_of_values
             for item in (*self._sizes_outside(ranks), *warnings):
-                found.setdefault(f"{item.code} {item.span}", []).append((ranks, item))
-        return (*base, *refused, *(self._merge_warnings(told) for told in found.values()), *self._cap_warnings())
+                by_code.setdefault(f"{item.code} {item.span}", []).append((ranks, item))
+        return (*base, *refused, *(self._merge_warnings(told) for told in by_code.values()), *self._cap_warnings())
 
     def _warn_of_refusals(self) -> list[Diagnostic]:
         """A warning where the program refuses some of the numbers of ranks."""
@@ -380,19 +380,19 @@ class Scaling(Result):
     def _growths(self, wanted: float) -> list[float | None]:
         """Factor of the problem's size, at least 1, at which each number of ranks has the efficiency wanted; all are
         bisected at once. A larger problem is taken to be no less efficient."""
-        found: dict[int, float | None] = {
+        growths: dict[int, float | None] = {
             ranks: 1.0
             for ranks, here in zip(self.ranks, self._efficiencies(self.ranks, [1.0] * len(self.ranks)), strict=True)
             if here >= wanted
         }
-        low, high = (dict.fromkeys((ranks for ranks in self.ranks if ranks not in found), at) for at in (1.0, 2.0))
+        low, high = (dict.fromkeys((ranks for ranks in self.ranks if ranks not in growths), at) for at in (1.0, 2.0))
         bracketed: set[int] = set()
         while waiting := [ranks for ranks in low if ranks not in bracketed]:
             for ranks, here in zip(waiting, self._efficiencies(waiting, [high[each] for each in waiting]), strict=True):
                 if here >= wanted:
                     bracketed.add(ranks)
                 elif high[ranks] ** 2 > MOST_GROWTH:
-                    found[ranks] = None
+                    growths[ranks] = None
                     del low[ranks], high[ranks]
                 else:
                     low[ranks], high[ranks] = high[ranks], high[ranks] ** 2  # from 2, five squarings reach 4e9
@@ -400,7 +400,7 @@ class Scaling(Result):
             middles = [sqrt(low[ranks] * high[ranks]) for ranks in waiting]  # of growths that span orders of magnitude
             for ranks, middle, here in zip(waiting, middles, self._efficiencies(waiting, middles), strict=True):
                 (high if here >= wanted else low)[ranks] = middle
-        return [found[ranks] if ranks in found else high[ranks] for ranks in self.ranks]
+        return [growths[ranks] if ranks in growths else high[ranks] for ranks in self.ranks]
 
     @cached_property
     def _ranges(self) -> list[tuple[Parameter, Sequence[object]]]:
@@ -415,8 +415,8 @@ class Scaling(Result):
         """A warning for each size that is outside of its range on so many ranks, and not on the fewest."""
         sizes = dict(zip(self.problem, self.sizes_at(ranks), strict=True))
         given = dict(zip(self.problem, self._sizes, strict=True))
-        found = (range_warning(each, sizes[each.name], *ends) for each, ends in self._ranges if sizes != given)
-        return [item for item in found if item is not None and item.code == "outside-range"]
+        warnings = (range_warning(each, sizes[each.name], *ends) for each, ends in self._ranges if sizes != given)
+        return [item for item in warnings if item is not None and item.code == "outside-range"]
 
     def is_within_ranges(self, ranks: int) -> bool:
         """Whether the sizes of the problem on so many ranks are within the ranges that the model declares."""

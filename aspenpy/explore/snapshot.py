@@ -82,17 +82,17 @@ class Snapshot(Record):
         }
 
 
-def read_snapshot(found: Any, where: str) -> Snapshot:
+def read_snapshot(content: Any, where: str) -> Snapshot:
     """A snapshot from what a file holds. Raises AspenError for anything else."""
     try:
-        if found["schema"] != SCHEMA:
-            fail("bad-snapshot", f"{where} is of the form `{found['schema']}`, not `{SCHEMA}`", hint="write it anew")
-        needs = tuple(Need(**{name: item[name] for name in Need._fields if name in item}) for item in found["needs"])
+        if content["schema"] != SCHEMA:
+            fail("bad-snapshot", f"{where} is of the form `{content['schema']}`, not `{SCHEMA}`", hint="write it anew")
+        needs = tuple(Need(**{name: item[name] for name in Need._fields if name in item}) for item in content["needs"])
         machines = {
             name: Taken(item["kernels"], float(item["runtime"]), item["energy"])
-            for name, item in found["machines"].items()
+            for name, item in content["machines"].items()
         }
-        return Snapshot(found["application"], needs, machines)
+        return Snapshot(content["application"], needs, machines)
     except (KeyError, TypeError, ValueError, AttributeError):
         fail("bad-snapshot", f"{where} is no snapshot of aspenpy", hint="`aspenpy gate FILE --begin M` writes one")
 

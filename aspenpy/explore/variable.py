@@ -140,28 +140,29 @@ def read_variable(axis: Axis | str, prediction: Prediction) -> Variable:
     return _apply_options(ranged, axis)
 
 
-def _apply_options(found: Variable, axis: Axis) -> Variable:
+def _apply_options(variable: Variable, axis: Axis) -> Variable:
     if axis.spacing == "log":
-        if found.low <= 0:
-            message = f"`{found.name}` cannot go from {found.low:.6g} in equal ratios"
+        if variable.low <= 0:
+            message = f"`{variable.name}` cannot go from {variable.low:.6g} in equal ratios"
             fail("bad-range", message, axis.span, hint="begin above 0")
-        found = found.replace(logarithmic=True)
+        variable = variable.replace(logarithmic=True)
     if axis.whole is not None:
-        found = found.replace(kind="whole" if axis.whole else "real", countable=axis.whole)
-    return _check_variable(found)
+        variable = variable.replace(kind="whole" if axis.whole else "real", countable=axis.whole)
+    return _check_variable(variable)
 
 
-def _check_variable(found: Variable) -> Variable:
-    if found.kind == "whole":
-        found = found.replace(low=float(numpy.ceil(found.low)), high=float(numpy.floor(found.high)))
-    if not found.low < found.high and found.kind != "choice":
-        what = "is empty" if found.low > found.high else "holds a single value"
-        message = f"the range of `{found.name}` {what}: from {found.low:.6g} to {found.high:.6g}"
-        fail("empty-range", message, hint="the lower end comes first" if found.low > found.high else None)
-    if not numpy.isfinite(found.high - found.low):
-        message = f"the range of `{found.name}` is too wide for double precision: {found.low:.6g} to {found.high:.6g}"
+def _check_variable(variable: Variable) -> Variable:
+    if variable.kind == "whole":
+        variable = variable.replace(low=float(numpy.ceil(variable.low)), high=float(numpy.floor(variable.high)))
+    if not variable.low < variable.high and variable.kind != "choice":
+        what = "is empty" if variable.low > variable.high else "holds a single value"
+        message = f"the range of `{variable.name}` {what}: from {variable.low:.6g} to {variable.high:.6g}"
+        fail("empty-range", message, hint="the lower end comes first" if variable.low > variable.high else None)
+    if not numpy.isfinite(variable.high - variable.low):
+        ends = f"{variable.low:.6g} to {variable.high:.6g}"
+        message = f"the range of `{variable.name}` is too wide for double precision: {ends}"
         fail("bad-range", message, hint="name a smaller range")
-    return found
+    return variable
 
 
 def _variable_from_list(axis: Axis, prediction: Prediction) -> Variable:
@@ -177,8 +178,8 @@ def _variable_from_list(axis: Axis, prediction: Prediction) -> Variable:
 
 def value_of_end(name: str, span: Span, prediction: Prediction) -> float:
     """The value that the parameter would have if it was set so."""
-    if (found := read_literal(span)) is not None:
-        return found
+    if (literal := read_literal(span)) is not None:
+        return literal
     probe = Prediction(prediction.case.with_set({name: span.text()}))
     return plain_number(probe.scope.values([probe.scope.symbol(name)], probe.seed)[0], name)
 

@@ -262,9 +262,9 @@ def _require_whole(value: Number, role: str, least: int, most: int) -> int:
 @lru_cache(maxsize=4096)
 def factor_evenly(number: int, many: int) -> tuple[int, ...]:
     """`many` factors that are as equal as can be, the largest first."""
-    found = _find_factors(number, many, number, divisors(number))
-    assert found is not None, "the number itself and ones are factors"
-    return found
+    factors = _find_factors(number, many, number, divisors(number))
+    assert factors is not None, "the number itself and ones are factors"
+    return factors
 
 
 def _find_factors(number: int, many: int, largest: int, candidates: list[int]) -> tuple[int, ...] | None:

@@ -40,8 +40,8 @@ def bound_nodes(expr: Expr, box: Box, moving: Expr) -> dict[Expr, DirectedInterv
     """The ranges of all nodes that an expression is made of."""
 
     def rule(node: Expr, known: Mapping[Expr, DirectedInterval]) -> DirectedInterval:
-        found = _bound_node(node, known, box, moving)
-        return found._replace(direction=FLAT) if found.single else found
+        bounds = _bound_node(node, known, box, moving)
+        return bounds._replace(direction=FLAT) if bounds.single else bounds
 
     return graph.fold(rule, expr)
 

@@ -92,8 +92,8 @@ class CountedWindow:
         from aspenpy.expr.cache_sets import shares_by_use
 
         structures = [
-            [walk.walk.move_begin((walk.walk.place - self.first) % self.way) for walk in found]
-            for found in self.measured
+            [walk.walk.move_begin((walk.walk.place - self.first) % self.way) for walk in window]
+            for window in self.measured
         ]
         more = limit + 1 + limit // HEADROOM
         try:

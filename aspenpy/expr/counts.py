@@ -54,14 +54,14 @@ def _has_grid(ratio: int, number: int) -> bool:
 
 def _grids_between(ratio: int, low: int, high: int) -> list[int]:
     """Accepted numbers, from all grids: to factor one after the other takes minutes for ten millions."""
-    found: set[int] = set()
+    grids: set[int] = set()
     for shortest in range(1, whole_root(max(high, 1), 3) + 1):
         widest = ratio * shortest
         for middle in range(shortest, min(widest, whole_root(high // shortest, 2)) + 1):
             face = shortest * middle
             first, last = max(middle, -(-low // face)), min(widest, high // face)
-            found.update(range(first * face, last * face + 1, face))
-    return sorted(found)
+            grids.update(range(first * face, last * face + 1, face))
+    return sorted(grids)
 
 
 _BELOW: dict[str, Callable[[int, int], int]] = {
@@ -142,11 +142,11 @@ class CountRule(Record):
             return range(max(low, 1), min(high, self.argument) + 1)
         if self.rule == "grid":
             return _grids_between(self.argument, low, high)
-        found, each = [], self.smallest_above(max(low, 1))
+        counts, each = [], self.smallest_above(max(low, 1))
         while each is not None and each <= high:
-            found.append(each)
+            counts.append(each)
             each = _NEXT[self.rule](self.argument, each)
-        return found
+        return counts
 
     def largest_up_to(self, most: Expr) -> Expr:
         """The largest of them up to a number that is a formula, or the smallest of all where that is beyond it. The
@@ -197,15 +197,15 @@ def counts_accepted_by_all(rules: Sequence[CountRule], low: int, high: int) -> S
     """The numbers from one on up to another that all of some rules accept."""
     unit = lcm(*(each.argument for each in rules if each.rule == "multiple_of"))
     first, *others = [*(each for each in rules if each.rule != "multiple_of"), CountRule("multiple_of", unit)]
-    found = first.between(low, high)
-    return [each for each in found if all(each in rule for rule in others)] if others else found
+    counts = first.between(low, high)
+    return [each for each in counts if all(each in rule for rule in others)] if others else counts
 
 
 def nearest_of(accepted: Sequence[int], numbers: Iterable[int]) -> list[int]:
     """The accepted numbers, which rise, nearest to each number by ratio, without repeats."""
-    found = set()
+    nearest = set()
     for number in numbers:
         index = bisect_left(accepted, number)
         near = accepted[max(index - 1, 0) : index + 1]
-        found.update([min(near, key=lambda each: max(each / number, number / each))] if near else [])
-    return sorted(found)
+        nearest.update([min(near, key=lambda each: max(each / number, number / each))] if near else [])
+    return sorted(nearest)

@@ -407,13 +407,13 @@ def _add_passes(lanes: Lanes, nodes: Sequence[Expr]) -> dict[Expr, tuple[Array, 
     starts = ends - passes.astype(numpy.int64)
     room = (MOST_HELD - lanes.held) // max(1, sum(len(node.args) for node in body))
     at_once = max(FEWEST_AT_ONCE, min(LANES_AT_ONCE, VALUES_AT_ONCE // max(1, len(body)), room))
-    found = {node: (numpy.where(beyond, numpy.nan, 0.0), numpy.zeros(lanes.size)) for node in nodes}
+    sums = {node: (numpy.where(beyond, numpy.nan, 0.0), numpy.zeros(lanes.size)) for node in nodes}
     for begin in range(0, int(ends[-1]), at_once):
         flat = numpy.arange(begin, min(begin + at_once, int(ends[-1])))
         lane = numpy.searchsorted(ends, flat, side="right")
         inner = Lanes(lanes.run, nodes, (flat - starts[lane]).astype(numpy.float64), lanes, lane)
-        for node, (totals, doubtful) in found.items():
+        for node, (totals, doubtful) in sums.items():
             values, doubts = inner.sum_and_doubts(node)
             totals += numpy.bincount(lane, weights=numpy.where(doubts, 0.0, values), minlength=lanes.size)
             doubtful += numpy.bincount(lane, weights=doubts, minlength=lanes.size)
-    return found
+    return sums

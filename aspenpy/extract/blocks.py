@@ -176,12 +176,12 @@ class BlockSummary:
         operations: dict[tuple[str, str], Value] = {}
         moved: dict[object, BlockAccess] = {}
         totals: dict[object, Value] = {}
-        found = list(list_events(items))
+        events = list(list_events(items))
         if not all(map(_has_cycles, _innermost_nests(items))):
-            found = [event for event in found if not isinstance(event.item, Arithmetic) or event.item.name != CYCLES]
-        deepest = max((event.nests for event in found), key=len, default=())
-        self.is_triangular = not self.is_parted and is_triangular(event.nests for event in found)
-        for event in found:
+            events = [event for event in events if not isinstance(event.item, Arithmetic) or event.item.name != CYCLES]
+        deepest = max((event.nests for event in events), key=len, default=())
+        self.is_triangular = not self.is_parted and is_triangular(event.nests for event in events)
+        for event in events:
             counted = self.count_event(event, totals)
             if isinstance(event.item, Arithmetic):
                 kind = event.item.name, event.item.precision
@@ -367,16 +367,16 @@ class BlockSummary:
 
 def _merge_sweeps(accesses: Iterable[BlockAccess]) -> list[BlockAccess]:
     """Adds to each access a loop over its sweeps, where several innermost loops of a block follow each other."""
-    found = list(accesses)
-    most = max((len(access.sweeps) for access in found), default=0)
-    patterns = [access.pattern for access in found if access.pattern is not None and not access.pattern.anywhere]
+    merged = list(accesses)
+    most = max((len(access.sweeps) for access in merged), default=0)
+    patterns = [access.pattern for access in merged if access.pattern is not None and not access.pattern.anywhere]
     if not 1 < most <= MOST_SWEEPS or any(len(pattern.loops) < 2 for pattern in patterns):
-        return found
+        return merged
     return [
         access
         if access.pattern is None or access.pattern.anywhere
         else access.replace(pattern=access.pattern.add_sweeps(constant_polynomial(max(1, len(access.sweeps)))))
-        for access in found
+        for access in merged
     ]
 
 

@@ -138,8 +138,8 @@ class Branches(WalkTask):
         return self.state.unknown_result(node)
 
     def _evaluate_part(self, node: r.Expression) -> tuple[list[Item], Known]:
-        with self.state.collect() as found:
-            return found, self.evaluator.evaluate(node)
+        with self.state.collect() as items:
+            return items, self.evaluator.evaluate(node)
 
     def _share_of_selection(self, node: r.Branch) -> Value | None:
         """Share of a `?:`: a guess in models with runs, since runs count lines."""
@@ -159,9 +159,9 @@ class Branches(WalkTask):
 
     def _walk_side(self, node: r.Statement | None, before: KnownValues) -> tuple[list[Item], KnownValues]:
         self.state.scope = before.copy()
-        with self.state.collect() as found:
+        with self.state.collect() as items:
             self.walk_statement(node)
-        return found, self.scope
+        return items, self.scope
 
     def _find_share(self, node: r.Branch, jump: str | None) -> Value | None:
         """Share of passes in which a condition on data holds: a parameter where it matters, else a guess; None where
@@ -289,11 +289,11 @@ def is_failure(node: r.Statement | None, ending: Set[str] = frozenset()) -> bool
 
 def find_never_returning(program: r.Program) -> frozenset[str]:
     """The functions of a program that never return: those that say so, and those that always call such."""
-    found, before = set(program.never_return), -1
-    while len(found) > before:
-        before = len(found)
-        found |= {function.key for function in program.functions if _is_always_ending(function, found)}
-    return frozenset(found)
+    keys, before = set(program.never_return), -1
+    while len(keys) > before:
+        before = len(keys)
+        keys |= {function.key for function in program.functions if _is_always_ending(function, keys)}
+    return frozenset(keys)
 
 
 def _is_always_ending(function: r.Function, ending: Set[str]) -> bool:

@@ -43,14 +43,14 @@ class Conditions(WalkTask):
             left, right = map(self.evaluator.evaluate_integer, node.operands)
             self.state.add_arithmetic("integer", node.type, node.span)
             return _guards_of_comparison(node.operator, v.subtract(left, right))
-        found = self.evaluator.evaluate(node)
-        if isinstance(found, PointerTarget):  # memory that is known to be there
+        value = self.evaluator.evaluate(node)
+        if isinstance(value, PointerTarget):  # memory that is known to be there
             return (), True, False
-        if not isinstance(found, Polynomial):
+        if not isinstance(value, Polynomial):
             return (), False, False
-        if (known := v.number(found)) is not None:
+        if (known := v.number(value)) is not None:
             return (Guard(ZERO if known else -ONE),), True, False
-        truth = self.evaluator.find_comparison(found)
+        truth = self.evaluator.find_comparison(value)
         return ((), False, False) if truth is None else _guards_of_comparison(*truth)
 
     def decide(self, guards: tuple[Guard, ...]) -> bool | None:
@@ -147,7 +147,7 @@ class Trips(WalkTask):
         whether they are all that its condition says."""
         if not node.tested_first and isinstance(node.condition, r.Constant) and node.condition.value == 0:
             return (ONE,), True  # `do { } while (0)`
-        found: list[Value] = []
+        limits: list[Value] = []
         parts = _conjuncts(node.condition) if node.condition is not None else []
         understood = 0
         for part in parts:
@@ -155,16 +155,16 @@ class Trips(WalkTask):
                 bounds = self._bounds_of_test(part, counter)
             except TooLong:
                 continue
-            found += bounds
+            limits += bounds
             understood += bool(bounds) and not any(map(depends_on_data, bounds))
         is_counted = node.span in self.names.counted
-        known = [bound for bound in found if not depends_on_data(bound) and not is_counted]
+        known = [bound for bound in limits if not depends_on_data(bound) and not is_counted]
         if known:
             if not node.tested_first:  # the test behind the first pass finds what that has changed
                 known = [ONE if (number := v.number(bound)) is not None and number < 1 else bound for bound in known]
             return tuple(known), understood == len(parts)
         is_whole = len(parts) == 1 and node.tested_first and not has_exit(node.body) and not is_counted
-        shared = self._shared_bound(found, node) if is_whole else None
+        shared = self._shared_bound(limits, node) if is_whole else None
         if shared is not None:
             return (shared,), True
         meaning = Meaning(f"passes of {loop_text(node)}", ", which depend on the program's data")

@@ -158,7 +158,7 @@ class CountedUnit:
 
     def _insert_records(self, recorded: Mapping[Span, int]) -> list[Insertion]:
         """Texts to insert by place: around each recorded expression, those of an outer one outside."""
-        found: dict[Span, tuple[int, str]] = {}
+        records: dict[Span, tuple[int, str]] = {}
         sizes: dict[Span, str] = {}  # of containers, where another of their methods needs it
         for written, expanded in self.pairs if recorded else ():
             changed = {_changed_span(node) for node in walk_records(expanded.body)}
@@ -167,34 +167,34 @@ class CountedUnit:
                 if number is None or other.span is None:
                     continue
                 if (container := _container_behind(other)) is not None:
-                    found[other.span], sizes[other.span] = (number, RECORD), f"({container.text()}).size()"
+                    records[other.span], sizes[other.span] = (number, RECORD), f"({container.text()}).size()"
                 elif other.span in changed:
                     continue
                 elif is_pointer(other):
-                    found[other.span] = (number, POINTER)
+                    records[other.span] = (number, POINTER)
                 elif is_whole(other):
-                    found.setdefault(other.span, (number, RECORD))
+                    records.setdefault(other.span, (number, RECORD))
         begin = f"({{ {self._auto} {RECORD}d = ("
         return [
             text
-            for span, (number, recorder) in found.items()
+            for span, (number, recorder) in records.items()
             for value in [sizes.get(span, f"{RECORD}d")]
             for text in _surround(span, Layer.RECORD, begin, f"); {recorder}({number}, {value}); {RECORD}d; }})")
         ]
 
     def _insert_touches(self, touched: Mapping[Span, tuple[int, ...]]) -> list[Insertion]:
         """Texts around places that are accessed, which stay places."""
-        found: dict[Span, list[int]] = {}
+        touches: dict[Span, list[int]] = {}
         for written, expanded in self.pairs if touched else ():
             for mine, other in _matching_nodes(_list_places(written), _list_places(expanded)):
                 numbers = touched.get(mine.span, ())
                 place = other.target if isinstance(other, r.Assignment) else other
                 if not numbers or not isinstance(place, r.Element | r.Field) or place.span is None:
                     continue
-                known = found.setdefault(place.span, [])
+                known = touches.setdefault(place.span, [])
                 known += [number for number in numbers if number not in known]
         texts: list[Insertion] = []
-        for span, known in found.items():
+        for span, known in touches.items():
             calls = " ".join(f"{TOUCH}({number}, {TOUCH}d);" for number in known)
             before, behind = f"(*({{ {self._auto} {TOUCH}d = &(", f"); {calls} {TOUCH}d; }}))"
             texts += _surround(span, Layer.TOUCH, before, behind)
@@ -231,8 +231,8 @@ class CountedUnit:
         statements = (pair for functions in self.pairs for pair in _pair_statements(*functions))
         # A set: functions of a header come several times, at the same spans.
         for mine, other in {(written.span, expanded.span) for written, expanded in statements}:
-            if mine is not None and (found := counter.found.get(other)) is not None:
-                ran[mine] = found.add(ran.get(mine))
+            if mine is not None and (counts := counter.found.get(other)) is not None:
+                ran[mine] = counts.add(ran.get(mine))
         executed = {
             written.span: sum(lines.get(line, 0.0) for line in self._list_lines(expanded))
             for written, expanded in self.pairs

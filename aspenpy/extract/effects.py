@@ -93,17 +93,17 @@ def find_effects(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
     functions are `call NAME`."""
     references = find_references(functions)
     own = {key: find_changes([function.body], references) for key, function in functions.items()}
-    found = {key: set(change.stored) for key, change in own.items()}
+    stored = {key: set(change.stored) for key, change in own.items()}
     for key, change in own.items():
-        found[key] |= {f"call {call}" for call in change.calls if call not in functions}
+        stored[key] |= {f"call {call}" for call in change.calls if call not in functions}
     for _ in own:
-        before = {key: len(names) for key, names in found.items()}
+        before = {key: len(names) for key, names in stored.items()}
         for key, change in own.items():
-            for call in change.calls & found.keys():
-                found[key] |= found[call]
-        if before == {key: len(names) for key, names in found.items()}:
+            for call in change.calls & stored.keys():
+                stored[key] |= stored[call]
+        if before == {key: len(names) for key, names in stored.items()}:
             break
-    return {key: frozenset(names) for key, names in found.items()}
+    return {key: frozenset(names) for key, names in stored.items()}
 
 
 def _strip_conversions(node: r.Expression) -> r.Expression:
@@ -120,7 +120,7 @@ def _member_path(node: r.Expression) -> str:
 
 def find_references(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
     """Names of what each function that returns a reference may return."""
-    found: dict[str, frozenset[str]] = {}
+    references: dict[str, frozenset[str]] = {}
     for key, function in functions.items():
         if function.by_reference:
             values = [
@@ -128,8 +128,8 @@ def find_references(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:
                 for node in walk_records(function.body)
                 if isinstance(node, r.Jump) and node.value is not None
             ]
-            found[key] = frozenset(name for value in values for name in stored_names(value, {}))
-    return found
+            references[key] = frozenset(name for value in values for name in stored_names(value, {}))
+    return references
 
 
 def stored_names(node: r.Expression, references: Mapping[str, frozenset[str]]) -> Iterator[str]:
@@ -148,8 +148,8 @@ def stored_names(node: r.Expression, references: Mapping[str, frozenset[str]]) -
             node = node.operand
         else:
             key = node.key if isinstance(node, r.Call) else ""
-            found = references.get(key, ("*",))
-            yield from (name for name in found if is_itself or not name.startswith("="))
+            names = references.get(key, ("*",))
+            yield from (name for name in names if is_itself or not name.startswith("="))
             return
 
 
@@ -201,12 +201,12 @@ def has_record(body: Any, test: Callable[[Any], bool]) -> bool:
 def find_exposed_members(functions: Mapping[str, Any], references: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """Names of members whose address is taken, or that a reference other than a function's result refers to;
     `references` are the names of what functions return references to."""
-    found: set[str] = set()
+    members: set[str] = set()
     for function in functions.values():
         for node in walk_records(function.body):
             for part in _list_references(node, functions):
-                found |= {name[1:] for name in stored_names(part, references) if name.startswith("=")}
-    return frozenset(found)
+                members |= {name[1:] for name in stored_names(part, references) if name.startswith("=")}
+    return frozenset(members)
 
 
 def _list_references(node: Any, functions: Mapping[str, Any]) -> Iterator[r.Expression]:
@@ -254,35 +254,35 @@ def resolve_pointers(program: r.Program) -> r.Program:
 def _find_pointer_targets(program: r.Program) -> dict[str, tuple[str, ...]]:
     """The keys of the functions that each pointer may point at, by the keys of calls through it."""
     functions = {function.key: function for function in program.functions}
-    found: dict[str, dict[str, None]] = {}
+    targets: dict[str, dict[str, None]] = {}
     given = [
         pair
         for node in (*(function.body for function in functions.values()), *program.globals, *program.initialisations)
         for pair in _pointer_assignments(node, functions)
     ]
     before = -1
-    while before < (before := sum(map(len, found.values()))):
+    while before < (before := sum(map(len, targets.values()))):
         for to, value in given:
             value = value.operand if isinstance(value, r.Address) else value
             if isinstance(value, r.Routine):
-                found.setdefault(to, {})[value.key] = None
-            elif (source := pointer_key(value)) in found:
-                found.setdefault(to, {}).update(found[source])
-    return {f"{POINTED}{to}": tuple(key for key in keys if key in functions) for to, keys in found.items()}
+                targets.setdefault(to, {})[value.key] = None
+            elif (source := pointer_key(value)) in targets:
+                targets.setdefault(to, {}).update(targets[source])
+    return {f"{POINTED}{to}": tuple(key for key in keys if key in functions) for to, keys in targets.items()}
 
 
 def _find_virtual_targets(program: r.Program) -> dict[str, tuple[str, ...]]:
     """The keys of the methods that a call of each virtual method may mean: itself, and all that override it."""
     own_keys = {function.key for function in program.functions}
-    found = {}
+    targets = {}
     for method in program.overriding:
         reached, waiting = dict.fromkeys([method]), [method]
         while waiting:
             new = [key for key in program.overriding.get(waiting.pop(), ()) if key not in reached]
             reached.update(dict.fromkeys(new))
             waiting += new
-        found[f"{POINTED}{method}"] = tuple(key for key in reached if key in own_keys)
-    return found
+        targets[f"{POINTED}{method}"] = tuple(key for key in reached if key in own_keys)
+    return targets
 
 
 def _pointer_assignments(body: Any, known: Mapping[str, r.Function]) -> Iterator[tuple[str, r.Expression]]:

@@ -70,8 +70,8 @@ class Evaluator(WalkTask):
 
     def evaluate_integer(self, node: r.Expression) -> Value:
         """The value of an expression of whole numbers."""
-        found = self.evaluate(node)
-        return found if isinstance(found, Polynomial) else self.state.make_unknown(source_text(node), node.span)
+        value = self.evaluate(node)
+        return value if isinstance(value, Polynomial) else self.state.make_unknown(source_text(node), node.span)
 
     def integer_without_costs(self, node: r.Expression) -> Value:
         """Value of an expression whose costs count elsewhere."""
@@ -80,12 +80,12 @@ class Evaluator(WalkTask):
 
     def _evaluate_call(self, node: r.Call) -> Known:
         """Value that a call returns; what it returns by reference is loaded."""
-        found = self.call(node)
-        if isinstance(found, PointerTarget) and node.type.kind in ("real", "integer"):
+        value = self.call(node)
+        if isinstance(value, PointerTarget) and node.type.kind in ("real", "integer"):
             return self.memory.read(
-                AssignmentTarget(None, found, node.type, shape=(), name=found.name or source_name(node)), node
+                AssignmentTarget(None, value, node.type, shape=(), name=value.name or source_name(node)), node
             )
-        return found
+        return value
 
     # -- the kinds of expressions ------------------------------------------------------------------
 
@@ -97,29 +97,29 @@ class Evaluator(WalkTask):
         return constant_polynomial(int(node.value)) if node.value is not None else None
 
     def _evaluate_several(self, node: r.Several) -> Known:
-        found: Known = None
+        value: Known = None
         for part in node.parts:
-            found = self.evaluate(part)
-        if node.type.kind == "real" and not isinstance(found, Real):
+            value = self.evaluate(part)
+        if node.type.kind == "real" and not isinstance(value, Real):
             return NOTHING
         if node.known:
-            return found
+            return value
         self.state.report_uncounted(
             "not-counted", "an expression that is not understood: only its parts are counted", node.span
         )
         return self.state.unknown_result(node)
 
     def _convert(self, node: r.Conversion) -> Known:
-        found = self.evaluate(node.operand)
+        value = self.evaluate(node.operand)
         to, of = node.type, node.operand.type
         if to.kind == "real":
             if of.kind in ("real", "integer") and not isinstance(node.operand, r.Constant):
                 self.state.add_arithmetic("convert", to, node.span)
-            return join_paths([found], "convert") if isinstance(found, Real) else NOTHING
+            return join_paths([value], "convert") if isinstance(value, Real) else NOTHING
         if of.kind == "real" and to.kind == "integer":
             self.state.add_arithmetic("convert", of, node.span)
             return self.state.make_unknown(source_text(node.operand), node.span)
-        return found
+        return value
 
     def _operate(self, node: r.Operation) -> Known:
         if node.operator in ("&&", "||"):
@@ -153,11 +153,11 @@ class Evaluator(WalkTask):
         known = v.number(difference)
         if known is not None:
             return ONE if COMPARED[sign](float(known), 0) else ZERO
-        found = self.state.make_unknown(source_text(node), node.span)
+        unknown = self.state.make_unknown(source_text(node), node.span)
         if not depends_on_data(difference):
-            (symbol,) = v.symbols(found)
+            (symbol,) = v.symbols(unknown)
             self.names.truths[symbol] = (sign, difference)
-        return found
+        return unknown
 
     def find_comparison(self, value: Value) -> tuple[str, Value] | None:
         """The comparison with 0 whose outcome a value is; None for other values."""
@@ -281,12 +281,12 @@ class Evaluator(WalkTask):
         return {name[len(head) :]: value for name, value in self.scope.values.items() if name.startswith(head)}
 
     def _members_in_memory(self, place: PointerTarget, type: r.Type) -> dict[str, Known]:
-        found: dict[str, Known] = {}
+        members: dict[str, Known] = {}
         for (owner, name), at in self.facts.member_offsets.items():
             if owner == type.name and place.offset is not None:
                 known = self.scope.memory.get((place.array, v.value_key(v.add(place.offset, constant_polynomial(at)))))
-                found.update({} if known is None else {name: known})
-        return found
+                members.update({} if known is None else {name: known})
+        return members
 
     def copy_members(self, source: r.Expression, target: r.Expression) -> None:
         """Copies what is known of the members of a structure to another one."""
@@ -323,8 +323,8 @@ class Evaluator(WalkTask):
             return self._move_pointer(node, [before, amount])
         self.state.add_arithmetic("integer", node.type, node.span)
         is_known = isinstance(before, Polynomial) and isinstance(amount, Polynomial)
-        found = _compute(node.operator, [before, amount]) if is_known else None  # type: ignore[list-item]
-        return found if found is not None else self.state.unknown_result(node)
+        value = _compute(node.operator, [before, amount]) if is_known else None  # type: ignore[list-item]
+        return value if value is not None else self.state.unknown_result(node)
 
     def _set_input_apart(self, value: Known, target: r.Expression, span: Span | None) -> Known:
         """An input of its own for a target to which a loop assigns what it reads, as loops over options do."""

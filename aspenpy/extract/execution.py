@@ -97,10 +97,10 @@ class Build(Record):
     def find_compiler(self) -> str:
         """The compiler that is named, else GCC's for the languages of the units. Raises AspenError."""
         named = self.compiler if self.compiler and "fortran" not in self.compiler else None
-        found = named or ("g++" if any(unit.is_cpp for unit in self.units) else "gcc")
-        if shutil.which(found) is None:
-            fail("no-compiler", f"--run needs the compiler `{found}`, which is not installed")
-        return found
+        compiler = named or ("g++" if any(unit.is_cpp for unit in self.units) else "gcc")
+        if shutil.which(compiler) is None:
+            fail("no-compiler", f"--run needs the compiler `{compiler}`, which is not installed")
+        return compiler
 
     def find_fortran_compiler(self) -> str:
         """The compiler that is named, if it is one of Fortran, else gfortran, in the version of the one of C that is
@@ -108,10 +108,10 @@ class Build(Record):
         named = os.path.basename(self.compiler or "")
         version = re.fullmatch(r"(?:gcc|g\+\+)(-[\d.]+)", named)
         is_fortran = "fortran" in named or named.startswith("mpif")
-        found = self.compiler if is_fortran and self.compiler else f"gfortran{version[1] if version else ''}"
-        if shutil.which(found) is None:
-            fail("no-compiler", f"--run needs the compiler `{found}`, which is not installed")
-        return found
+        compiler = self.compiler if is_fortran and self.compiler else f"gfortran{version[1] if version else ''}"
+        if shutil.which(compiler) is None:
+            fail("no-compiler", f"--run needs the compiler `{compiler}`, which is not installed")
+        return compiler
 
 
 Lines = dict[int, float]
@@ -311,11 +311,11 @@ class Coverage(Compiled):
             read = json.loads(done.stdout)
         except (OSError, subprocess.SubprocessError, ValueError) as error:
             fail("no-counts", f"gcov cannot read the counts: {error}", hint="gcov comes with the compiler GCC")
-        found: Lines = {}
+        lines: Lines = {}
         for file in read.get("files", ()):
             for line in file["lines"]:
-                found[line["line_number"]] = found.get(line["line_number"], 0) + line["count"]
-        return found
+                lines[line["line_number"]] = lines.get(line["line_number"], 0) + line["count"]
+        return lines
 
 
 class Traced(Compiled):
@@ -329,11 +329,11 @@ class Traced(Compiled):
                 fail("no-counts", f"--counts lackey needs `{tool}`, which is not installed")
         traced = ["valgrind", "--tool=lackey", "--basic-counts=no", "--trace-mem=yes", self.program]
         executed = self._count_instructions(command.fill_in(sizes, traced), allow_failure)
-        found: dict[str, Lines] = {os.path.basename(unit.path): {} for unit in self.units}
+        counts: dict[str, Lines] = {os.path.basename(unit.path): {} for unit in self.units}
         for name, line, address in self._list_first_addresses():
-            if name in found:
-                found[name][line] = found[name].get(line, 0) + executed.get(address, 0)
-        return list(found.values())
+            if name in counts:
+                counts[name][line] = counts[name].get(line, 0) + executed.get(address, 0)
+        return list(counts.values())
 
     @staticmethod
     def _count_instructions(words: list[str], allow_failure: bool) -> Mapping[int, int]:

@@ -190,10 +190,10 @@ def _solve_least_squares(points: Sequence[tuple[Sizes, float]], form: Form) -> F
         rows.append(([number * weight for number in basis], value * weight))
     solution = _solve_normal_equations(rows, len(terms) + with_constant)
     constant = _round_digits(solution[-1]) if with_constant else 0.0
-    found = FittedFormula(
+    fitted = FittedFormula(
         constant, tuple(zip(map(_round_digits, solution), terms, strict=False)), len(points), error=0.0
     )
-    return found.replace(error=max(_relative_error(found.evaluate(sizes), value) for sizes, value in points))
+    return fitted.replace(error=max(_relative_error(fitted.evaluate(sizes), value) for sizes, value in points))
 
 
 def _solve_normal_equations(rows: Sequence[tuple[list[float], float]], count: int) -> list[float]:
@@ -220,5 +220,5 @@ def _round_digits(value: float) -> float:
     return float(format_number(value))
 
 
-def _relative_error(found: float, value: float) -> float:
-    return abs(found - value) / max(abs(value), 1e-12) if value else abs(found)
+def _relative_error(predicted: float, value: float) -> float:
+    return abs(predicted - value) / max(abs(value), 1e-12) if value else abs(predicted)

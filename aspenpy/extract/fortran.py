@@ -153,22 +153,22 @@ class ProgramUnit:
     @cached_property
     def _assigned_names(self) -> set[str]:
         """Names that statements assign to, count, read, or hand on as they are."""
-        found: set[str] = set()
+        names: set[str] = set()
         *_, utils = load_parser()
         for node in utils.walk(self._statements, utils.Base):
             kind = type_name(node)
             if kind == "Assignment_Stmt":
-                found.add(_root_name(node.children[0]))
+                names.add(_root_name(node.children[0]))
             elif kind == "Loop_Control" and node.children[1] is not None:
-                found.add(str(node.children[1][0]).lower())
+                names.add(str(node.children[1][0]).lower())
             elif kind in ("Call_Stmt", "Read_Stmt", "Allocate_Stmt", "Pointer_Assignment_Stmt"):
-                found |= {
+                names |= {
                     _root_name(item)
                     for child in node.children
                     for item in list_arguments(child)
                     if not isinstance(item, str)
                 }
-        return found
+        return names
 
     def read(self) -> r.Function | None:
         """The function of a procedure or of the main program."""
@@ -267,11 +267,11 @@ class FortranProgram:
     # -- calls -------------------------------------------------------------------------------------
 
     def resolver(self, expressions: FortranExpressions) -> Any:
-        def resolve(found: Generic | Signature, arguments: list[Any]) -> Signature | None:
-            if isinstance(found, Signature):
-                return self._complete(found)
+        def resolve(candidate: Generic | Signature, arguments: list[Any]) -> Signature | None:
+            if isinstance(candidate, Signature):
+                return self._complete(candidate)
             given = [expressions.view(split_keyword(argument)[1]) for argument in arguments]
-            for name in found.procedures:
+            for name in candidate.procedures:
                 one = expressions.scope.find(name)
                 if isinstance(one, Signature) and _fits(complete := self._complete(one), given):
                     return complete
@@ -287,23 +287,23 @@ class FortranProgram:
     def formal_variables(self, signature: Signature) -> list[r.Variable]:
         """The formals of a procedure: values where it changes nothing, references where it does; of an array of assumed
         shape its extents, too."""
-        found: list[r.Variable] = []
+        variables: list[r.Variable] = []
         given = signature.formals
         if signature.result is not None and signature.result.shape:
             given = (("", signature.result), *given)
         for name, entity in given:
             if entity is None:
-                found.append(r.Variable(f"{name}@{signature.key}", name, r.Type("pointer", 8, OTHER), "formal"))
+                variables.append(r.Variable(f"{name}@{signature.key}", name, r.Type("pointer", 8, OTHER), "formal"))
                 continue
             variable = entity.expression
             assert isinstance(variable, r.Variable)
             if entity.has_descriptor:
-                found += bound_variables(entity.shape)
+                variables += bound_variables(entity.shape)
             if signature.takes_reference(name, entity):
                 type = r.Type("pointer", 8, variable.type, is_reference=True, restrict=name not in signature.targets)
                 variable = variable.replace(type=type)
-            found.append(variable)
-        return found
+            variables.append(variable)
+        return variables
 
     def call(
         self, expressions: FortranExpressions, signature: Signature, arguments: list[Any], span: Span | None

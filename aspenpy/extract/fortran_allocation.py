@@ -21,7 +21,7 @@ class Allocations:
         self.expressions, self.assign_elements = expressions, assign_elements
 
     def read_allocate(self, node: Any, span: Span | None) -> list[r.Statement]:
-        found: list[r.Statement] = []
+        statements: list[r.Statement] = []
         options = {str(item.children[0]).lower(): item.children[1] for item in list_arguments(node.children[2])}
         source = next((options[name] for name in ("source", "mold") if name in options), None)
         for item in list_arguments(node.children[1]):
@@ -49,14 +49,14 @@ class Allocations:
                 size = multiply(size, extent)
             memory = r.Call("malloc", "malloc", (size,), entity.expression.type, here)
             if entity.shape or entity.expression.type.kind == "pointer":
-                found += self.describe(entity, extents, memory, span, lowers)
+                statements += self.describe(entity, extents, memory, span, lowers)
             if "source" in options and source is not None and entity.shape:
-                found.append(
+                statements.append(
                     self.assign_elements(
                         self.expressions.view_entity(entity, None), self.expressions.view(source), span
                     )
                 )
-        return found
+        return statements
 
     def assign_pointer(self, node: Any, span: Span | None) -> list[r.Statement]:
         target, value = self.expressions.view(node.children[0]), node.children[-1]
@@ -100,15 +100,15 @@ class Allocations:
         lowers: Sequence[r.Expression] = (),
     ) -> list[r.Statement]:
         """Sets the bounds of an array with a descriptor, and where it lies."""
-        found: list[r.Statement] = []
+        statements: list[r.Statement] = []
         for place, (bounds, extent) in enumerate(zip(entity.shape, extents, strict=False)):
             if bounds.extent is not None and not isinstance(bounds.extent, r.Constant):
-                found.append(assign(bounds.extent, extent, span))
+                statements.append(assign(bounds.extent, extent, span))
             if isinstance(bounds.lower, r.Variable):
-                found.append(assign(bounds.lower, lowers[place] if lowers else integer(1), span))
+                statements.append(assign(bounds.lower, lowers[place] if lowers else integer(1), span))
         target = entity.expression
-        found.append(r.ExpressionStatement(r.Assignment("", target, value, target.type, span=span), span))
-        return found
+        statements.append(r.ExpressionStatement(r.Assignment("", target, value, target.type, span=span), span))
+        return statements
 
     def _address(self, view: View, type: r.Type, span: Span | None) -> r.Expression:
         """Where an array or a section of one begins."""

@@ -192,10 +192,10 @@ class DeclarationReader:
     # -- types -------------------------------------------------------------------------------------
 
     def _type_by_name(self, name: str) -> r.Type:
-        found = self.scope.names.get(name)
+        entity = self.scope.names.get(name)
         return (
-            found.element
-            if isinstance(found, Entity)
+            entity.element
+            if isinstance(entity, Entity)
             else self.scope.letters.get(name[:1], r.Type("real", self.scope.real_size))
         )
 
@@ -294,9 +294,9 @@ class DeclarationReader:
             if "parameter" in attributes.words:
                 self._define_constant(name, value, element, span, shape_node)
             elif "external" in attributes.words or isinstance(self.scope.names.get(name), Signature):
-                found = self.scope.names.get(name) or external(name)
-                assert isinstance(found, Signature)
-                self.scope.names[name] = found.replace(result=Entity(r.Variable(name, name, element), element))
+                entity = self.scope.names.get(name) or external(name)
+                assert isinstance(entity, Signature)
+                self.scope.names[name] = entity.replace(result=Entity(r.Variable(name, name, element), element))
             else:
                 self._declare_entity(name, element, attributes, shape_node, value, span)
 
@@ -418,10 +418,10 @@ class DeclarationReader:
         """An interface: a name for several procedures, or the declaration of external ones."""
         head = node.children[0]
         name = str(head.children[0]).lower() if head.children and head.children[0] is not None else ""
-        found: list[str] = []
+        names: list[str] = []
         for item in node.children[1:-1]:
             if type_name(item) == "Procedure_Stmt":
-                found += (str(part).lower() for part in list_arguments(item.children[0]))
+                names += (str(part).lower() for part in list_arguments(item.children[0]))
             elif type_name(item) in ("Subroutine_Body", "Function_Body"):
                 inner = str(
                     item.children[0].get_name()
@@ -431,9 +431,9 @@ class DeclarationReader:
                 in_c = bound_c_name(item.children[0], inner)
                 found_here = external(inner) if in_c is None else external(inner).replace(key=f"c:@F@{in_c}")
                 self.scope.names.setdefault(inner, found_here)
-                found.append(inner)
-        if name and name != "abstract" and found:
-            self.scope.names[name] = Generic(tuple(found))
+                names.append(inner)
+        if name and name != "abstract" and names:
+            self.scope.names[name] = Generic(tuple(names))
 
 
 def external(name: str) -> Signature:

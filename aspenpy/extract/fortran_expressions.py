@@ -153,8 +153,8 @@ class FortranExpressions:
 
     def read(self, node: Any) -> r.Expression:
         """A scalar expression; of an array its first element."""
-        found = self.view(node)
-        return found.at([integer(0)] * len(found.extents))
+        view = self.view(node)
+        return view.at([integer(0)] * len(view.extents))
 
     def view(self, node: Any) -> View:
         """An expression by its elements."""
@@ -211,8 +211,8 @@ class FortranExpressions:
         if isinstance(node, str):
             if node.isdigit():
                 return int(node)
-            found = self.scope.find(node.lower())
-            value = constant_value(found.expression) if isinstance(found, Entity) else ISO_KINDS.get(node.lower())
+            entity = self.scope.find(node.lower())
+            value = constant_value(entity.expression) if isinstance(entity, Entity) else ISO_KINDS.get(node.lower())
         else:
             with self.collect():
                 value = constant_value(self.read(node))
@@ -223,18 +223,18 @@ class FortranExpressions:
 
     def _view_meaning(self, name: str, arguments: list[Any] | None) -> View:
         """The view of a name, with subscripts or arguments where it has any."""
-        found = self.find(name, arguments is not None)
+        entity = self.find(name, arguments is not None)
         span = self.find_span(name, arguments is not None)
-        if isinstance(found, View):
-            return found if arguments is None else self._index_view(found, arguments)
-        if isinstance(found, Entity):
-            expression = found.expression
+        if isinstance(entity, View):
+            return entity if arguments is None else self._index_view(entity, arguments)
+        if isinstance(entity, Entity):
+            expression = entity.expression
             here = expression.replace(span=span) if isinstance(expression, r.Variable | r.Constant) else expression
-            return self.view_entity(found.replace(expression=here), arguments)
-        if isinstance(found, Signature | Generic):
-            if arguments is None and isinstance(found, Signature):
-                return scalar_view(r.Routine(found.key, found.name, r.Type("pointer", 8, OTHER), span))
-            return self._call(found, arguments or [], span)
+            return self.view_entity(entity.replace(expression=here), arguments)
+        if isinstance(entity, Signature | Generic):
+            if arguments is None and isinstance(entity, Signature):
+                return scalar_view(r.Routine(entity.key, entity.name, r.Type("pointer", 8, OTHER), span))
+            return self._call(entity, arguments or [], span)
         if arguments is not None and self.scope.derived_type(name) is not None:
             return self._view_structure(name, arguments)
         if arguments is not None:
@@ -245,20 +245,20 @@ class FortranExpressions:
 
     def find(self, name: str, has_arguments: bool = False) -> Any:
         """The meaning of a name; without a declaration it is a variable, where names are typed by their letters."""
-        found = self.scope.find(name)
+        entity = self.scope.find(name)
         is_function = has_arguments and is_intrinsic(name)
-        if found is None and not is_function and name not in ISO_KINDS and name[:1] in self.scope.letters:
+        if entity is None and not is_function and name not in ISO_KINDS and name[:1] in self.scope.letters:
             type = self.scope.letters[name[0]]
-            found = Entity(r.Variable(f"{name}@{self.prefix}", name, type), type)
+            entity = Entity(r.Variable(f"{name}@{self.prefix}", name, type), type)
             if name.startswith("mpi_"):
-                found = Entity(r.Constant(0, INT), INT)
-            self.scope.names[name] = found
-        return found
+                entity = Entity(r.Constant(0, INT), INT)
+            self.scope.names[name] = entity
+        return entity
 
-    def _call(self, found: Signature | Generic, arguments: list[Any], span: Span | None) -> View:
+    def _call(self, procedure: Signature | Generic, arguments: list[Any], span: Span | None) -> View:
         assert self.resolve_generic is not None
         assert self.call_function is not None
-        signature = self.resolve_generic(found, arguments)
+        signature = self.resolve_generic(procedure, arguments)
         return (
             self.unknown("which procedure this calls")
             if signature is None

@@ -151,8 +151,8 @@ class Intrinsics:
 
     def _intrinsic_selected_real_kind(self, plain: list[Any], given: dict[str, Any]) -> View:
         digits = given.get("p", plain[0] if plain else None)
-        found = constant_value(self.expressions.read(digits)) if digits is not None else None
-        return scalar_view(integer(real_kind(int(found or 15))))
+        value = constant_value(self.expressions.read(digits)) if digits is not None else None
+        return scalar_view(integer(real_kind(int(value or 15))))
 
     def _intrinsic_selected_int_kind(self, plain: list[Any], given: dict[str, Any]) -> View:
         return scalar_view(

@@ -26,13 +26,13 @@ def goto(label: int, span: Span | None) -> r.Jump:
 
 def structure_jumps(entries: Sequence[Labelled]) -> list[r.Statement]:
     """Statements with their jumps as loops and branches, as far as these tell them."""
-    found: list[r.Statement] = []
+    statements: list[r.Statement] = []
     at = 0
     while at < len(entries):
         entry = entries[at]
         back = _find_return(entries, at) if entry.label else None
         if back is not None:
-            found.append(_make_loop(entries[at : back + 1], {one.label for one in entries[back + 1 :]}))
+            statements.append(_make_loop(entries[at : back + 1], {one.label for one in entries[back + 1 :]}))
             at = back + 1
             continue
         ahead, whole = _find_skip(entries, at), r.CompoundStatement(entry.statements)
@@ -40,13 +40,13 @@ def structure_jumps(entries: Sequence[Labelled]) -> list[r.Statement]:
             rest = structure_jumps(entries[at + 1 : ahead])
             skipped = _skip(whole, entries[ahead].label, rest)
             assert skipped is not None
-            found.append(skipped)
+            statements.append(skipped)
             at = ahead
             continue
         behind = {entries[at + 1].label} - {0} if at + 1 < len(entries) else set[int]()
-        found += (_leave_loop(statement, behind) for statement in entry.statements)
+        statements += (_leave_loop(statement, behind) for statement in entry.statements)
         at += 1
-    return found
+    return statements
 
 
 def _find_return(entries: Sequence[Labelled], at: int) -> int | None:
@@ -147,7 +147,7 @@ def _targets(statement: r.Statement | None) -> set[int]:
     """The labels that a statement may jump to."""
     match statement:
         case r.Jump():
-            return {found} if (found := _target(statement)) else set()
+            return {target} if (target := _target(statement)) else set()
         case r.CompoundStatement(statements=parts):
             return set().union(*(_targets(part) for part in parts))
         case r.Branch(then=then, otherwise=otherwise):

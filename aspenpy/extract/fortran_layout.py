@@ -234,12 +234,12 @@ class FortranLayout:
 
     def _find_front(self, line: int) -> int:
         """The line in front of which a statement begins, with the directives that belong to it."""
-        at, found = line - 1, line
+        at, first = line - 1, line
         while at >= 1 and self.text.is_comment(at):
             if _OPENING_DIRECTIVE.match(self.text.lines[at - 1].text):
-                found = at
+                first = at
             at -= 1
-        return found
+        return first
 
     def _directives_above(self, line: int) -> str:
         return " ".join(self.text.lines[at - 1].text for at in range(self._find_front(line), line))

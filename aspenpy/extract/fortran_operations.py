@@ -247,13 +247,13 @@ def _include_sign(span: Span | None) -> Span | None:
 
 
 def extreme(name: str, parts: Sequence[r.Expression], span: Span | None) -> r.Expression:
-    found, *rest = parts
+    largest, *rest = parts
     for part in rest:
-        real = next((one.type for one in (found, part) if one.type.kind == "real"), None)
+        real = next((one.type for one in (largest, part) if one.type.kind == "real"), None)
         called = f"f{name}" if real is not None else name
-        pair = (found, part) if real is None else (convert(found, real), convert(part, real))
-        found = r.Call(called, called, pair, real or found.type, span)
-    return found
+        pair = (largest, part) if real is None else (convert(largest, real), convert(part, real))
+        largest = r.Call(called, called, pair, real or largest.type, span)
+    return largest
 
 
 def absolute_value(operand: r.Expression, span: Span | None) -> r.Expression:

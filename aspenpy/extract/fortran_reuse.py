@@ -76,9 +76,9 @@ class _Sharing:
                 self._change(inner)
                 return node.replace(value=inner.replace(value=value))
             case r.Declaration(value=value) if value is not None:
-                found = node.replace(value=self._share(value))
+                statement = node.replace(value=self._share(value))
                 self._change(node)
-                return found
+                return statement
             case r.CompoundStatement():
                 return node.replace(statements=tuple(self.walk_block(node.statements)))
             case r.Branch():
@@ -102,17 +102,17 @@ class _Sharing:
     def _walk_arms(self, arms: Sequence[r.Statement]) -> list[r.Statement]:
         """Statements of which one runs, or none: what they compute is known in them alone."""
         available, versions = self.available, self.versions
-        found: list[r.Statement] = []
+        statements: list[r.Statement] = []
         for arm in arms:
             self.available, self.versions = dict(available), dict(versions)
             self._known.clear()
             inside = self.walk_block([arm])
-            found.append(inside[0] if len(inside) == 1 else r.CompoundStatement(tuple(inside)))
+            statements.append(inside[0] if len(inside) == 1 else r.CompoundStatement(tuple(inside)))
         self.available, self.versions = available, versions
         self._known.clear()
         for arm in arms:
             self._change(arm)
-        return found
+        return statements
 
     def _change(self, node: Any) -> None:
         """Notes what a statement may change."""
@@ -191,7 +191,7 @@ class _Sharing:
 
 def _find_constants(body: r.CompoundStatement) -> dict[str, r.Constant]:
     """Real variables of a procedure's own that have one value in all of it, a constant."""
-    found: dict[str, r.Constant | None] = {}
+    constants: dict[str, r.Constant | None] = {}
     for node in walk_records(body):
         variable, value = None, None
         if isinstance(node, r.Assignment) and isinstance(node.target, r.Variable):
@@ -202,9 +202,9 @@ def _find_constants(body: r.CompoundStatement) -> dict[str, r.Constant]:
             variable = node.operand
         if variable is not None:
             is_own = variable.type.kind == "real" and variable.scope == "local" and not variable.is_reference
-            is_first = variable.key not in found and is_own and isinstance(value, r.Constant)
-            found[variable.key] = value if is_first and isinstance(value, r.Constant) else None
-    return {key: value for key, value in found.items() if value is not None}
+            is_first = variable.key not in constants and is_own and isinstance(value, r.Constant)
+            constants[variable.key] = value if is_first and isinstance(value, r.Constant) else None
+    return {key: value for key, value in constants.items() if value is not None}
 
 
 def _fold(node: r.Expression) -> r.Expression:
@@ -385,25 +385,25 @@ def _as_declaration(statement: r.Statement) -> r.Declaration:
 def _find_needed(statement: r.Statement) -> set[str]:
     """Names whose change changes the value of a statement."""
     _, value = _split_value(statement)
-    found: set[str] = set()
+    keys: set[str] = set()
     for part in walk_records(value):
         if isinstance(part, r.Variable):
-            found |= {part.key} if part.scope == "local" and not part.is_reference else {part.key, MEMORY}
+            keys |= {part.key} if part.scope == "local" and not part.is_reference else {part.key, MEMORY}
         elif isinstance(part, r.Element | r.Field):
-            found |= {MEMORY, HEAP}
-    return found
+            keys |= {MEMORY, HEAP}
+    return keys
 
 
 def _count_reads(node: Any) -> Counter[str]:
     """Number of reads of each variable, in a record and all inside it."""
-    found: Counter[str] = Counter()
+    reads: Counter[str] = Counter()
     waiting = [node]
     while waiting:
         part = waiting.pop()
         if isinstance(part, r.Variable):
-            found[part.key] += 1
+            reads[part.key] += 1
         elif isinstance(part, r.Assignment) and isinstance(part.target, r.Variable) and not part.operator:
             waiting.append(part.value)
         else:
             waiting.extend(child_records(part))
-    return found
+    return reads

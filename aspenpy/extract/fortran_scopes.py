@@ -162,8 +162,8 @@ class NameScope:
         return None
 
     def derived_type(self, name: str) -> DerivedType | None:
-        found = self.find(f"type {name}")
-        return found if isinstance(found, DerivedType) else None
+        entity = self.find(f"type {name}")
+        return entity if isinstance(entity, DerivedType) else None
 
 
 def _implicit_types(real_size: int, integer_size: int) -> Iterator[tuple[str, r.Type]]:
@@ -263,10 +263,10 @@ def index_array(
     firsts: Sequence[r.Expression | None],
 ) -> r.Expression:
     """An element of an array by its subscripts; `firsts` are the subscripts of the first elements, None for 0."""
-    found = base
+    element = base
     for subscript, first in zip(reversed(subscripts), reversed(firsts), strict=True):
-        of = found.type.of
-        assert of is not None, found.type
+        of = element.type.of
+        assert of is not None, element.type
         is_zero = first is None or (isinstance(first, r.Constant) and first.value == 0 and first.macro is None)
-        found = r.Element(found, subscript, of, span=base.span, first=None if is_zero else first)
-    return found
+        element = r.Element(element, subscript, of, span=base.span, first=None if is_zero else first)
+    return element

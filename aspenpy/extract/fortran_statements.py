@@ -114,8 +114,8 @@ class FortranStatements:
         if rule is None:
             return [r.Unread(kind.lower().replace("_stmt", "").replace("_construct", "").replace("_", " "), span)]
         with self.expressions.collect() as before:
-            found = rule(node, span)
-        return [*before, *found]
+            statements = rule(node, span)
+        return [*before, *statements]
 
     def _find_rule(self, kind: str) -> Rule | None:
         """The method that reads a kind of statement."""
@@ -130,8 +130,8 @@ class FortranStatements:
                 return self.allocations.assign_pointer
         if kind.endswith("_Do_Construct"):
             return self._read_do
-        found: Rule | None = getattr(self, f"_read_{kind.lower()}", None)
-        return found
+        rule: Rule | None = getattr(self, f"_read_{kind.lower()}", None)
+        return rule
 
     def _begin(self, node: Any) -> Span | None:
         item = getattr(node, "item", None)
@@ -228,10 +228,10 @@ class FortranStatements:
         if name.startswith("mpi_"):
             name = MPI_NAMES.get(name, f"MPI_{name[4:].capitalize()}")
             return [r.ExpressionStatement(self._call_mpi(name, arguments, span), span)]
-        found = self.scope.find(name)
-        if isinstance(found, Entity):
-            found = None
-        if found is None and name in (
+        procedure = self.scope.find(name)
+        if isinstance(procedure, Entity):
+            procedure = None
+        if procedure is None and name in (
             "move_alloc",
             "get_command_argument",
             "getarg",
@@ -249,7 +249,11 @@ class FortranStatements:
             return self._call_intrinsic(name, arguments, span)
         assert self.expressions.resolve_generic is not None
         assert self.expressions.call_function is not None
-        given = found if isinstance(found, Signature | Generic) else Signature(f"c:@F@{name}_", name, is_known=False)
+        given = (
+            procedure
+            if isinstance(procedure, Signature | Generic)
+            else Signature(f"c:@F@{name}_", name, is_known=False)
+        )
         signature = self.expressions.resolve_generic(given, arguments)
         if signature is None:
             self.expressions.unknown(f"which procedure `{name}` calls")
@@ -261,12 +265,14 @@ class FortranStatements:
         """A procedure of a type, on an object."""
         view = self.expressions.view(base)
         derived = self.scope.derived_type(view.element.name)
-        found = None if derived is None or name not in derived.procedures else self.scope.find(derived.procedures[name])
-        if not isinstance(found, Signature):
+        procedure = (
+            None if derived is None or name not in derived.procedures else self.scope.find(derived.procedures[name])
+        )
+        if not isinstance(procedure, Signature):
             self.expressions.unknown(f"the procedure `{name}` of an object")
             return []
         assert self.expressions.call_function is not None
-        return [r.ExpressionStatement(self.expressions.call_function(found, [base, *arguments], span).at(()), span)]
+        return [r.ExpressionStatement(self.expressions.call_function(procedure, [base, *arguments], span).at(()), span)]
 
     def _call_mpi(self, name: str, arguments: list[Any], span: Span | None) -> r.Expression:
         """A routine of MPI; the last argument, its error code, is left out."""
@@ -370,8 +376,8 @@ class FortranStatements:
     def _find_lengths(self, pragmas: tuple[str, ...]) -> Iterator[tuple[str, r.Expression]]:
         """The elements of arrays that the directives of a launch copy."""
         for mapped in list_mapped(pragmas, is_fortran=True):
-            found = self.expressions.find(mapped.name)
-            shape = found.shape if isinstance(found, Entity) else ()
+            entity = self.expressions.find(mapped.name)
+            shape = entity.shape if isinstance(entity, Entity) else ()
             extents = [bounds.extent for bounds in shape if bounds.extent is not None]
             if shape and len(extents) == len(shape):
                 yield mapped.name, reduce(lambda a, b: r.Operation("*", (a, b), INDEX), extents)
@@ -484,7 +490,7 @@ class FortranStatements:
     def _read_where_construct(self, node: Any, span: Span | None, around: tuple[View, ...] = ()) -> list[r.Statement]:
         """Assignments under masks, each a loop of its own; what stands behind `elsewhere` holds where the masks
         before do not, and all of it where those of the constructs `around` it do."""
-        found: list[r.Statement] = []
+        statements: list[r.Statement] = []
         left = masks = around
         for child in node.children:
             here = self._begin(child)
@@ -495,12 +501,12 @@ class FortranStatements:
             elif kind == "Elsewhere_Stmt":
                 masks = left
             elif kind == "Where_Construct":
-                found += self._read_where_construct(child, here, masks)
+                statements += self._read_where_construct(child, here, masks)
             elif kind in ("Assignment_Stmt", "Where_Stmt"):
                 with self.expressions.collect() as inner:
                     made = self._assign_where(child, masks, here)
-                found += [*inner, *made]
-        return found
+                statements += [*inner, *made]
+        return statements
 
     def _assign_where(self, node: Any, masks: tuple[View, ...], span: Span | None) -> list[r.Statement]:
         if type_name(node) == "Where_Stmt":
@@ -528,15 +534,15 @@ class FortranStatements:
         self._set_scope(scope)
         try:
             body: list[Any] = []
-            found: list[r.Statement] = []
+            statements: list[r.Statement] = []
             for child in node.children:
                 if type_name(child) == "Specification_Part" and self.declare_block is not None:
-                    found += self.declare_block(child, scope).own
+                    statements += self.declare_block(child, scope).own
                 elif type_name(child) == "Execution_Part":
                     body += child.children
                 elif type_name(child) not in ("Block_Stmt", "End_Block_Stmt"):
                     body.append(child)
-            return [*found, self.read_all(body)]
+            return [*statements, self.read_all(body)]
         finally:
             self._set_scope(outer)
 

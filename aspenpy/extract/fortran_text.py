@@ -65,19 +65,19 @@ def _remember_matches(utils: Any) -> Iterator[None]:
     """Lets fparser match each text with each class of nodes once: it tries some forty classes for a statement, and many
     levels of operators for each operand. Equal expressions share their nodes."""
     match = utils.Base.__new__
-    found: dict[tuple[Any, str], Any] = {}
+    matches: dict[tuple[Any, str], Any] = {}
 
     def match_once(cls: Any, string: Any, parent_cls: Any = None, _deepcopy: bool = False) -> Any:
         if type(string) is not str or parent_cls is not None or _deepcopy:
             return match(cls, string, parent_cls, _deepcopy)
         key = cls, string
-        if key not in found:
+        if key not in matches:
             try:
-                found[key] = match(cls, string)
+                matches[key] = match(cls, string)
             except utils.NoMatchError as error:
-                found[key] = error.args
+                matches[key] = error.args
                 raise
-        known = found[key]
+        known = matches[key]
         if isinstance(known, tuple):
             raise utils.NoMatchError(*known)
         return known
@@ -117,8 +117,8 @@ class FortranText:
             with _remember_matches(utils):
                 return parser(reader)
         except (utils.FortranSyntaxError, utils.InternalSyntaxError, utils.InternalError, RecursionError) as error:
-            found = _FAILED_LINE.search(str(error))
-            line = int(found[1]) if found else min(max(1, reader.linecount), len(self.lines))
+            match = _FAILED_LINE.search(str(error))
+            line = int(match[1]) if match else min(max(1, reader.linecount), len(self.lines))
             if isinstance(error, RecursionError):
                 fail("too-deep", "this is nested too deeply for fparser", self.span(line, line))
             hint = "it knows Fortran 77 to 2008; --function models others of a program without this file"
@@ -142,18 +142,18 @@ class FortranText:
 
     def pragmas_above(self, first: int) -> tuple[str, ...]:
         """The directives on the lines above one, with nothing but comments between."""
-        found: list[str] = []
+        pragmas: list[str] = []
         at = first - 2
         while at >= 0 and self.is_comment(at + 1):
             if match := _SENTINEL.match(self.lines[at].text):
                 words = match[3].strip()
                 is_continued = bool(match[2]) or words.startswith("&")
                 text = f"{match[1].lower()} {words.strip('& ').lower()}"
-                if found and found[0].startswith("&"):
-                    text = f"{text} {found.pop(0)[1:]}"
-                found.insert(0, f"&{text.partition(' ')[2]}" if is_continued else text)
+                if pragmas and pragmas[0].startswith("&"):
+                    text = f"{text} {pragmas.pop(0)[1:]}"
+                pragmas.insert(0, f"&{text.partition(' ')[2]}" if is_continued else text)
             at -= 1
-        return tuple(text for text in found if not text.startswith("&"))
+        return tuple(text for text in pragmas if not text.startswith("&"))
 
     def comment_above(self, first: int) -> str:
         """The text of the comment lines that end on the line above one, in at most 90 characters."""

@@ -39,14 +39,14 @@ class Transfers:
             for name in self.declarations.namelists[group]
         ]
         plain, repeated = _separate(items)
-        found = self.store_unknown(plain, span)
+        statements = self.store_unknown(plain, span)
         entities = [self.expressions.scope.find(name) for name in names]
         more = tuple(
             r.Address(entity.expression, r.Type("pointer", 8, entity.element), span)
             for entity in entities
             if isinstance(entity, Entity)
         )
-        whole = r.ExpressionStatement(found.replace(arguments=(*found.arguments, *more)), span)
+        whole = r.ExpressionStatement(statements.replace(arguments=(*statements.arguments, *more)), span)
         return [whole, *(self._repeat(item, self.store_unknown, span) for item in repeated)]
 
     def read_output(self, node: Any, span: Span | None) -> list[r.Statement]:

@@ -116,15 +116,15 @@ class SourceText:
 
     def pragmas_above(self, offset: int) -> tuple[str, ...]:
         """Pragmas above an offset in characters, with nothing but white space and comments between."""
-        found: list[str] = []
+        pragmas: list[str] = []
         at = bisect_right(self._ends, offset) - 1
         while at >= 0:
             end, text = self.pragmas[at]
             if not _NOTHING.fullmatch(self.source.text, end, offset):
                 break
-            found.insert(0, text)
+            pragmas.insert(0, text)
             at -= 1
-        return tuple(found)
+        return tuple(pragmas)
 
     def comment_above(self, offset: int) -> str:
         """The first sentence of the comment that ends on the line above, or behind it on the same line."""
@@ -140,11 +140,11 @@ class SourceText:
 
     def comment_behind(self, offset: int) -> str:
         """The comment that follows on the same line."""
-        found = re.match(
+        match = re.match(
             r"[^\n]*?(?://+!?<?|/\*+!?<?)[ \t]*([^\n]*?)[ \t]*(?:\*/)?[ \t]*(?=\n|\Z)",
             self.source.text[offset : offset + 400],
         )
-        return _shorten_comment(found[1]) if found else ""
+        return _shorten_comment(match[1]) if match else ""
 
 
 def _join_lines(text: str) -> str:
@@ -203,10 +203,10 @@ class ParsedUnit:
 
     def read_with(self, behind: str) -> ParsedUnit:
         """The unit with a text `behind` it, which may call whatever it likes; errors in that are left out."""
-        found = copy(self)
-        found._files = {}
-        found.unit = found._parse([(self.path, _read_bytes(self.path) + behind.encode())], "-fno-access-control")
-        return found
+        other = copy(self)
+        other._files = {}
+        other.unit = other._parse([(self.path, _read_bytes(self.path) + behind.encode())], "-fno-access-control")
+        return other
 
     @property
     def text(self) -> SourceText:
@@ -283,12 +283,12 @@ class ParsedUnit:
         said = [item for item in self.unit.diagnostics if item.severity >= 3 and not item.location.is_in_system_header]
         missing = [item for item in said if "file not found" in item.spelling]
         severity: Severity = "warning" if missing else "error"
-        found = [
+        diagnostics = [
             self._make_diagnostic(item, severity) for item in (missing + [item for item in said if item not in missing])
         ]
-        if found and not missing:
-            raise AspenError(*found[:MOST_ERRORS])
-        yield from found[:MOST_ERRORS]
+        if diagnostics and not missing:
+            raise AspenError(*diagnostics[:MOST_ERRORS])
+        yield from diagnostics[:MOST_ERRORS]
 
     def _make_diagnostic(self, item: Any, severity: Severity) -> Diagnostic:
         place, text = item.location, self.find_text(item.location.file)

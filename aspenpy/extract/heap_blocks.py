@@ -222,4 +222,4 @@ def read_pointed(text: str) -> dict[int, Pointed]:
     for key, size in sets.items():
         for place in key:
             of_place.setdefault(place, {})[key] = size / processes
-    return {place: Pointed(sum(found) / len(found), of_place[place]) for place, found in means.items()}
+    return {place: Pointed(sum(sizes) / len(sizes), of_place[place]) for place, sizes in means.items()}

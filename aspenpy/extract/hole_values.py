@@ -104,7 +104,7 @@ def measure_points(
     grid = list(itertools.product(*over.values()))
     if len(grid) > MOST_RUNS:
         fail("too-long", f"--over asks for {len(grid):,} runs; at most {MOST_RUNS:,} are made")
-    found = []
+    runs = []
     with prepare_program(build, programs, recorded, pointers, touched, tested) as compiled:
         for place, values in enumerate(grid):
             sizes = dict(zip(over, values, strict=True))
@@ -114,8 +114,8 @@ def measure_points(
             counts = compiled.count(command, sizes, allow_failure)
             words = len(command.words) - command.program
             said = (counts.ran, counts.entered, counts.recorded, counts.pointed, counts.executed, counts.touched)
-            found.append(CountedRun(sizes, words, *said, counts.guessed))
-    return found
+            runs.append(CountedRun(sizes, words, *said, counts.guessed))
+    return runs
 
 
 def count_pointer_calls(program: r.Program, point: CountedRun) -> CountedRun:
@@ -200,8 +200,8 @@ class Filling:
         for name, value in point.sizes.items():
             known[self.by_name.get(name, graph.symbol(name, "size"))] = value
         for symbol, hole in self.holes.items():
-            if (found := self._find_recorded(symbol, hole, point)) is not None:
-                known.setdefault(symbol, found)
+            if (recorded := self._find_recorded(symbol, hole, point)) is not None:
+                known.setdefault(symbol, recorded)
         for _ in range(3):
             for nest in self.loops:
                 ran = point.ran.get(nest.span) if nest.span is not None else None
@@ -216,9 +216,9 @@ class Filling:
         """Value of a parameter that was computed in a run; of what the run did not read, its default."""
         if hole.name in self.command_line:
             return self.command_line[hole.name] * point.words
-        found = point.pointed.get(hole.span) if symbol in self.extents and hole.span is not None else None
-        if found is not None:
-            return found.total if self.extents[symbol] else found.mean
+        pointed = point.pointed.get(hole.span) if symbol in self.extents and hole.span is not None else None
+        if pointed is not None:
+            return pointed.total if self.extents[symbol] else pointed.mean
         if symbol not in self.read or hole.span is None:
             return None
         default = v.number(hole.value) if hole.rule == BY_DEFAULT else None
@@ -238,16 +238,16 @@ class Filling:
 
     def _measure_values(self, point: CountedRun, known: dict[Expr, float]) -> dict[Expr, tuple[float, float]]:
         """Counts of each parameter in the run, and the number of which each is a part."""
-        found = {symbol: (value, 1.0) for symbol, value in known.items() if symbol in self.holes}
+        measured = {symbol: (value, 1.0) for symbol, value in known.items() if symbol in self.holes}
         for symbol, sites in self.sites.items():
             counted = [
                 counts for site in sites if (counts := self._count_at_site(self.holes[symbol], site, point, known))
             ]
             if counted and (whole := sum(entered for _, entered in counted)):
-                found[symbol] = sum(passes for passes, _ in counted), whole
+                measured[symbol] = sum(passes for passes, _ in counted), whole
             elif all(_is_unreached(site, point) for site in sites):
-                found[symbol] = 0.0, 1.0
-        return found
+                measured[symbol] = 0.0, 1.0
+        return measured
 
     def _count_at_site(
         self, hole: Hole, site: HoleSite, point: CountedRun, known: Mapping[Expr, float]
@@ -425,8 +425,8 @@ class Influence:
 
 
 def _add_work(*parts: tuple[Work, float]) -> Work:
-    found: Work = {}
+    total: Work = {}
     for work, factor in parts:
         for name, amount in work.items():
-            found[name] = found.get(name, 0.0) + amount * factor
-    return found
+            total[name] = total.get(name, 0.0) + amount * factor
+    return total

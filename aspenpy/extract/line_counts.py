@@ -77,8 +77,8 @@ class ExecutionCounter:
                 return self._count_entries(node.start)
             return None if node.tested_first else self._count_single_pass(node)
         if isinstance(node, r.Branch):
-            found = self._count_tests(node.condition, node.span)
-            return self._count_at_keyword(node) if found is None else found
+            tests = self._count_tests(node.condition, node.span)
+            return self._count_at_keyword(node) if tests is None else tests
         if isinstance(node, r.Switch):
             return self.at(node.span)
         if isinstance(node, r.Declaration) and node.value is None:
@@ -216,7 +216,7 @@ class SourceLayout:
 
     def __init__(self, program: r.Program) -> None:
         self.source = program.source
-        found = {place for function in program.functions for place in self._list_breaks(function)}
+        breaks = {place for function in program.functions for place in self._list_breaks(function)}
         fixed = [match.span() for match in _DIRECTIVE.finditer(self.source.text)]
         starts = [start for start, _ in fixed]
 
@@ -224,7 +224,7 @@ class SourceLayout:
             at = bisect_right(starts, offset) - 1
             return at < 0 or offset >= fixed[at][1]
 
-        self.breaks = sorted(filter(is_free, found))
+        self.breaks = sorted(filter(is_free, breaks))
         self._lines = [match.start() for match in re.finditer("\n", self.source.text)]
 
     def _list_breaks(self, function: r.Function) -> Iterator[int]:

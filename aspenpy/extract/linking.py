@@ -70,15 +70,15 @@ def link_programs(programs: Sequence[r.Program]) -> r.Program:
 
 
 def _join_lists(lists: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    joined: dict[str, tuple[str, ...]] = {}
     for part in lists:
         for key, keys in part.items():
-            found[key] = tuple(dict.fromkeys((*found.get(key, ()), *keys)))
-    return found
+            joined[key] = tuple(dict.fromkeys((*joined.get(key, ()), *keys)))
+    return joined
 
 
 def _unique(items: Any, key_of: Callable[[Any], Any]) -> list[Any]:
-    found: dict[Any, Any] = {}
+    unique: dict[Any, Any] = {}
     for item in items:
-        found.setdefault(key_of(item), item)
-    return list(found.values())
+        unique.setdefault(key_of(item), item)
+    return list(unique.values())

@@ -49,17 +49,17 @@ class Memory(WalkTask):
 
     def _read_register(self, there: AssignmentTarget, node: r.Expression) -> Known:
         name = there.variable or ""
-        found = self.scope.values.get(name)
-        if found is None:
-            found = NOTHING if there.type.kind == "real" else self.state.unknown_result(node)
-            if name in self.names.lost and (symbol := single_symbol(found)) is not None:
+        value = self.scope.values.get(name)
+        if value is None:
+            value = NOTHING if there.type.kind == "real" else self.state.unknown_result(node)
+            if name in self.names.lost and (symbol := single_symbol(value)) is not None:
                 self.names.inputs[symbol] = self.names.lost[name]  # type: ignore[assignment]
             if there.type.kind == "pointer":
-                found = PointerTarget(
+                value = PointerTarget(
                     self.places.add_pointed_array(f"?{name}", there.name, there.type.of or there.type, node.span), ZERO
                 )
-            self.scope.values[name] = found
-        return found
+            self.scope.values[name] = value
+        return value
 
     def read(self, there: AssignmentTarget, node: r.Expression) -> Known:
         """Loads a value: what was stored there, or an unknown with the same name each time."""
@@ -85,12 +85,12 @@ class Memory(WalkTask):
             row = None if offset is None else self.names.make_unknown(source_text(node), node.span, varying)
             if not constant_place:
                 self.names.rows_of_pointers.add(inner)
-            found: Known = PointerTarget(inner, ZERO if constant_place else row)
-            self._note_pointing_member(found, node)
+            value: Known = PointerTarget(inner, ZERO if constant_place else row)
+            self._note_pointing_member(value, node)
         elif type.kind == "integer":
             steady = self._is_steady(array, there.name, offset)
-            found = self.state.make_unknown(source_text(node), node.span, steady)
-            (symbol,) = v.symbols(found)
+            value = self.state.make_unknown(source_text(node), node.span, steady)
+            (symbol,) = v.symbols(value)
             if offset is not None:
                 self.names.origins[symbol] = (array, ("any", v.value_key(_mask_varying(offset))))
                 own = _member_name(node) or self.names.pointing.get(array, array)
@@ -99,9 +99,9 @@ class Memory(WalkTask):
         else:
             return None
         if offset is not None:
-            self.scope.memory[place] = found
+            self.scope.memory[place] = value
             self.names.called.setdefault(place, there.name)
-        return found
+        return value
 
     def _is_copied(self, there: AssignmentTarget) -> bool:
         """Whether a compiler loads a structure that is read as a whole: one of a function's own is in registers."""

@@ -103,8 +103,8 @@ class ModelRuns:
                 if tally.functions.get(key) and key in point.entered:
                     values.setdefault(symbol, []).append((point.sizes, point.entered[key], tally.functions[key]))
         terms = [FitTerm(size, *power) for power in TOTALS for size in points[0].sizes]
-        for symbol, found in values.items():
-            holes[symbol] = holes[symbol].replace(fit=fit_mean(found, terms, terms))
+        for symbol, measured in values.items():
+            holes[symbol] = holes[symbol].replace(fit=fit_mean(measured, terms, terms))
 
     def reconcile_lines(
         self,
@@ -133,15 +133,15 @@ class ModelRuns:
         source says, if there is one."""
         arrays = sorted(self.writer.data.values(), key=lambda array: array.volume is None)
         spans = dict.fromkeys(array.span for array in arrays if array.span in point.pointed)
-        found: dict[Span, Span] = {}
+        same: dict[Span, Span] = {}
         for place, span in enumerate(spans):
             for other in list(spans)[:place]:
-                if span is None or other is None or other in found:
+                if span is None or other is None or other in same:
                     continue
                 if point.pointed[span].has_blocks_of(point.pointed[other]):
-                    found[span] = other
+                    same[span] = other
                     break
-        return found
+        return same
 
     def _find_read_values(self) -> set[Expr]:
         """The parameters for values that the program reads or computes."""

@@ -151,13 +151,13 @@ class ModelBindings:
 
     def count_elements(self, array: Array) -> Value | None:
         """Number of a container's elements, where the source gives it one size in parameters of the model."""
-        found: list[Value] = []
+        extents: list[Value] = []
         for size in self.names.find_sizes(array.key, self.same):
             if size is None or not self._is_known(v.substitute(size, dict.fromkeys(self.arguments, ONE))):
                 return None
-            found.append(self._express_in_parameters(size))
-        is_one = found and v.number(found[0]) != 0 and all(v.is_same(found[0], other) for other in found)
-        return found[0] if is_one else None
+            extents.append(self._express_in_parameters(size))
+        is_one = extents and v.number(extents[0]) != 0 and all(v.is_same(extents[0], other) for other in extents)
+        return extents[0] if is_one else None
 
     def _express_in_parameters(self, value: Value) -> Value:
         """A value with callers' values in place of arguments, and parameters in place of unknowns."""
@@ -272,16 +272,16 @@ class Naming:
         counters = [argument.counter for argument in arguments if isinstance(argument, CounterRange)]
         for counter in counters:
             self.symbols[counter] = self._name_counter(str(counter.payload[0]).split("#")[0])
-        found = []
+        trips = []
         for argument in arguments:
             if isinstance(argument, CounterRange):
                 low, high = self.write_formula(argument.low), self.write_formula(argument.high)
-                found.append(f"{self.symbols[argument.counter]} in {low} .. {high}")
+                trips.append(f"{self.symbols[argument.counter]} in {low} .. {high}")
             else:
-                found.append(self.write_formula(argument))
+                trips.append(self.write_formula(argument))
         for counter in counters:
             del self.symbols[counter]
-        return found
+        return trips
 
     def _name_counter(self, wanted: str) -> str:
         """A name for a counter in a pattern, which other patterns may use too."""
@@ -379,11 +379,11 @@ class Naming:
 
 
 def write_comments(comment: str, span: Span | None) -> list[str]:
-    found = [f"// {comment}"] if comment else []
+    comments = [f"// {comment}"] if comment else []
     if span is not None:
         words = " ".join(span.text().split())
-        found.append(f"// {source_line(span)}: {words if len(words) < 80 else words[:77] + '...'}")
-    return found
+        comments.append(f"// {source_line(span)}: {words if len(words) < 80 else words[:77] + '...'}")
+    return comments
 
 
 def source_line(span: Span | None) -> str:

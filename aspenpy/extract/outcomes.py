@@ -138,7 +138,7 @@ class ConditionTest(Record):
 
 def list_tests(function: r.Function) -> list[ConditionTest]:
     """The tests of a function, those inside others not."""
-    found: list[ConditionTest] = []
+    tests: list[ConditionTest] = []
     inside: set[int] = set()
     for node in walk_records(function.body):
         is_statement = isinstance(node, r.Branch | r.LoopStatement)
@@ -148,8 +148,8 @@ def list_tests(function: r.Function) -> list[ConditionTest]:
         inside |= {id(part) for part in walk_records(node if not is_statement else condition) if _is_test(part)}
         parts = tuple(span for part in _list_parts(condition) if (span := part.span) is not None)
         if node.span is not None and condition.span is not None and parts:
-            found.append(ConditionTest(node.span, condition.span, parts, is_statement))
-    return found
+            tests.append(ConditionTest(node.span, condition.span, parts, is_statement))
+    return tests
 
 
 def _is_test(node: object) -> bool:
@@ -173,11 +173,11 @@ def _list_parts(condition: r.Expression) -> Iterator[r.Expression]:
 
 def read_outcomes(text: str) -> dict[int, Guesses]:
     """The outcomes behind each number, from the lines of all processes; those that are guessed stand for all."""
-    found: dict[int, Guesses] = {}
+    outcomes: dict[int, Guesses] = {}
     for line in text.splitlines():
         place, number, guessed, wrong = map(int, line.split())
-        found[place] = Guesses(number, wrong * number / guessed).add(found.get(place))
-    return found
+        outcomes[place] = Guesses(number, wrong * number / guessed).add(outcomes.get(place))
+    return outcomes
 
 
 def find_rates(
@@ -185,13 +185,13 @@ def find_rates(
 ) -> dict[Span, float]:
     """Wrong guesses each time that a test was made or a loop entered, by its span, from those at the parts of which
     `tests` says what they are parts of; few are left out."""
-    least = SELDOM * sum(found.number for found in guessed.values())
+    least = SELDOM * sum(guesses.number for guesses in guessed.values())
     wrong: dict[Span, float] = {}
     times: dict[Span, float] = {}
-    for part, found in guessed.items():
+    for part, guesses in guessed.items():
         span = tests[part]
-        wrong[span] = wrong.get(span, 0.0) + found.wrong
-        times[span] = max(times.get(span, 0.0), found.number)  # the first part is tested each time
+        wrong[span] = wrong.get(span, 0.0) + guesses.wrong
+        times[span] = max(times.get(span, 0.0), guesses.number)  # the first part is tested each time
     times |= {span: ran[span].entered for span in times if span in ran}
     return {span: number / times[span] for span, number in wrong.items() if number > least and times[span]}
 

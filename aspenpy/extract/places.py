@@ -56,12 +56,12 @@ class Places(WalkTask):
 
     def extents(self, type: r.Type) -> tuple[Value | None, ...]:
         """Extents of an array, the outermost first; of a pointer, those of what it points at."""
-        found: list[Value | None] = []
+        lengths: list[Value | None] = []
         inner: r.Type | None = type.of if type.kind == "pointer" else type
         while inner is not None and inner.kind == "array":
-            found.append(None if inner.extent is None else self.evaluator.integer_without_costs(inner.extent))
+            lengths.append(None if inner.extent is None else self.evaluator.integer_without_costs(inner.extent))
             inner = inner.of
-        return tuple(found)
+        return tuple(lengths)
 
     # -- places ------------------------------------------------------------------------------------
 

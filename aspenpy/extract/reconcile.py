@@ -105,12 +105,12 @@ def _share(tally: RunTally, span: Span | None, whole: Work) -> float:
 def find_causes(tally: RunTally, point: CountedRun) -> frozenset[Span]:
     """Loops whose passes for each entry, and conditions whose share, are not those of the run: what makes other lines
     differ, too."""
-    found = set()
+    causes = set()
     for span, passes in tally.passes.items():
         ran, entered = point.ran.get(span), tally.entered[span]
         if ran is not None and ran.entered and entered and not _is_near(passes / entered, ran):
-            found.add(span)
-    return frozenset(found)
+            causes.add(span)
+    return frozenset(causes)
 
 
 def _is_near(mean: float, ran: ExecutionCount) -> bool:
@@ -144,7 +144,7 @@ def warn_unmodelled(functions: Iterable[r.Function], walked: Collection[str], po
     ]
 
 
-def warn_far(found: Reconciliation) -> list[Diagnostic]:
+def warn_far(reconciliation: Reconciliation) -> list[Diagnostic]:
     """Names the lines that still differ and do a good part of the work."""
     hint = "the table of --format json has all lines"
     return [
@@ -154,6 +154,6 @@ def warn_far(found: Reconciliation) -> list[Diagnostic]:
             line.span,
             hint=hint,
         )
-        for line in found.far()
+        for line in reconciliation.far()
         if line.share >= SHOWN_SHARE
     ]

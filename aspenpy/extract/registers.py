@@ -64,8 +64,8 @@ class RegisterContents:
 
     def drop_overlapping(self, by: MemoryAccess) -> None:
         """Drops accesses to other places that an access may overlap."""
-        for found in list(self._list_overlapping(by)):
-            self._remove(*found)
+        for nest in list(self._list_overlapping(by)):
+            self._remove(*nest)
 
     def drop(self, access: MemoryAccess) -> None:
         """Drops the access to the same place."""
@@ -169,14 +169,14 @@ class Registers:
 
     def _hoist(self, items: list[Item]) -> list[Item]:
         """Moves invariant accesses out of loops: the loops inside with loads before and stores behind them."""
-        found: list[Item] = []
+        kept_items: list[Item] = []
         for item in items:
             if isinstance(item, Nest):
                 kept = self._hoist_from_loop(item)
-                found += [*kept.before, kept.nest, *kept.behind]
+                kept_items += [*kept.before, kept.nest, *kept.behind]
             else:
-                found.append(rewrite_inside(item, self._hoist))
-        return found
+                kept_items.append(rewrite_inside(item, self._hoist))
+        return kept_items
 
     # -- straight-line code ------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class Registers:
 
     def _drop_dead_stores(self, items: list[Item]) -> list[Item]:
         """Drops stores that another store to the same place follows, before anything may read it."""
-        found: list[Item] = []
+        kept_items: list[Item] = []
         dead = RegisterContents(self._may_alias)
         for item in reversed(items):
             if isinstance(item, MemoryAccess):
@@ -228,8 +228,8 @@ class Registers:
                     dead.drop(access)
             elif not isinstance(item, Arithmetic):
                 dead.kinds.clear()
-            found.append(item)
-        return found[::-1]
+            kept_items.append(item)
+        return kept_items[::-1]
 
     def _forward_stores(self, items: list[Item]) -> list[Item]:
         """Drops loads of values that a store or loop before has left in registers."""

@@ -92,8 +92,8 @@ class CallReader:
             self.unit.never_return.add(target.get_usr())
         if kind == "CONSTRUCTOR":
             return self._construct(cursor, arguments, type, span)
-        if self.device is not None and (found := self._read_on_device(cursor, arguments, type, span)) is not None:
-            return found
+        if self.device is not None and (expression := self._read_on_device(cursor, arguments, type, span)) is not None:
+            return expression
         children = [child for child in children_of(cursor) if child.kind.is_expression()]
         is_member = kind == "CXX_METHOD" and not target.is_static_method()
         if is_member and children and children[0].kind.name == "MEMBER_REF_EXPR" and children[0].spelling == name:
@@ -174,12 +174,14 @@ class CallReader:
     def _choose_overload(self, named: Any, arguments: list[r.Expression]) -> Any:
         """The overload whose formals have the arguments' types, or else the first."""
         lib = load_libclang().conf.lib
-        found = [lib.clang_getOverloadedDecl(named, index) for index in range(lib.clang_getNumOverloadedDecls(named))]
+        overloads = [
+            lib.clang_getOverloadedDecl(named, index) for index in range(lib.clang_getNumOverloadedDecls(named))
+        ]
         given = _kinds_of([argument.type for argument in arguments])
-        for target in found:
+        for target in overloads:
             if _kinds_of([self.types.type_of(formal.type) for formal in target.get_arguments() or ()]) == given:
                 return target
-        return found[0]
+        return overloads[0]
 
     def _take_references(self, target: Any, arguments: list[r.Expression]) -> list[r.Expression]:
         """Arguments of a user's function, with the address of what it may change through a reference."""

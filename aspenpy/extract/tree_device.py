@@ -31,8 +31,8 @@ def is_for_device(cursor: Any) -> bool:
 
 def find_launch_bounds(head: str) -> tuple[str, ...]:
     """`__launch_bounds__` in the head of a kernel, as a pragma."""
-    found = _BOUNDS.search(head)
-    return () if found is None else (f"launch_bounds({found[1]})",)
+    match = _BOUNDS.search(head)
+    return () if match is None else (f"launch_bounds({match[1]})",)
 
 
 class DeviceCalls:
@@ -64,10 +64,10 @@ class DeviceCalls:
                 return self.read_extents(inside[0])
             given = [self._read_or(part, 1) for part in inside[:3]]
             return (*given, *[r.Constant(1, INT)] * (3 - len(given)))
-        found, span = self.expressions.read(cursor), self.unit.span(cursor)
+        extents, span = self.expressions.read(cursor), self.unit.span(cursor)
         if not _is_extents(cursor):
-            return found, r.Constant(1, INT), r.Constant(1, INT)
-        return tuple(r.Field(found, axis, 4 * at, UNSIGNED, span) for at, axis in enumerate(d.AXES))
+            return extents, r.Constant(1, INT), r.Constant(1, INT)
+        return tuple(r.Field(extents, axis, 4 * at, UNSIGNED, span) for at, axis in enumerate(d.AXES))
 
     def _read_or(self, cursor: Any, default: int) -> r.Expression:
         """An argument, or the default of one that is not written."""
@@ -77,11 +77,11 @@ class DeviceCalls:
         """The declaration of a `dim3` with its extents; None for other variables."""
         if variable.type.kind != "record" or variable.type.name != "dim3":
             return None
-        found: list[r.Declaration | r.ExpressionStatement] = [r.Declaration(variable, span=variable.span)]
+        statements: list[r.Declaration | r.ExpressionStatement] = [r.Declaration(variable, span=variable.span)]
         for at, (axis, extent) in enumerate(zip(d.AXES, self.read_extents(value), strict=True)):
             target = r.Field(variable, axis, 4 * at, UNSIGNED, variable.span)
-            found.append(r.ExpressionStatement(r.assign(target, extent, variable.span), variable.span))
-        return found
+            statements.append(r.ExpressionStatement(r.assign(target, extent, variable.span), variable.span))
+        return statements
 
     def read_call(
         self, target: Any, arguments: list[r.Expression], type: r.Type, span: Span | None

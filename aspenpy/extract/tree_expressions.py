@@ -132,18 +132,18 @@ class Expressions:
 
     def _read_sizeof(self, cursor: Any) -> r.Expression:
         """Reads `sizeof`, also of arrays with varying extents."""
-        found = self._read_literal(cursor)
+        literal = self._read_literal(cursor)
         inside = [child for child in children_of(cursor) if child.kind.is_expression()]
-        if (isinstance(found, r.Constant) and found.value) or not inside:
-            return found
+        if (isinstance(literal, r.Constant) and literal.value) or not inside:
+            return literal
         type: r.Type | None = self.read(inside[-1]).type
         factors: list[r.Expression] = []
         while type is not None and type.kind == "array" and type.extent is not None:
             factors.append(type.extent)
             type = type.of
-        result: r.Expression = r.Constant(type.size if type else 8, INT, span=found.span)
+        result: r.Expression = r.Constant(type.size if type else 8, INT, span=literal.span)
         for factor in factors:
-            result = r.Operation("*", (result, factor), INT, found.span)
+            result = r.Operation("*", (result, factor), INT, literal.span)
         return result
 
     def _find_macro(self, cursor: Any, value: int) -> str | None:
@@ -166,7 +166,7 @@ class Expressions:
     def _macro_of_number(self, word: str, value: int) -> str | None:
         """The macro, among those that a word uses, whose whole body is a number; None if the number stands there bare,
         too."""
-        defined, seen, waiting, found = self.unit.reading.macro_bodies, set[str](), [word], set[str]()
+        defined, seen, waiting, macros = self.unit.reading.macro_bodies, set[str](), [word], set[str]()
         while waiting:
             name = waiting.pop()
             body = defined.get(name)
@@ -176,12 +176,12 @@ class Expressions:
             number = re.fullmatch(r"\(*\s*(?:0[xX]([0-9a-fA-F]+)|(0[0-7]*)|([1-9]\d*))[uUlL]*\s*\)*", body)
             if number is not None:
                 bases = zip(number.groups(), (16, 8, 10), strict=True)
-                found |= {name for digits, base in bases if digits is not None and int(digits, base) == value}
+                macros |= {name for digits, base in bases if digits is not None and int(digits, base) == value}
             elif re.search(rf"(?<![\w.]){value}(?![\w.])", body):
                 return None
             else:
                 waiting += re.findall(r"[A-Za-z_]\w*", body)
-        return found.pop() if len(found) == 1 else None
+        return macros.pop() if len(macros) == 1 else None
 
     def _read_name(self, cursor: Any) -> r.Expression:
         target = cursor.referenced

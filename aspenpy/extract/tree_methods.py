@@ -35,11 +35,11 @@ def is_virtual(method: Any) -> bool:
 def list_overridden(method: Any) -> list[str]:
     """Keys of the methods that a method overrides in the classes that its own is derived from."""
     cindex = load_libclang()
-    lib, found, count = cindex.conf.lib, ctypes.POINTER(cindex.Cursor)(), ctypes.c_uint()
-    lib.clang_getOverriddenCursors(method, ctypes.byref(found), ctypes.byref(count))
-    keys = [lib.clang_getCursorUSR(found[index]) for index in range(count.value)]
-    if found:
-        lib.clang_disposeOverriddenCursors(found)
+    lib, methods, count = cindex.conf.lib, ctypes.POINTER(cindex.Cursor)(), ctypes.c_uint()
+    lib.clang_getOverriddenCursors(method, ctypes.byref(methods), ctypes.byref(count))
+    keys = [lib.clang_getCursorUSR(methods[index]) for index in range(count.value)]
+    if methods:
+        lib.clang_disposeOverriddenCursors(methods)
     return keys
 
 

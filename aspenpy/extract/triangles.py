@@ -92,18 +92,18 @@ def _variable_ranges(nests: tuple[Nest, ...]) -> tuple[list[CounterRange], dict[
 
 def _restrict_ranges(ranges: list[CounterRange], guards: Sequence[Guard]) -> list[CounterRange] | None:
     """Ranges restricted to values for which conditions hold; None where that is no range."""
-    found = list(ranges)
+    restricted = list(ranges)
     for guard in guards:
         place = next(
-            (place for place, one in reversed([*enumerate(found)]) if v.has_symbol(guard.value, one.counter)), None
+            (place for place, one in reversed([*enumerate(restricted)]) if v.has_symbol(guard.value, one.counter)), None
         )
         if place is None:
             continue
-        straight = v.linear_parts(guard.value, found[place].counter)
+        straight = v.linear_parts(guard.value, restricted[place].counter)
         if straight is None or (slope := v.number(straight[1])) not in (1, -1):
             return None
         bound = -straight[0] if slope == 1 else straight[0]
-        low, high = found[place].low, found[place].high
+        low, high = restricted[place].low, restricted[place].high
         if guard.operator == "==" or slope == 1:
             above = v.distance(bound, low)
             if above is None and guard.operator != "==":
@@ -114,8 +114,8 @@ def _restrict_ranges(ranges: list[CounterRange], guards: Sequence[Guard]) -> lis
             if below is None and guard.operator != "==":
                 return None
             high = bound if below is None or below > 0 else high
-        found[place] = found[place].replace(low=low, high=high)
-    return found
+        restricted[place] = restricted[place].replace(low=low, high=high)
+    return restricted
 
 
 def _is_linear(bound: Value) -> bool:

@@ -69,16 +69,16 @@ class TranslationUnit(Record):
 def find_units(paths: Sequence[str], flags: tuple[str, ...] = ()) -> tuple[TranslationUnit, ...]:
     """The translation units of files, folders and compile_commands.json, each file once; `flags` are added to those of
     each. Raises AspenError."""
-    found: dict[str, TranslationUnit] = {}
+    units: dict[str, TranslationUnit] = {}
     for path in paths:
         for unit in _units_of(path):
             all_flags = (*unit.flags, *flags)
             if any("\0" in word for word in (unit.path, *all_flags)):
                 fail("file-not-readable", f"{unit.path!r} cannot be read: its name or a flag contains a null byte")
-            found.setdefault(os.path.realpath(unit.path), unit.replace(flags=all_flags))
-    if len(found) > MOST_UNITS:
-        fail("too-large", f"{len(found):,} files are named; at most {MOST_UNITS:,} make one model")
-    return tuple(found.values())
+            units.setdefault(os.path.realpath(unit.path), unit.replace(flags=all_flags))
+    if len(units) > MOST_UNITS:
+        fail("too-large", f"{len(units):,} files are named; at most {MOST_UNITS:,} make one model")
+    return tuple(units.values())
 
 
 def _units_of(path: str) -> Iterator[TranslationUnit]:
@@ -94,19 +94,19 @@ def _units_of(path: str) -> Iterator[TranslationUnit]:
 
 def _list_folder(folder: str) -> list[TranslationUnit]:
     """The sources below a folder, without those that another one includes."""
-    found: list[str] = []
+    paths: list[str] = []
     for where, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += (os.path.join(where, name) for name in sorted(files) if is_source(name))
-    if not found:
+        paths += (os.path.join(where, name) for name in sorted(files) if is_source(name))
+    if not paths:
         hint = "their names end in .c, .cc, .cpp, .cu, .f90 or .f, for example"
         fail("no-sources", f"no source of C, C++, CUDA or Fortran below `{folder}`", hint=hint)
     included = set()
-    for name in found[:MOST_UNITS]:
+    for name in paths[:MOST_UNITS]:
         beside = os.path.dirname(name)
         for match in _INCLUDED.finditer(read_whole_file(name, MOST_BYTES).decode("utf-8", "replace")):
             included.add(os.path.realpath(os.path.join(beside, match[1])))
-    return [TranslationUnit(name) for name in found if os.path.realpath(name) not in included]
+    return [TranslationUnit(name) for name in paths if os.path.realpath(name) not in included]
 
 
 def is_source(name: str) -> bool:

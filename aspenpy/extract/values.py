@@ -76,8 +76,8 @@ def number(value: Value) -> Fraction | None:
 
 
 def whole_number(value: Value) -> int | None:
-    found = number(value)
-    return int(found) if found is not None and found.denominator == 1 else None
+    constant = number(value)
+    return int(constant) if constant is not None and constant.denominator == 1 else None
 
 
 def is_same(a: Value, b: Value) -> bool:
@@ -91,11 +91,11 @@ def value_key(value: Value) -> frozenset[tuple[Monomial, Fraction]]:
 
 def symbols(value: Value) -> set[Expr]:
     """Symbols that a value depends on, inside atoms too."""
-    found: set[Expr] = set()
+    names: set[Expr] = set()
     for monomial in value.terms:
         for base, _ in monomial:
-            found |= {base} if base.kind == "symbol" else graph.free_symbols(base)
-    return found
+            names |= {base} if base.kind == "symbol" else graph.free_symbols(base)
+    return names
 
 
 def sort_symbols(some: Iterable[Expr]) -> list[Expr]:

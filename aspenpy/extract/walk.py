@@ -50,7 +50,7 @@ class Walker(WalkTask):
     def _find_addressed(self, function: r.Function) -> set[str]:
         """The structures of a function, and of small ones that stand in place of their calls, that go on to functions
         with kernels of their own."""
-        found: set[str] = set()
+        addressed: set[str] = set()
         seen, waiting = {function.key}, [function]
         while waiting:
             for node in walk_records(waiting.pop().body):
@@ -64,8 +64,8 @@ class Walker(WalkTask):
                 for part in node.arguments:
                     inner = part.operand if isinstance(part, r.Address) else part
                     if isinstance(inner, r.Variable) and inner.type.kind == "record" and inner.scope == "local":
-                        found.add(inner.key)
-        return found
+                        addressed.add(inner.key)
+        return addressed
 
     def _adopt_context(self, function: r.Function, context: CallContext) -> None:
         """Takes over what is known where the function is called."""
@@ -179,10 +179,10 @@ class Walker(WalkTask):
                 place.replace(name=place.name or there.name) if place is not None and there else None
             )
             return
-        found = self.evaluator.evaluate(node.value)
+        value = self.evaluator.evaluate(node.value)
         if self.stack.returned and node.kind == "return":
-            read = self.scope.find_input(self.stack.returned[-1], found)
-            self.stack.returned[-1] = found if read is None else read
+            read = self.scope.find_input(self.stack.returned[-1], value)
+            self.stack.returned[-1] = value if read is None else read
             self.stack.members = self.evaluator.known_members(node.value)
 
     def _walk_block(self, statements: tuple[r.Statement, ...]) -> None:

@@ -255,8 +255,8 @@ def _remove_leftovers(folder: Path, start: str) -> None:
     written = re.compile(re.escape(f"{start}{_host_name()}-") + r"(\d{1,9})-\w+")
     with suppress(OSError):  # who may not look here, or remove, leaves it
         for path in folder.iterdir():
-            found = written.fullmatch(path.name)
-            if found is not None and not _is_running(int(found[1])):
+            match = written.fullmatch(path.name)
+            if match is not None and not _is_running(int(match[1])):
                 path.unlink()
 
 

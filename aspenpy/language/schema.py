@@ -56,8 +56,8 @@ def find_mismatch(value: Any, shape: Any, place: str = "") -> str | None:
     if isinstance(shape, Named):
         return find_mismatch(value, shape.shape, place)
     if isinstance(shape, AnyOf):
-        found = [find_mismatch(value, each, place) for each in shape.shapes]
-        return None if None in found else _describe_difference(value, shape, place)
+        mismatches = [find_mismatch(value, each, place) for each in shape.shapes]
+        return None if None in mismatches else _describe_difference(value, shape, place)
     if isinstance(shape, dict):
         return (
             _describe_difference(value, shape, place)

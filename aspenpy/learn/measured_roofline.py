@@ -75,10 +75,10 @@ def measured_roofline(roofline: Roofline, files: Iterable[Data], kernels: Mappin
         if len(applications) == 1:
             points.setdefault(short, point)
     names = [item.name for item in read.kernels]
-    found, notes = match_kernels(names, list(points), kernels)
+    matched, notes = match_kernels(names, list(points), kernels)
     whole = next(iter(roofline.points), None) if len(applications) == 1 else None
     known = points if whole is None else points | {"": whole}
-    made = [_place_on_roofs(item, known.get(found.get(item.name, item.name)), roofline) for item in read.kernels]
+    made = [_place_on_roofs(item, known.get(matched.get(item.name, item.name)), roofline) for item in read.kernels]
     made.sort(key=lambda point: -(point.time or 0.0))
     return MeasuredRoofline(roofline, tuple(made), (*read.diagnostics, *notes))
 

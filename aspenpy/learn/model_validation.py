@@ -212,11 +212,11 @@ def run_and_compare(
 
 
 def make_point(values: Mapping[str, float], prediction: Prediction, run: Measured, clock: str) -> ValidationPoint:
-    found = prediction.bottleneck
+    bottleneck = prediction.bottleneck
     bound = None
-    if found is not None:
-        component = prediction.component_of(found.resource)
-        bound = f"{found.resource} on {component.rpartition('/')[2]}" if component else found.resource
+    if bottleneck is not None:
+        component = prediction.component_of(bottleneck.resource)
+        bound = f"{bottleneck.resource} on {component.rpartition('/')[2]}" if component else bottleneck.resource
     return ValidationPoint(
         clock,
         values,
@@ -234,8 +234,8 @@ def process_overhead(prediction: Prediction) -> Overhead:
 
     def stated_value(kind: str, name: str) -> float:
         components = (place.component for place in places if place.component.type == kind)
-        found = next((value for part in components if (value := part.value(name)) is not None), None)
-        return 0.0 if found is None else float(value_of(found, prediction.machine.definitions))
+        stated = next((value for part in components if (value := part.value(name)) is not None), None)
+        return 0.0 if stated is None else float(value_of(stated, prediction.machine.definitions))
 
     page = stated_value("core", "page") or float(PAGE.payload)
     touched = float(Footprint(prediction.case).total)

@@ -61,9 +61,11 @@ def compare_profile(
     prediction = predict(case)
     predicted = {use.name: float(use.exclusive) for use in prediction.kernels}
     matched = match_profile(profile, list(predicted), kernels)
-    found = matched.kernels
+    kernel_of = matched.kernels
     rows = [
-        ProfiledKernel(item.name, item.time or 0.0, found.get(item.name), predicted.get(found.get(item.name, "")))
+        ProfiledKernel(
+            item.name, item.time or 0.0, kernel_of.get(item.name), predicted.get(kernel_of.get(item.name, ""))
+        )
         for item in matched.regions
     ]
     rows.sort(key=lambda row: -row.measured)

@@ -87,11 +87,11 @@ def published_networks() -> dict[str, dict[str, Any]]:
     """The parameters of each network of the library, and as `source` where it was published."""
     import json
 
-    found = {}
+    networks = {}
     for name in network_names():
         config = json.loads(read_whole_file(os.path.join(models_folder(), "networks", f"{name}.json"), name=name))
-        found[name] = {**parameters_of(config, name), "source": config["_source"]}
-    return found
+        networks[name] = {**parameters_of(config, name), "source": config["_source"]}
+    return networks
 
 
 def parameters_of(config: dict[str, Any], name: str) -> dict[str, float]:

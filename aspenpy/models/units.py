@@ -198,9 +198,9 @@ class Carrier:
 
     def require_plain(self, node: nodes.Expression) -> None:
         """Notes the place where a number of something certainly has a dimension."""
-        found = self(node)
-        if isinstance(found, Dimension) and found != DIMENSIONLESS:
-            self.misused.append((node.span, found))
+        carrier = self(node)
+        if isinstance(carrier, Dimension) and carrier != DIMENSIONLESS:
+            self.misused.append((node.span, carrier))
 
 
 def _common_dimension(parts: Sequence[Carried]) -> Carried:
@@ -241,14 +241,14 @@ def _require_plain(model: nodes.Application | nodes.Machine, item: Written) -> N
         for node in counted:
             carrier.require_plain(node)
         if carrier.misused:
-            place, found = carrier.misused[0]
+            place, dimension = carrier.misused[0]
             value = declared.value
             noun = "count" if isinstance(value, nodes.Number) and value.value == int(value.value) else "plain number"
             text = item.value.span.text() if item.value.span is not None else "this"
             message = f"`{item.name}` is a {noun}; {text} is an amount of {describe_dimension(given)}"
             related = (
                 Related(declared.span, "the model has it without a unit"),
-                Related(place, f"this would be in {describe_dimension(found)}"),
+                Related(place, f"this would be in {describe_dimension(dimension)}"),
             )
             raise AspenError(Diagnostic("dimensions", message, item.value.span, related))
 

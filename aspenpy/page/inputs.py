@@ -67,14 +67,14 @@ def place_of(span: Span | None) -> SourceLine | None:
 def inputs_of(predictions: Sequence[Prediction], names: Sequence[str] = ()) -> list[SliderInput]:
     """The inputs of those names, or without any the parameters that the runtime depends on and that are plain numbers.
     Raises AspenError for a name that no model has, and for what is no number."""
-    found: dict[tuple[Expr, int | None], SliderInput] = {}
+    inputs: dict[tuple[Expr, int | None], SliderInput] = {}
     for number, prediction in enumerate(predictions):
         symbols = _find_symbols(predictions, prediction, names) if names else _constants(prediction)
         for symbol in symbols:
             machine = number if symbol.owner == OWNER else None
-            if (symbol, machine) not in found:
-                found[symbol, machine] = _input(prediction, symbol, machine)
-    return sorted(found.values(), key=lambda item: -1 if item.machine is None else item.machine)
+            if (symbol, machine) not in inputs:
+                inputs[symbol, machine] = _input(prediction, symbol, machine)
+    return sorted(inputs.values(), key=lambda item: -1 if item.machine is None else item.machine)
 
 
 def _find_symbols(predictions: Sequence[Prediction], prediction: Prediction, names: Sequence[str]) -> Iterator[Expr]:

@@ -178,12 +178,12 @@ class WhatIf:
 
 def _units(needed: set[str]) -> dict[str, tuple[float, str]]:
     """The worth of one of each unit in base units, and their symbol; of units per another those that are needed."""
-    found = {name: (float(unit.size), unit_symbol(unit.dimension)) for name, unit in UNITS.items()}
+    units = {name: (float(unit.size), unit_symbol(unit.dimension)) for name, unit in UNITS.items()}
     for above, below in product(UNITS, repeat=2):
         unit = parse_unit(f"{above}/{below}")
         if unit_symbol(unit.dimension) in needed - {""}:
-            found[f"{above}/{below}"] = (float(unit.size), unit_symbol(unit.dimension))
-    return found
+            units[f"{above}/{below}"] = (float(unit.size), unit_symbol(unit.dimension))
+    return units
 
 
 def _input(item: SliderInput) -> dict[str, Any]:

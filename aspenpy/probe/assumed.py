@@ -158,19 +158,19 @@ RULES: tuple[tuple[str, str, str, Rule], ...] = (
 
 def complete_numbers(numbers: Numbers, host: HostTopology) -> Numbers:
     """The numbers with what is missing of them assumed. Caches are those that were measured or that the host tells."""
-    found = {part: dict(items) for part, items in numbers.items()}
+    completed = {part: dict(items) for part, items in numbers.items()}
     for part in ("core", "socket", "memory", "l1"):
-        found.setdefault(part, {})
+        completed.setdefault(part, {})
     for cache in host.caches:
-        found.setdefault(f"l{cache.level}", {})
-    for part, items in found.items():
+        completed.setdefault(f"l{cache.level}", {})
+    for part, items in completed.items():
         if part[0] == "l":
             _complete_cache(items, int(part[1:]), host)
     for part, name, unit, rule in RULES:
-        if part in found and name not in found[part]:
-            value, reason = rule(found, host)
-            found[part][name] = Number(value, unit, f"assumed: {reason}")
-    return found
+        if part in completed and name not in completed[part]:
+            value, reason = rule(completed, host)
+            completed[part][name] = Number(value, unit, f"assumed: {reason}")
+    return completed
 
 
 def _complete_cache(items: dict[str, Number], level: int, host: HostTopology) -> None:

@@ -61,10 +61,10 @@ def ignore_progress(done: int, passes: int) -> None:
 
 def find_caches(host: HostTopology) -> Caches:
     """The caches as the system tells them, else small ones: where latency turns is measured in any case."""
-    found = [host.cache(level) for level in (1, 2, 3)]
-    sizes = tuple(cache.capacity if cache else size for cache, size in zip(found, ASSUMED_CACHES, strict=True))
+    levels = [host.cache(level) for level in (1, 2, 3)]
+    sizes = tuple(cache.capacity if cache else size for cache, size in zip(levels, ASSUMED_CACHES, strict=True))
     first, second, third = sizes
-    ways = found[0].ways if found[0] is not None else None
+    ways = levels[0].ways if levels[0] is not None else None
     return Caches((first, max(second, 2 * first), third), first // (ways or 8))
 
 
@@ -95,13 +95,16 @@ def run_benchmarks(
             break
         done.append((part, run_pass(target, part, host)))
         watch(number + 1, len(passes))
-    return [*(found for _, found in done), *({"process_start_latency": seconds} for seconds in _time_starts(target))]
+    return [
+        *(quantities for _, quantities in done),
+        *({"process_start_latency": seconds} for seconds in _time_starts(target)),
+    ]
 
 
 def run_pass(target: Path, part: Part, host: HostTopology, seconds: float | None = None) -> dict[str, float]:
     """The quantities that one pass measures, by name. Raises AspenError where the program fails."""
-    found = find_caches(host)
-    arguments = (part, *found.sizes, found.way, MOST_BYTES, seconds or SECONDS[part], *host.processors)
+    caches = find_caches(host)
+    arguments = (part, *caches.sizes, caches.way, MOST_BYTES, seconds or SECONDS[part], *host.processors)
     command = [str(target), *map(str, arguments)]
     try:
         text = subprocess.run(command, check=True, capture_output=True, text=True, timeout=LIMIT).stdout
@@ -136,14 +139,16 @@ def measure_by_numpy(host: HostTopology, watch: Watch) -> Numbers:
     for number in range(NUMPY_PASSES):
         passes.append(_run_numpy_pass(host))
         watch(number + 1, NUMPY_PASSES)
-    found = combine_passes(passes)
+    quantities = combine_passes(passes)
     cycle = 1 / (host.hertz or 2.5e9)
     rates = {
-        f"{name}_dp_simd_rate": make_measured_number(found, f"{name}_throughput", "", "by NumPy, calls included", cycle)
+        f"{name}_dp_simd_rate": make_measured_number(
+            quantities, f"{name}_throughput", "", "by NumPy, calls included", cycle
+        )
         for name in ("divide", "square_root")
     }
-    second = {"bandwidth": make_measured_number(found, "second_throughput", "B/s", "by NumPy, a sum of all words")}
-    rate = make_measured_number(found, "memory_throughput", "B/s", "by NumPy, a sum of all words, one core")
+    second = {"bandwidth": make_measured_number(quantities, "second_throughput", "B/s", "by NumPy, a sum of all words")}
+    rate = make_measured_number(quantities, "memory_throughput", "B/s", "by NumPy, a sum of all words, one core")
     memory = {"core_bandwidth": rate, "core_store_bandwidth": rate}
     return {"core": rates, "memory": memory, **({"l2": second} if host.cache(2) else {})}
 
@@ -154,14 +159,14 @@ def _run_numpy_pass(host: HostTopology) -> dict[str, float]:
     sizes = find_caches(host).sizes
     first = numpy.full(sizes[0] // 4 // 8, 1.5)
     result = numpy.empty_like(first)
-    found = {
+    quantities = {
         "divide_throughput": first.size / _time_call(lambda: numpy.divide(first, 1.25, out=result)),
         "square_root_throughput": first.size / _time_call(lambda: numpy.sqrt(first, out=result)),
     }
     for name, size in (("second", sizes[1] // 2), ("memory", max(NUMPY_MEMORY, min(4 * sizes[2], 2 * NUMPY_MEMORY)))):
         data = numpy.ones(size // 8)
-        found[f"{name}_throughput"] = data.nbytes / _time_call(data.sum)
-    return found
+        quantities[f"{name}_throughput"] = data.nbytes / _time_call(data.sum)
+    return quantities
 
 
 def _time_call(call: Callable[[], Any]) -> float:

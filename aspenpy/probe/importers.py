@@ -39,14 +39,14 @@ def refuse(source: Source, message: str, span: Span | None = None, hint: str | N
 
 def parse_count(text: str | None, without: int = 1, most: int = MOST) -> int:
     """A whole number from 1 on; `without` where the text is none, `most` where it is more."""
-    found = re.match(r"\s*(\d{1,15})\b", text or "")
-    return without if found is None else max(1, min(most, int(found[1])))
+    match = re.match(r"\s*(\d{1,15})\b", text or "")
+    return without if match is None else max(1, min(most, int(match[1])))
 
 
 def parse_size(text: str) -> int | None:
     """Bytes of `32K`, `1.25 MB`, `32 MiB (1 instance)`; None where there is no number."""
-    found = re.match(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?[Bb])?\b", text.replace("k", "K"))
-    return None if found is None else round(float(found[1]) * UNITS[found[2]])
+    match = re.match(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?[Bb])?\b", text.replace("k", "K"))
+    return None if match is None else round(float(match[1]) * UNITS[match[2]])
 
 
 # -- lscpu -J: fields with their data, in a list or, since util-linux 2.37, below headings -------------
@@ -97,11 +97,11 @@ def _read_lscpu_caches(fields: dict[str, str], sockets: int, cores: int) -> Iter
         whole = parse_size(text) if text else None
         if text is None or not whole:
             continue
-        found = re.search(r"\((\d{1,6}) instances?\)", text)
-        if found is None:
+        match = re.search(r"\((\d{1,6}) instances?\)", text)
+        if match is None:
             yield CacheLevel(level, whole, sharing=cores if level == 3 else 1)
         else:
-            instances = max(1, int(found[1]))
+            instances = max(1, int(match[1]))
             yield CacheLevel(level, whole // instances, sharing=max(1, sockets * cores // instances))
 
 
@@ -116,8 +116,8 @@ def read_likwid_topology(source: Source) -> Imported:
     caches, _, domains = rest.partition("NUMA Topology")
     fields = dict(LIKWID_FIELD.findall(head))
     sockets, threads = parse_count(fields.get("Sockets")), parse_count(fields.get("Threads per core"))
-    found = tuple(_read_likwid_caches(caches, threads))
-    if not found:
+    levels = tuple(_read_likwid_caches(caches, threads))
+    if not levels:
         refuse(source, "the output of likwid-topology lists no caches", hint="likwid-topology -c > host.txt")
     memory = [parse_size(text) or 0 for text in re.findall(r"^Total memory:\s+(.*)$", domains, re.MULTILINE)]
     clock = re.match(r"(\d{1,3}(?:\.\d{1,9})?) GHz", fields.get("CPU clock", ""))
@@ -129,7 +129,7 @@ def read_likwid_topology(source: Source) -> Imported:
         threads=threads,
         domains=max(1, len(memory) // sockets),
         memory=sum(memory) or None,
-        caches=found,
+        caches=levels,
         hertz=float(clock[1]) * 1e9 if clock else None,
     )
     return Imported(host, {})
@@ -288,12 +288,12 @@ HINT = "files of `lscpu -J`, `lstopo --of xml`, `likwid-topology -c` and STREAM 
 def import_files(paths: Sequence[str]) -> Imported:
     """Reads some files together: the topology of the first that has one, and the numbers of all. Raises AspenError
     where a file is of none of the forms, and where no file has a topology."""
-    found = [_import_source(Reader(allow_outside=True).read(path)) for path in paths]
-    host = next((item.host for item in found if item.host is not None), None)
+    imported = [_import_source(Reader(allow_outside=True).read(path)) for path in paths]
+    host = next((item.host for item in imported if item.host is not None), None)
     if host is None:
         fail("no-topology", f"no topology of a processor in {', '.join(paths)}", hint=HINT)
     numbers: Numbers = {}
-    for file in found:
+    for file in imported:
         for part, values in file.numbers.items():
             numbers[part] = numbers.get(part, {}) | {
                 name: _share_of_one_memory(name, item, host) for name, item in values.items()
@@ -319,7 +319,7 @@ def _require_caches(source: Source, host: HostTopology | None) -> None:
 def _import_source(source: Source) -> Imported:
     for looks_like, read in FORMS:
         if looks_like(source.text):
-            found = read(source)
-            _require_caches(source, found.host)
-            return found
+            imported = read(source)
+            _require_caches(source, imported.host)
+            return imported
     refuse(source, "the format of the file is not known", hint=HINT)

@@ -27,9 +27,10 @@ Quantities = Mapping[str, Quantity]
 
 def combine_passes(passes: Sequence[Mapping[str, float]]) -> dict[str, Quantity]:
     """The least time or highest rate by name: whatever disturbs a window makes it longer."""
-    names = dict.fromkeys(name for found in passes for name in found)
+    names = dict.fromkeys(name for quantities in passes for name in quantities)
     return {
-        name: _make_quantity([found[name] for found in passes if name in found], "latency" in name) for name in names
+        name: _make_quantity([quantities[name] for quantities in passes if name in quantities], "latency" in name)
+        for name in names
     }
 
 
@@ -105,9 +106,9 @@ def make_number(value: float, unit: str, about: str, *used: Quantity) -> Number:
     return Number(value, unit, f"{about + ': ' if about else ''}measured, {mark}spread {100 * spread:.1f} %")
 
 
-def make_measured_number(found: Quantities, name: str, unit: str, about: str = "", factor: float = 1.0) -> Number:
+def make_measured_number(quantities: Quantities, name: str, unit: str, about: str = "", factor: float = 1.0) -> Number:
     """One measured quantity, times a factor."""
-    return make_number(found[name].value * factor, unit, about, found[name])
+    return make_number(quantities[name].value * factor, unit, about, quantities[name])
 
 
 def make_rate_of_difference(seconds: float, least: float, about: str, otherwise: str, *used: Quantity) -> Number:

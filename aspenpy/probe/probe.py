@@ -32,14 +32,14 @@ MOST_GPUS = 16
 
 def read_package_energies(root: Path = Path("/")) -> dict[str, int]:
     """Microjoules that each package has drawn so far, by RAPL; none where the system lets nobody read it."""
-    found = {}
+    energies = {}
     for folder in (root / RAPL).glob("intel-rapl:*"):
         try:
             if (folder / "name").read_text().startswith("package"):
-                found[folder.name] = int((folder / "energy_uj").read_text())
+                energies[folder.name] = int((folder / "energy_uj").read_text())
         except (OSError, ValueError):
             continue
-    return found
+    return energies
 
 
 def describe_power(before: Mapping[str, int], after: Mapping[str, int], seconds: float) -> Iterator[str]:
@@ -70,29 +70,30 @@ EACH_FINDS_ALL = 0.75
 """The part of what one core finds of a shared cache alone that each finds beside the others: from it on, all of it."""
 
 
-def describe_measurements(found: Quantities, host: HostTopology) -> Iterator[str]:
+def describe_measurements(quantities: Quantities, host: HostTopology) -> Iterator[str]:
     """Pages, overlap, outstanding lines, what cores find of a cache at once, and how much is uncertain."""
-    yield from _describe_pages(found)
-    yield from _describe_overlaps(found)
-    yield from _describe_outstanding_lines(found)
-    yield from _describe_saturation(found, len(host.processors))
-    yield from _describe_private_caches(found, host)
-    uncertain = [name for name, item in found.items() if item.spread > UNCERTAIN]
+    yield from _describe_pages(quantities)
+    yield from _describe_overlaps(quantities)
+    yield from _describe_outstanding_lines(quantities)
+    yield from _describe_saturation(quantities, len(host.processors))
+    yield from _describe_private_caches(quantities, host)
+    uncertain = [name for name, item in quantities.items() if item.spread > UNCERTAIN]
     if uncertain:
-        yield f"{len(uncertain)} of {len(found)} measurements spread by over {UNCERTAIN:.0%}: others use this host."
+        share = f"{len(uncertain)} of {len(quantities)}"
+        yield f"{share} measurements spread by over {UNCERTAIN:.0%}: others use this host."
 
 
-def _describe_pages(found: Quantities) -> Iterator[str]:
+def _describe_pages(quantities: Quantities) -> Iterator[str]:
     for level, name in (("second", "second cache"), ("third", "third cache"), ("memory", "memory")):
-        values = [found.get(f"{level}{kind}_latency") for kind in ("", "_huge", "_small")]
+        values = [quantities.get(f"{level}{kind}_latency") for kind in ("", "_huge", "_small")]
         if None not in values:
             texts = [Number(item.value, "s", "").text for item in values if item is not None]
             yield f"Latency of the {name}: {texts[0]} with pages of the system, {texts[1]} huge, {texts[2]} of 4 KiB."
 
 
-def _describe_overlaps(found: Quantities) -> Iterator[str]:
+def _describe_overlaps(quantities: Quantities) -> Iterator[str]:
     for level, name in (("second", "the second cache"), ("memory", "memory")):
-        times = [found.get(f"overlap_{level}_{which}_latency") for which in ("far", "near", "both")]
+        times = [quantities.get(f"overlap_{level}_{which}_latency") for which in ("far", "near", "both")]
         if None in times:
             continue
         far, near, both = (item.value for item in times if item is not None)
@@ -102,26 +103,28 @@ def _describe_overlaps(found: Quantities) -> Iterator[str]:
         yield f"Loads from {name} {verb} those from the first cache: {share:.0%} of the shorter time is hidden."
 
 
-def _describe_outstanding_lines(found: Quantities) -> Iterator[str]:
+def _describe_outstanding_lines(quantities: Quantities) -> Iterator[str]:
     for level, name in (("second", "second cache"), ("third", "third cache")):
-        chains = [item.value for key, item in found.items() if key.startswith(f"{level}_chains_")]
-        if chains and f"{level}_latency" in found:
-            yield f"Outstanding misses of the {name}: {found[f'{level}_latency'].value / min(chains):.0f}."
+        chains = [item.value for key, item in quantities.items() if key.startswith(f"{level}_chains_")]
+        if chains and f"{level}_latency" in quantities:
+            yield f"Outstanding misses of the {name}: {quantities[f'{level}_latency'].value / min(chains):.0f}."
 
 
-def _describe_saturation(found: Quantities, cores: int) -> Iterator[str]:
+def _describe_saturation(quantities: Quantities, cores: int) -> Iterator[str]:
     """Bandwidth of memory on one core, on twice as many each time, and on all."""
     counts = [1, *(2**power for power in range(1, cores.bit_length()) if 2**power < cores), cores]
     names = ["memory_load_core", *(f"memory_load_on_{count}" for count in counts[1:-1]), "memory_load_all"]
-    if cores > 1 and all(name in found for name in names):
-        rates = ", ".join(f"{count}: {found[name].value / 1e9:.3g}" for count, name in zip(counts, names, strict=True))
+    if cores > 1 and all(name in quantities for name in names):
+        rates = ", ".join(
+            f"{count}: {quantities[name].value / 1e9:.3g}" for count, name in zip(counts, names, strict=True)
+        )
         yield f"Loads from memory by the number of cores, GB/s: {rates}."
 
 
-def _describe_private_caches(found: Quantities, host: HostTopology) -> Iterator[str]:
+def _describe_private_caches(quantities: Quantities, host: HostTopology) -> Iterator[str]:
     """A cache of which each core finds as much beside the others as alone: the system, or a host of which this one is a
     guest, keeps a part for each, and the capacity in the model is one part."""
-    third, alone, together = host.cache(3), find_cache_turn(found, 2), find_cache_turn(found, 2, "ring_all_")
+    third, alone, together = host.cache(3), find_cache_turn(quantities, 2), find_cache_turn(quantities, 2, "ring_all_")
     if third is None or third.sharing < 2 or alone is None or together is None:
         return
     if together >= EACH_FINDS_ALL * alone:
@@ -180,18 +183,18 @@ def build_machine(
     beside: Mapping[str, dict[str, Number]] = NOTHING,
 ) -> Probe:
     """The machine that passes of the micro-benchmarks describe, and the numbers of parts `beside` the processor."""
-    found = combine_passes(passes)
-    numbers = derive_numbers(found, host)
+    quantities = combine_passes(passes)
+    numbers = derive_numbers(quantities, host)
     for part, more in beside.items():
         numbers[part] = numbers.get(part, {}) | more
-    return _make_probe(name, host, numbers, *remarks, *describe_measurements(found, host))
+    return _make_probe(name, host, numbers, *remarks, *describe_measurements(quantities, host))
 
 
 def import_machine(name: str, files: Sequence[str]) -> Probe:
     """The machine that files of other tools describe; nothing is measured. Raises AspenError."""
-    found = import_files(files)
-    assert found.host is not None
-    return _make_probe(name, found.host, found.numbers, f"From {', '.join(files)}; nothing was measured here.")
+    imported = import_files(files)
+    assert imported.host is not None
+    return _make_probe(name, imported.host, imported.numbers, f"From {', '.join(files)}; nothing was measured here.")
 
 
 def _make_probe(name: str, host: HostTopology, numbers: Numbers, *remarks: str) -> Probe:

@@ -77,26 +77,26 @@ def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) 
 def _find_processors(root: Path) -> dict[int, tuple[int, tuple[int, int]]]:
     """Package and core of each processor that is online; a core is known by die and number. Where a kernel does not
     number packages (-1, on some ARM), they are one."""
-    found = {}
+    processors = {}
     for folder in (root / CPUS).glob("cpu[0-9]*"):
         number = int(folder.name.removeprefix("cpu"))
         if _read_text(folder / "online") == "0":
             continue
         package = max(0, _read_number(folder / "topology/physical_package_id", 0))
         die, core = _read_number(folder / "topology/die_id", 0), _read_number(folder / "topology/core_id", number)
-        found[number] = (package, (die, core))
-    return found
+        processors[number] = (package, (die, core))
+    return processors
 
 
 def _read_caches(root: Path, processor: int, inside: dict[int, tuple[int, int]]) -> tuple[CacheLevel, ...]:
-    found = []
+    levels = []
     for folder in (root / CPUS / f"cpu{processor}/cache").glob("index*"):
         size = re.fullmatch(r"(\d+)([KMG]?)", _read_text(folder / "size"))
         if _read_text(folder / "type") == "Instruction" or size is None:
             continue
         users = parse_processors(_read_text(folder / "shared_cpu_list")) or {processor}
         ways, line = _read_number(folder / "ways_of_associativity", 0), _read_number(folder / "coherency_line_size", 0)
-        found.append(
+        levels.append(
             CacheLevel(
                 _read_number(folder / "level", 1),
                 int(size[1]) * UNITS.get(size[2], 1),
@@ -105,7 +105,7 @@ def _read_caches(root: Path, processor: int, inside: dict[int, tuple[int, int]])
                 len({core for other, core in inside.items() if other in users}) or 1,
             )
         )
-    return tuple(sorted(found, key=lambda cache: cache.level))
+    return tuple(sorted(levels, key=lambda cache: cache.level))
 
 
 def parse_processors(text: str) -> set[int]:
@@ -124,8 +124,8 @@ def _count_domains(root: Path, inside: set[int]) -> int:
 
 
 def _read_memory(file: Path) -> int | None:
-    found = re.search(r"^MemTotal: *(\d+) kB", _read_text(file), re.MULTILINE)
-    return None if found is None else int(found[1]) * 1024
+    match = re.search(r"^MemTotal: *(\d+) kB", _read_text(file), re.MULTILINE)
+    return None if match is None else int(match[1]) * 1024
 
 
 def _read_cpuinfo(file: Path) -> dict[str, str]:

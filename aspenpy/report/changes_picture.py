@@ -30,10 +30,10 @@ def draw_changes(changes: VersionChanges) -> Any:
 
 
 @use_shared_style
-def draw_side_by_side(found: SideBySide) -> Any:
+def draw_side_by_side(compared: SideBySide) -> Any:
     """A matplotlib figure of two machines: the properties that both state."""
-    rows = [(f"{pair.part}: {pair.name}", pair.first or 0.0, pair.second or 0.0) for pair in found.pairs]
-    return _draw_factors(f"{found.titles[1]}, relative to {found.titles[0]}", rows)
+    rows = [(f"{pair.part}: {pair.name}", pair.first or 0.0, pair.second or 0.0) for pair in compared.pairs]
+    return _draw_factors(f"{compared.titles[1]}, relative to {compared.titles[0]}", rows)
 
 
 def _draw_factors(title: str, rows: Sequence[tuple[str, float, float]]) -> Any:

@@ -246,7 +246,7 @@ def report_footprint(footprint: Footprint) -> Report:
     }
     several = len(footprint.capacities) > 1
     parts = (
-        make_facts(fact for found in footprint.capacities for fact in _facts_of_memory(found, several)),
+        make_facts(fact for capacity in footprint.capacities for fact in _facts_of_memory(capacity, several)),
         make_table(REGIONS, footprint.regions, "regions"),
         make_table(STRUCTURES, footprint.data.values() if footprint.regions else (), "data"),
         make_table(MEMORIES, footprint.capacities, "memories", media=JSON),

@@ -188,8 +188,8 @@ class _Reader:
             return NAMES[named]
         if before.kind == "DOT":
             return Name.Function if self.header == "call" and self.depth == 0 else Name
-        if self.depth == 0 and (found := self._token_in_block(before, after)) is not None:
-            return found
+        if self.depth == 0 and (token := self._token_in_block(before, after)) is not None:
+            return token
         if after.kind == "LPAR" and word.text in FUNCTIONS:
             return Name.Builtin
         return Name.Constant if word.text in MORE_CONSTANTS else Name

@@ -295,7 +295,7 @@ def _values_as_data(
         },
         "bottleneck": worst and _fields(worst, "resource component time share group"),
         "assumed": assumptions_as_data(prediction),
-        "lower_bounds": [_fields(found, "kernel exchange reason") for found in prediction.lower_bounds],
+        "lower_bounds": [_fields(bound, "kernel exchange reason") for bound in prediction.lower_bounds],
     }
     data |= {"metrics": metrics} if metrics else {}
     data |= {"seed": prediction.seed} if prediction.random else {}
@@ -326,8 +326,8 @@ def describe_ranks(prediction: Evaluation) -> dict[str, Any]:
         "per_node": asked.ranks_per_node,
         "distribution": str(placement.distribution),
     }
-    found = run_placement(prediction)
-    counts = {} if found is None else _fields(found, "ranks nodes of_node sockets of_socket")
+    placed = run_placement(prediction)
+    counts = {} if placed is None else _fields(placed, "ranks nodes of_node sockets of_socket")
     return {"ranks": {**place, **counts}}
 
 

@@ -82,11 +82,11 @@ def _ecm_tables(profile: Profile) -> tuple[Any, ...]:
     """The execution-cache-memory model, where the machine has levels that take turns."""
     if not is_serial(profile.prediction.tree):
         return ()
-    found = ecm(profile.prediction)
+    models = ecm(profile.prediction)
     return (
         Title("execution-cache-memory model: one core, cycles a cache line"),
-        blocks(found, TEXT),
-        blocks(found, JSON),
+        blocks(models, TEXT),
+        blocks(models, JSON),
     )
 
 
@@ -280,16 +280,16 @@ def layers_of(callees: Graph) -> list[list[str]]:
 
     graph = DiGraph()
     graph.add_nodes_from(callees)
-    graph.add_edges_from((caller, callee) for caller, found in callees.items() for callee in found)
+    graph.add_edges_from((caller, callee) for caller, called in callees.items() for callee in called)
     return [list(layer) for layer in topological_generations(graph)]
 
 
 def place_boxes(callees: Graph, widths: Mapping[str, float]) -> dict[str, KernelBox]:
     """Boxes that do not overlap, each close to its neighbours (barycentres, swept there and back)."""
     layers = layers_of(callees)
-    neighbours: dict[str, list[str]] = {name: list(found) for name, found in callees.items()}
-    for caller, found in callees.items():
-        for callee in found:
+    neighbours: dict[str, list[str]] = {name: list(called) for name, called in callees.items()}
+    for caller, called in callees.items():
+        for callee in called:
             neighbours[callee].append(caller)
     middle = {name: y for layer in layers for name, y in _spread_layer(layer, dict.fromkeys(layer, 0.0)).items()}
     for sweep in range(SWEEPS):

@@ -8,16 +8,16 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import DATA, JSON, TEXT, Column, Report, make_table
 
 
-def report_published(found: PublishedComparisons) -> Report:
+def report_published(comparisons: PublishedComparisons) -> Report:
     """Each benchmark with its errors, then the rows, the worst in front: those outside of the aims stand out, and say
     why."""
-    outside = len(found.outside)
-    machines = len({row.published.machine for row in found.rows})
-    headline = f"{machines} machines, {len(found.rows)} published results: {outside} outside of the aims"
-    marked = frozenset(place for place, row in enumerate(found.rows) if row.outside)
+    outside = len(comparisons.outside)
+    machines = len({row.published.machine for row in comparisons.rows})
+    headline = f"{machines} machines, {len(comparisons.rows)} published results: {outside} outside of the aims"
+    marked = frozenset(place for place, row in enumerate(comparisons.rows) if row.outside)
     parts = (
-        make_table(SUMMARY, found.summaries, "benchmarks", media=TEXT + JSON),
-        make_table(ROWS, found.rows, "results", marked=marked, title="predicted over published"),
+        make_table(SUMMARY, comparisons.summaries, "benchmarks", media=TEXT + JSON),
+        make_table(ROWS, comparisons.rows, "results", marked=marked, title="predicted over published"),
     )
     return Report("published/1", headline, {"machines": machines, "outside": outside}, parts)
 

@@ -56,18 +56,18 @@ def machine_named(name: str, arguments: Arguments) -> Machine:
 def machines_of(arguments: Arguments) -> list[tuple[Machine, str | None]]:
     """The machines of a command that takes several with their sockets, paired in order; a single machine takes all the
     sockets."""
-    found = [machine_named(name, arguments) for name in machine_names(arguments.machines)]
+    machines = [machine_named(name, arguments) for name in machine_names(arguments.machines)]
     sockets: list[str | None] = [*split_words(arguments.sockets)] or [None]
-    if len(found) == 1 and sockets == [None]:
-        sockets = list(found[0].sockets)
-    if len(found) == 1:
-        found *= len(sockets)
+    if len(machines) == 1 and sockets == [None]:
+        sockets = list(machines[0].sockets)
+    if len(machines) == 1:
+        machines *= len(sockets)
     if len(sockets) == 1:
-        _require_socket_everywhere(found, sockets[0])
-        sockets *= len(found)
-    if len(found) != len(sockets):
-        raise CommandError(f"{len(found)} machines and {len(sockets)} sockets: give one socket for each machine")
-    return list(zip(found, sockets, strict=True))
+        _require_socket_everywhere(machines, sockets[0])
+        sockets *= len(machines)
+    if len(machines) != len(sockets):
+        raise CommandError(f"{len(machines)} machines and {len(sockets)} sockets: give one socket for each machine")
+    return list(zip(machines, sockets, strict=True))
 
 
 def _require_socket_everywhere(machines: Sequence[Machine], socket: str | None) -> None:

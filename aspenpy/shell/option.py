@@ -178,13 +178,13 @@ def rename_options(options: Iterable[Option | OneOf], line: Sequence[str]) -> tu
     if not today:
         return list(line), {}
     end = line.index("--") if "--" in line else len(line)
-    written, found = list(line), {}
+    written, renamed = list(line), {}
     for index, word in enumerate(line[:end]):
         name, equals, value = word.partition("=")
         if name in today:
-            found[name] = today[name]
+            renamed[name] = today[name]
             written[index] = today[name] + equals + value
-    return written, found
+    return written, renamed
 
 
 # -- texts with several names -----------------------------------------------------------------------

@@ -72,10 +72,10 @@ class Parser(ArgumentParser):
             noun = "option" if word.startswith("-") else "argument"
             return f"there is no {noun} `{word}`{f': {meant}'.removesuffix('?') if meant else ' here'}"
         named, colon, rest = message.removeprefix("argument ").partition(": ")
-        if found := re.fullmatch(r"invalid choice: '(.*)' \(choose from (.*)\)", rest):
-            choices = found[2].replace("'", "").split(", ")
-            meant = suggest_nearest(found[1], choices)
-            wrong = f"expected {', '.join(choices[:-1])} or {choices[-1]}, not `{found[1]}`"
+        if match := re.fullmatch(r"invalid choice: '(.*)' \(choose from (.*)\)", rest):
+            choices = match[2].replace("'", "").split(", ")
+            meant = suggest_nearest(match[1], choices)
+            wrong = f"expected {', '.join(choices[:-1])} or {choices[-1]}, not `{match[1]}`"
             return f"{named}: {wrong}{f': {meant}'.removesuffix('?') if meant else ''}"
         return f"{named}{colon}{'a value is missing' if rest == 'expected one argument' else rest}"
 

@@ -41,8 +41,8 @@ class Entry(NamedTuple):
 def commands_by_name() -> dict[str, Entry]:
     """Every command by name, by group and then by alphabet, read from the texts of the modules."""
     modules = [file.removesuffix(".py") for file in os.listdir(FOLDER) if file.endswith(".py")]
-    found = sorted(entry for module in modules for entry in _entries_of(module))
-    return {entry.name: entry for group in GROUPS for entry in found if entry.group == group}
+    entries = sorted(entry for module in modules for entry in _entries_of(module))
+    return {entry.name: entry for group in GROUPS for entry in entries if entry.group == group}
 
 
 @cache

@@ -110,10 +110,10 @@ class CommandTools(Record):
         if len(ran.stdout) > LONGEST:
             raise ValueError(f"the answer has {len(ran.stdout):,} characters, {LONGEST:,} at most: ask for less")
         try:
-            found = json.loads(ran.stdout)
+            answer = json.loads(ran.stdout)
         except ValueError:
             raise ValueError(ran.stderr.strip()[-LONGEST:] or f"`aspenpy {words[0]}` gave no answer") from None
-        return found
+        return answer
 
 
 def _kernel_option(kernel: str | None) -> list[str]:

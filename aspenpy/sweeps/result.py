@@ -99,18 +99,18 @@ class SweepSummary(Result):
     @cached_property
     def missing(self) -> tuple[Missing, ...]:
         """The points without a value, by reason."""
-        found = []
+        missing_points = []
         for reason, first in sorted(self.first_bad.items()):
             failure = self.study.failure(first)
             message = REASONS[reason] if failure is None else failure.diagnostics[0].message
-            found.append(Missing(REASONS[reason], message, self.bad[reason], self.study.point(first)))
-        return tuple(found)
+            missing_points.append(Missing(REASONS[reason], message, self.bad[reason], self.study.point(first)))
+        return tuple(missing_points)
 
 
-def _keep(found: dict[str, Extreme], name: str, new: Extreme, sign: int) -> None:
-    old = found.get(name)
+def _keep(extremes: dict[str, Extreme], name: str, new: Extreme, sign: int) -> None:
+    old = extremes.get(name)
     if old is None or (sign * new.value, new.point) < (sign * old.value, old.point):
-        found[name] = new
+        extremes[name] = new
 
 
 class SweepResult(Result, Mapping[str, NamedArray]):

@@ -88,18 +88,18 @@ def compute(
 ) -> SweepResult | SweepSummary:
     """All points of a run, kept in a `store` if there is one; `seen` is told of each stretch how many points it has.
     Points whose results take more than `memory` bytes are only summarised."""
-    found = SweepResult(run.study) if run.study.result_bytes <= memory else SweepSummary(run.study)
+    result = SweepResult(run.study) if run.study.result_bytes <= memory else SweepSummary(run.study)
     if store is not None:
         stretches = store.fill(run, fail_fast=fail_fast)
     else:
-        into = found.all_values if isinstance(found, SweepResult) else None
+        into = result.all_values if isinstance(result, SweepResult) else None
         stretches = run.stretches(fail_fast=fail_fast, into=into)
     for stretch in stretches:
-        found.add(stretch)
+        result.add(stretch)
         seen(stretch.values.shape[1])
     if store is not None:
         store.finish()
-    return found
+    return result
 
 
 def compute_in_memory(run: StudyRun, memory: int = MEMORY, *, fail_fast: bool = False) -> SweepResult:

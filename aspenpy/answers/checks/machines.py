@@ -213,7 +213,7 @@ def check_powers(machine: Machine) -> Iterator[Diagnostic]:
         try:
             power = power_of(machine, component, origins)
         except AspenError as error:
-            yield from (found for found in error.diagnostics if found.code == "power-twice")
+            yield from (diagnostic for diagnostic in error.diagnostics if diagnostic.code == "power-twice")
             continue
         stated = dict(_find_stated_watts(component))
         origins |= {watts: span for watts, span in stated.items() if span is not None}

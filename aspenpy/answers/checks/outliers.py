@@ -53,7 +53,7 @@ def check_outliers(machine: Machine, text: str) -> Iterator[Diagnostic]:
     own = list_balances(figures_of(machine))
     peers = [list_balances(_library_figures(name)) for name in _list_peers(of) if name != machine.name]
     for balance in BALANCES:
-        known = [found[balance.name] for found in peers if balance.name in found]
+        known = [balances[balance.name] for balances in peers if balance.name in balances]
         if balance.name in own and len(known) >= FEWEST:
             low, _, high = quantiles(map(log, known), n=4)
             beyond = max(low - log(own[balance.name]), log(own[balance.name]) - high)
@@ -69,13 +69,13 @@ def check_outliers(machine: Machine, text: str) -> Iterator[Diagnostic]:
 
 def list_balances(figures: Figures) -> Mapping[str, float]:
     """The balances of a machine by name, without those that a figure is missing for."""
-    found = {}
+    balances = {}
     for balance in BALANCES:
         try:
-            found[balance.name] = balance.ratio(figures)
+            balances[balance.name] = balance.ratio(figures)
         except ZeroDivisionError:
             continue
-    return {name: value for name, value in found.items() if value > 0}
+    return {name: value for name, value in balances.items() if value > 0}
 
 
 def _list_peers(of: Header) -> Iterator[str]:

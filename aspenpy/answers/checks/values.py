@@ -15,12 +15,12 @@ from aspenpy.language.source import Span
 
 
 @contextmanager
-def collect_errors(found: list[Diagnostic]) -> Iterator[None]:
+def collect_errors(errors: list[Diagnostic]) -> Iterator[None]:
     """Errors are added to what was found, and no more is done."""
     try:
         yield
     except AspenError as error:
-        found += error.diagnostics
+        errors += error.diagnostics
 
 
 def certain_errors(expr: Expr, origins: Origins) -> list[Diagnostic]:

@@ -185,7 +185,7 @@ class _Chooser:
             {name: socket if socket in able else able[0] for name, able in self.options.items()}
             for socket in self.order
         ]
-        return min((self._climb(start) for start in starts), key=lambda found: found[1])
+        return min((self._climb(start) for start in starts), key=lambda assigned: assigned[1])
 
     def _climb(self, sockets: Sockets) -> tuple[Sockets, float]:
         best = self._seconds(sockets)

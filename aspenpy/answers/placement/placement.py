@@ -337,19 +337,19 @@ def assign_sockets(
     entry's is the first. Raises AspenError for names that are not there, and for callers that disagree about a kernel
     that is not `indifferent` to where it runs."""
     check_names(application, machine, entry, chosen)
-    found = {entry.name: chosen.get(entry.name, machine.sockets[0])}
+    sockets = {entry.name: chosen.get(entry.name, machine.sockets[0])}
     callers: dict[str, dict[str, flow.Call]] = {}
     for kernel in reversed(callees_first(entry)):
         if kernel.name in chosen:
-            found[kernel.name] = chosen[kernel.name]
+            sockets[kernel.name] = chosen[kernel.name]
         elif kernel is not entry:
             first, *others = callers[kernel.name]
             if others and not indifferent(kernel):
                 _refuse_ambiguous(kernel, callers[kernel.name])
-            found[kernel.name] = first
+            sockets[kernel.name] = first
         for call in calls_in(kernel.body):
-            callers.setdefault(call.kernel.name, {}).setdefault(found[kernel.name], call)
-    return found
+            callers.setdefault(call.kernel.name, {}).setdefault(sockets[kernel.name], call)
+    return sockets
 
 
 def _refuse_ambiguous(kernel: flow.Kernel, callers: Mapping[str, flow.Call]) -> NoReturn:

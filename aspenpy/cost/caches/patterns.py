@@ -90,13 +90,13 @@ class Stencil(Record):
         return self._rows(self.nest.loops)
 
     def _rows(self, loops: Sequence[StridedLoop]) -> tuple[ContiguousWords, ...]:
-        strides, found = [loop.stride for loop in loops], list[ContiguousWords]()
+        strides, words = [loop.stride for loop in loops], list[ContiguousWords]()
         for _, shifts in groupby(self.shifts, key=lambda shift: shift[1:]):
             ends = list(shifts)
             place = graph.add(*(stride * part for stride, part in zip(strides, ends[0], strict=False)))
             length = self.word * (ends[-1][0] - ends[0][0] + 1)
-            found.append(ContiguousWords(place, length, tuple(map(graph.number, ends[0]))))
-        return tuple(found)
+            words.append(ContiguousWords(place, length, tuple(map(graph.number, ends[0]))))
+        return tuple(words)
 
     def _runs(self, loops: Sequence[StridedLoop]) -> tuple[tuple[Expr, Expr], ...]:
         """Where the points of each row are, from the begin of the grid, and their bytes."""

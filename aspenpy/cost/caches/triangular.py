@@ -135,15 +135,15 @@ def _sum(first: Exact | None, second: Exact) -> Exact:
 @lru_cache(maxsize=4096)
 def widest_loops(loops: tuple[StridedLoop, ...], depth: int) -> tuple[StridedLoop, ...]:
     """The innermost `depth` loops with the most trips that each makes for any counters of the others of them."""
-    found = []
+    loops_above = []
     for index, loop in enumerate(loops[:depth]):
         domain = IterationDomain.of(loops[:depth])
         for other in range(depth):
             domain = domain if other == index else domain.without(COUNTERS[other])
         bounds, _ = domain.bounds(COUNTERS[index])
         trips = bounds.trips
-        found.append(loop if gather_terms(loop.trips) is trips else loop.replace(trips=trips, low=bounds.low))
-    return tuple(found)
+        loops_above.append(loop if gather_terms(loop.trips) is trips else loop.replace(trips=trips, low=bounds.low))
+    return tuple(loops_above)
 
 
 def mean_over_counters(

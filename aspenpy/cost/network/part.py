@@ -99,12 +99,12 @@ def cuboid(network: Topology, used: Expr) -> Topology:
 
 def _sort(lengths: Sequence[Expr]) -> list[Expr]:
     """The lengths, shortest first, by exchanges of neighbours: they may be symbols, which `min` and `max` can order."""
-    found = list(lengths)
-    for last in range(len(found) - 1, 0, -1):
+    ordered = list(lengths)
+    for last in range(len(ordered) - 1, 0, -1):
         for index in range(last):
-            pair = found[index : index + 2]
-            found[index : index + 2] = graph.apply("min", *pair), graph.apply("max", *pair)
-    return found
+            pair = ordered[index : index + 2]
+            ordered[index : index + 2] = graph.apply("min", *pair), graph.apply("max", *pair)
+    return ordered
 
 
 def subcube(network: Topology, used: Expr) -> Topology:

@@ -303,10 +303,10 @@ class Scheme(Record):
     @property
     def by_path(self) -> dict[str, Expr]:
         """Seconds of the phases on each path."""
-        found: dict[str, Expr] = {}
+        times: dict[str, Expr] = {}
         for path, seconds in (item for phase in self.phases for item in phase.waits):
-            found[path] = graph.add(found.get(path, graph.ZERO), seconds)
-        return found
+            times[path] = graph.add(times.get(path, graph.ZERO), seconds)
+        return times
 
     def describe(self, values: Values) -> str:
         """`split: pairwise in nvlink4, recursive doubling across slingshot_11, ring in nvlink4`."""

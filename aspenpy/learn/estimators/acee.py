@@ -202,10 +202,10 @@ class Acee(LearntModel):
     def values(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         import numpy as np
 
-        found = np.zeros(len(sheet.rows))
+        predicted = np.zeros(len(sheet.rows))
         for part, held, design in self._design_matrices(sheet):
-            found[part] = design @ np.array(held["coefficients"])
-        return found * self._scale_factor(sheet)
+            predicted[part] = design @ np.array(held["coefficients"])
+        return predicted * self._scale_factor(sheet)
 
     def interval(self, sheet: MeasurementSheet, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Prediction intervals, y ± t s sqrt(1 + d x (X'X)^-1 x'): the wider of those of ordinary least squares (d = 1)
@@ -228,8 +228,8 @@ class Acee(LearntModel):
 
     def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
         texts = [text for _, held in self.state["devices"] for text in held["predictors"]]
-        found = [name for text in texts for name in find_columns(text, sheet)]
-        return dict.fromkeys([*found, *(["runtime"] if self.scale == "rate" else [])])
+        columns = [name for text in texts for name in find_columns(text, sheet)]
+        return dict.fromkeys([*columns, *(["runtime"] if self.scale == "rate" else [])])
 
     def findings(self) -> tuple[Table, ...]:
         return tuple(part for device, held in self.state["devices"] for part in self._device_tables(device, held))
@@ -269,12 +269,12 @@ class Acee(LearntModel):
         """Name, regression, design matrix and residuals of each device: what assumptions are checked on."""
         import numpy as np
 
-        found, target = [], self._scaled_target(sheet)
+        residuals, target = [], self._scaled_target(sheet)
         names = {id(held): device for device, held in self.state["devices"]}
         for part, held, design in self._design_matrices(sheet):
             left = target[part] - design @ np.array(held["coefficients"])
-            found.append((names[id(held)], held, design, left))
-        return found
+            residuals.append((names[id(held)], held, design, left))
+        return residuals
 
     def _design_matrices(
         self, sheet: MeasurementSheet
@@ -298,8 +298,8 @@ class Acee(LearntModel):
         return read_numbers(sheet, "runtime") if self.scale == "rate" else 1.0
 
     def _scaled_target(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self.measured_target(sheet) / self._scale_factor(sheet)
-        return found
+        scaled: NDArray[np.float64] = self.measured_target(sheet) / self._scale_factor(sheet)
+        return scaled
 
     def _check_predictors(self, sheet: MeasurementSheet) -> dict[str, NDArray[np.float64]]:
         """Values of each predictor. A useless one is an error where it was named, and left out with a note
@@ -333,23 +333,23 @@ class Acee(LearntModel):
 
     def _list_predictors(self, sheet: MeasurementSheet) -> list[str]:
         """Predictors where none are named: numeric columns, amounts divided by the runtime where power is predicted."""
-        found, by_second = list[str](), list[str]()
+        predictors, by_second = list[str](), list[str]()
         for name in self._possible_columns(sheet):
             if not is_numeric(sheet, name):
                 blank = all(number_in(row[name]) is None for row in sheet.rows)
                 self._add_note(f"`{name}` {'has no numbers' if blank else 'is text in some rows'}: not a predictor")
                 continue
             if self.scale == "amount":
-                found.append(name)
+                predictors.append(name)
             elif name in AMOUNTS:
-                found.append(f"{name}/runtime")
+                predictors.append(f"{name}/runtime")
             elif name != "runtime":
-                found.append(name)
+                predictors.append(name)
                 if name not in KNOWN and sheet.heading(name).unit is None and name.isidentifier():
                     by_second.append(f"{name}/runtime")  # it may be an amount as well as a rate
         if self.scale == "rate" and "core_frequency" in sheet.names:
-            found += ["core_frequency^2", *(["threads*core_frequency^2"] if "threads" in sheet.names else [])]
-        return found + by_second if len(sheet.rows) > 2 * len(found + by_second) else found
+            predictors += ["core_frequency^2", *(["threads*core_frequency^2"] if "threads" in sheet.names else [])]
+        return predictors + by_second if len(sheet.rows) > 2 * len(predictors + by_second) else predictors
 
     def _possible_columns(self, sheet: MeasurementSheet) -> list[str]:
         return [name for name in sheet.names if not is_label(name) and not is_energy_or_power(sheet, name)]

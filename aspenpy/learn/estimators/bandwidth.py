@@ -110,9 +110,9 @@ class BandwidthSensitivity(LearntModel):
     def values(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         base = self._find_base_runs(sheet)
         runtimes = self.known_target(sheet)[base]
-        found: NDArray[np.float64] = runtimes * self.slowdowns(sheet)
-        found[base] = runtimes[base]
-        return found
+        predicted: NDArray[np.float64] = runtimes * self.slowdowns(sheet)
+        predicted[base] = runtimes[base]
+        return predicted
 
     def slowdowns(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         """Predicted runtime of each row over that of its base run."""
@@ -121,8 +121,8 @@ class BandwidthSensitivity(LearntModel):
         if (here := [name for name in CLOCKS if name in sheet.names]) != self.state["clocks"]:
             learnt = ", ".join(self.state["clocks"])
             fail("other-columns", f"the model learnt from the clocks {learnt}, and the rows have {', '.join(here)}")
-        found: NDArray[np.float64] = np.exp(sum_trees(self.state, self._matrix(sheet, self.state["predictors"])))
-        return found
+        factors: NDArray[np.float64] = np.exp(sum_trees(self.state, self._matrix(sheet, self.state["predictors"])))
+        return factors
 
     def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
         return [name for name in CLOCKS if name in sheet.names]
@@ -147,11 +147,11 @@ class BandwidthSensitivity(LearntModel):
         import numpy as np
 
         alike = (*WHAT_RAN, "threads")
-        found = find_base_rows(sheet, "memory_frequency", alike, "highest")
+        rows = find_base_rows(sheet, "memory_frequency", alike, "highest")
         if "core_frequency" not in sheet.names:
-            return found
+            return rows
         memory = read_numbers(sheet, "memory_frequency")
-        top = [index for index, base in enumerate(found) if memory[index] == memory[base]]
+        top = [index for index, base in enumerate(rows) if memory[index] == memory[base]]
         fastest = find_base_rows(sheet.rows_at(top), "core_frequency", alike, "highest")
         places = dict(zip(row_keys(sheet.rows_at(top), alike), fastest, strict=True))
         return np.array([top[places[key]] for key in row_keys(sheet, alike)])
@@ -168,20 +168,20 @@ class BandwidthSensitivity(LearntModel):
         named = [name for name in PREDICTORS if name in sheet.names]
         if named:
             return named
-        found = []
+        predictors = []
         for name in sheet.names:
             column = KNOWN.get(name)
             time_or_energy = name in (*CLOCKS, "runtime", "energy", "power", "dram_energy", "dram_power", "threads")
             if time_or_energy or (column is not None and column.text):
                 continue
             if is_numeric(sheet, name):
-                found.append(name)
+                predictors.append(name)
             else:
                 text = f"`{name}` is not a column of numbers: not a predictor"
                 self.notes += (Diagnostic("left-out", text, severity="note"),)
-        if not found:
+        if not predictors:
             fail("no-predictors", "no column describes the code", sheet.span, hint="columns such as d1m, dmm, loads")
-        return found
+        return predictors
 
 
 class ApplicationTime(NamedTuple):
@@ -235,10 +235,10 @@ def bandwidth_predictors(prediction: Prediction, word: int = WORD) -> dict[str, 
     instructions = loads + stores + flops + whole
     if not instructions:
         fail("no-instructions", f"{prediction.where}: the model states neither accesses nor operations")
-    found = {f"d{index}m": hit / instructions for index, hit in enumerate((*hits, 0.0, 0.0)[:3], 1)}
-    found |= {"dmm": missing / instructions, "loads": loads / instructions, "stores": stores / instructions}
-    found |= {"int_ops": whole / instructions, "fops_ins": flops / instructions}
-    return found | {"fprat": flops / (loads + stores) if loads + stores else 0.0}
+    predictors = {f"d{index}m": hit / instructions for index, hit in enumerate((*hits, 0.0, 0.0)[:3], 1)}
+    predictors |= {"dmm": missing / instructions, "loads": loads / instructions, "stores": stores / instructions}
+    predictors |= {"int_ops": whole / instructions, "fops_ins": flops / instructions}
+    return predictors | {"fprat": flops / (loads + stores) if loads + stores else 0.0}
 
 
 def sum_over_memories(amounts: dict[str, float], name: str) -> float:

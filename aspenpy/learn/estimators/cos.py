@@ -129,8 +129,8 @@ class Cos(LearntModel):
             return rest if {"stall_time", "stall_cycles"} & {*sheet.names} else None
         learnt = self._coefficients(sheet)
         if self.form == "clocks":
-            found: NDArray[np.float64] = terms["1/fc"] * learnt[:, list(terms).index("1/fc")]
-            return found
+            times: NDArray[np.float64] = terms["1/fc"] * learnt[:, list(terms).index("1/fc")]
+            return times
         base = self._find_base_runs(sheet)
         ratio = read_numbers(sheet, "core_frequency")[base] / read_numbers(sheet, "core_frequency")
         return rest - learnt[:, 0] * read_misses(sheet)[base] * ratio
@@ -284,10 +284,10 @@ class CosThrottling(LearntModel):
         keys = row_keys(sheet, WHAT_RAN)
         inflections: dict[tuple[str, ...], list[tuple[float, float, float, float]]] = {}
         for places in rows_by_key(row_keys(sheet, (*WHAT_RAN, "threads"))).values():
-            found = self._fit_inflection(idle[places], extra[places])
-            if found is not None:
+            inflection = self._fit_inflection(idle[places], extra[places])
+            if inflection is not None:
                 first = places[0]
-                inflections.setdefault(keys[first], []).append((density[first], misses[first], *found))
+                inflections.setdefault(keys[first], []).append((density[first], misses[first], *inflection))
         learnt = []
         for key in dict.fromkeys(keys):
             if key not in inflections:
@@ -317,10 +317,10 @@ class CosThrottling(LearntModel):
         alpha, constant, beta, start = np.array([codes[key] for key in keys]).T
         at, slope = alpha * density + constant, beta * misses + start
         beyond = idle if self.form == "literal" else idle - at
-        found: NDArray[np.float64] = self.known_target(sheet)[self._find_base_runs(sheet)] + np.where(
+        predicted: NDArray[np.float64] = self.known_target(sheet)[self._find_base_runs(sheet)] + np.where(
             idle > at, slope * beyond, 0.0
         )
-        return found
+        return predicted
 
     def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
         return self.needs

@@ -204,13 +204,13 @@ class LearntModel(Result):
         for name, low, high in self.require_fitted().ranges:
             if name not in sheet.names or not is_numeric(sheet, name):
                 continue
-            found = read_numbers(sheet, name)
-            beyond = (found < low * (1 - 1e-6)) | (found > high * (1 + 1e-6))
+            numbers = read_numbers(sheet, name)
+            beyond = (numbers < low * (1 - 1e-6)) | (numbers > high * (1 + 1e-6))
             if beyond.any():
                 unit = column_unit(name)
                 ends = f"{format_quantity(low, unit)} .. {format_quantity(high, unit)}"
-                worst = found[beyond][0]
-                message = f"`{name}` is outside the training range {ends} in {int(beyond.sum())} of {len(found)} rows"
+                worst = numbers[beyond][0]
+                message = f"`{name}` is outside the training range {ends} in {int(beyond.sum())} of {len(numbers)} rows"
                 warnings.append(
                     warning("outside-training", message, hint=f"such as {format_quantity(float(worst), unit)}")
                 )
@@ -232,17 +232,17 @@ def describe_training(sheet: MeasurementSheet, names: Iterable[str]) -> Training
     ranges = []
     for name in names:
         if name in sheet.names and is_numeric(sheet, name):
-            found = read_numbers(sheet, name)
-            ranges.append((name, float(found.min()), float(found.max())))
+            numbers = read_numbers(sheet, name)
+            ranges.append((name, float(numbers.min()), float(numbers.max())))
     return Training(len(sheet.rows), data_hash(sheet), tuple(ranges))
 
 
 def data_hash(sheet: MeasurementSheet) -> str:
     """SHA-256 of a sheet's headings and cells."""
-    found = hashlib.sha256("\x1f".join(f"{item.name} [{item.unit}]" for item in sheet.headings).encode())
+    digest = hashlib.sha256("\x1f".join(f"{item.name} [{item.unit}]" for item in sheet.headings).encode())
     for row in sheet.rows:
-        found.update(("\x1e" + "\x1f".join(str(row[name].value) for name in sheet.names)).encode())
-    return found.hexdigest()
+        digest.update(("\x1e" + "\x1f".join(str(row[name].value) for name in sheet.names)).encode())
+    return digest.hexdigest()
 
 
 def set_column(sheet: MeasurementSheet, name: str, values: ArrayLike) -> MeasurementSheet:

@@ -111,13 +111,13 @@ def checksum(content: Mapping[str, Any]) -> str:
 
 def installed_versions() -> dict[str, str]:
     """Versions of aspenpy, Python and the libraries that models learn with."""
-    found = {"aspenpy": VERSION, "python": platform.python_version()}
+    versions = {"aspenpy": VERSION, "python": platform.python_version()}
     for name in LIBRARIES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def warn_other_version(path: str | Path, written: Mapping[str, str]) -> tuple[Diagnostic, ...]:

@@ -127,13 +127,13 @@ def compute_spots(
     """Spots of every number of processors at every clock, from functions for their time and power."""
     low, high = min(clocks), max(clocks)
     longest, reference, power = time(1, low), time(1, high), watts(1, high)
-    found = []
+    spots = []
     for count, clock in product(processors, clocks):
         here, drawn = time(count, clock), watts(count, clock)
         energy = None if drawn is None or power is None else drawn / power * here / reference
         delay = None if energy is None else energy * here / reference
-        found.append(Spot(count, clock, here, speedup=longest / here, energy=energy, energy_delay=delay))
-    return tuple(found)
+        spots.append(Spot(count, clock, here, speedup=longest / here, energy=energy, energy_delay=delay))
+    return tuple(spots)
 
 
 def find_sweet_spots(spots: Sequence[Spot]) -> tuple[tuple[str, Spot], ...]:
@@ -236,12 +236,12 @@ class PowerAwareSpeedup(LearntModel):
     def given_rows(self, sheet: MeasurementSheet) -> Sequence[int]:
         """Runs on one processor, and those at the lowest clock: the measurements of steps 1 and 3."""
         threads, clocks = read_numbers(sheet, "threads"), read_numbers(sheet, "core_frequency")
-        found = []
+        rows = []
         for places in rows_by_key(row_keys(sheet, WHAT_RAN)).values():
             alone = [clocks[place] for place in places if threads[place] == 1]
             lowest = min(alone, default=0.0)
-            found += [place for place in places if threads[place] == 1 or is_same_clock(clocks[place], lowest)]
-        return sorted(found)
+            rows += [place for place in places if threads[place] == 1 or is_same_clock(clocks[place], lowest)]
+        return sorted(rows)
 
     def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
         return self.needs
@@ -261,15 +261,15 @@ class PowerAwareSpeedup(LearntModel):
         return alone, *(part for (what, spots), key in surfaces for part in surface_tables(spots, what, key))
 
     def constants(self) -> tuple[Constant, ...]:
-        found = []
+        constants = []
         for key, held in self.state["codes"]:
-            found += [
+            constants += [
                 Constant((*key, "on_chip"), held["on"], "cycles on one processor"),
                 Constant((*key, "off_chip"), held["off"], "s, whatever the core clock"),
             ]
             for count, seconds in held["overheads"]:
-                found.append(Constant((*key, f"overhead_{count:g}"), seconds, f"s more than shared by {count:g}"))
-        return tuple(found)
+                constants.append(Constant((*key, f"overhead_{count:g}"), seconds, f"s more than shared by {count:g}"))
+        return tuple(constants)
 
     def surfaces(self) -> tuple[tuple[str, tuple[Spot, ...]], ...]:
         """Speedup surfaces by code, over all processors and clocks that were measured: speedup over one processor at
@@ -346,8 +346,8 @@ def estimate_power(held: Mapping[str, Any], count: int, clock: float) -> float |
 
 
 def _mean_power(held: Mapping[str, Any], count: int, clock: float) -> float | None:
-    found = [watts for known, at, watts in held.get("watts", ()) if known == count and is_same_clock(at, clock)]
-    return sum(found) / len(found) if found else None
+    powers = [watts for known, at, watts in held.get("watts", ()) if known == count and is_same_clock(at, clock)]
+    return sum(powers) / len(powers) if powers else None
 
 
 def predict_time(held: Mapping[str, Any], count: float, clock: float, what: str) -> float:

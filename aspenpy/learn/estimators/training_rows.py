@@ -84,8 +84,8 @@ def drop_rows_with_gaps(
     devices = list(rows_by_key(row_keys(sheet, ("device",))).values())
     for name in names:
         by_device = [find_blank_rows(sheet, name, places, required) for places in devices]
-        blank = sorted(place for found in by_device for place in found)
-        often = any(len(found) > MOST_BLANK * len(places) for found, places in zip(by_device, devices, strict=True))
+        blank = sorted(place for gaps in by_device for place in gaps)
+        often = any(len(gaps) > MOST_BLANK * len(places) for gaps, places in zip(by_device, devices, strict=True))
         if blank and often and not required:
             gone.append(name)
             message = f"`{name}` is blank in {count_noun(len(blank), 'row')}: not a predictor"

@@ -137,10 +137,10 @@ def search_settings(
     jobs = [(setting, fold) for setting in settings for fold in folds]
     worker = Parallel(n_jobs=processes, return_as="generator")
     results = []
-    for done, found in enumerate(
+    for done, validation in enumerate(
         worker(delayed(sum_fold_errors)(job, matrix, target, grid["trees"]) for job in jobs), 1
     ):
-        results.append(found)
+        results.append(validation)
         if watch is not None:
             watch(done, len(jobs))
     tried = []

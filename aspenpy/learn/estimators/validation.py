@@ -211,8 +211,8 @@ def split_rows(sheet: MeasurementSheet, split: Split) -> tuple[list[int], list[i
         if split.test is None and split.leave_out is None:
             learnt = {*train}
             test = [place for place in everything if place not in learnt]
-    for name, condition, found in (("train", split.train, train), ("test", split.test, test)):
-        if not found and (condition is not None or name == "train"):
+    for name, condition, rows in (("train", split.train, train), ("test", split.test, test)):
+        if not rows and (condition is not None or name == "train"):
             fail("no-rows", f"no row is one to {name} with: `{condition}` holds nowhere", sheet.span)
     return train, test
 
@@ -239,9 +239,9 @@ def leave_out_groups(
         held_out = {*group}
         learner = type(model)(**model.get_params())
         learner.learn_rows(sheet.rows_at(place for place in places if place not in held_out))
-        found, _ = predict_rows(learner, sheet, group, confidence=0.95, trained=False)
-        rows += found
-        if (errors := summarise_rows(found)) is not None:
+        predicted, _ = predict_rows(learner, sheet, group, confidence=0.95, trained=False)
+        rows += predicted
+        if (errors := summarise_rows(predicted)) is not None:
             groups.append((value, errors))
     return tuple(groups), rows
 
@@ -273,14 +273,14 @@ class Assumption(Record):
 
 def check_assumptions(model: Acee, sheet: MeasurementSheet) -> tuple[Assumption, ...]:
     """Assumptions of each device's regression, checked on the rows of a sheet."""
-    found = []
+    assumptions = []
     for device, held, design, left in model.regression_residuals(sheet):
         of_device = check_residuals(design, left, model.scale)
         if len(held["predictors"]) > 1:
             of_device += check_collinearity(held, design)
         of_device.append(check_sample_size(left, design @ held["coefficients"]))
-        found += [item.replace(device=device) for item in of_device]
-    return tuple(found)
+        assumptions += [item.replace(device=device) for item in of_device]
+    return tuple(assumptions)
 
 
 GROWING = {
@@ -297,23 +297,27 @@ def check_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scal
     from statsmodels.stats.diagnostic import het_breuschpagan
     from statsmodels.stats.stattools import durbin_watson
 
-    found = []
+    assumptions = []
     design = design / np.abs(design).max(axis=0)  # of counters of 1e15 beside a constant of 1, rank is lost
     fitted = design @ np.linalg.lstsq(design, left, rcond=None)[0]
     if design.shape[1] > 1 and len(left) > design.shape[1] + 3:
         p = linearity_p(design, left - fitted)
         text = "residuals do not bend with the counters" if p >= LEVEL else "residuals bend: squares or products matter"
-        found.append(Assumption("linearity", "squares of the counters (F)", p, p=p, holds=p >= LEVEL, meaning=text))
+        assumptions.append(
+            Assumption("linearity", "squares of the counters (F)", p, p=p, holds=p >= LEVEL, meaning=text)
+        )
         statistic, p = map(float, het_breuschpagan(left, design)[:2])
         text = "errors are alike everywhere" if p >= LEVEL else GROWING[scale]
-        found.append(Assumption("homoscedasticity", "Breusch-Pagan", statistic, p=p, holds=p >= LEVEL, meaning=text))
+        assumptions.append(
+            Assumption("homoscedasticity", "Breusch-Pagan", statistic, p=p, holds=p >= LEVEL, meaning=text)
+        )
     statistic, p = map(float, jarque_bera(left))
     text = "intervals are as wide as they say" if p >= LEVEL else "intervals are only approximate"
-    found.append(Assumption("normality", "Jarque-Bera", statistic, p=p, holds=p >= LEVEL, meaning=text))
+    assumptions.append(Assumption("normality", "Jarque-Bera", statistic, p=p, holds=p >= LEVEL, meaning=text))
     ratio = float(durbin_watson(left))
     alone = UNCORRELATED[0] <= ratio <= UNCORRELATED[1]
     text = "rows are independent" if alone else "neighbouring rows have errors alike: p are too small"
-    return [*found, Assumption("no autocorrelation", "Durbin-Watson", ratio, p=None, holds=alone, meaning=text)]
+    return [*assumptions, Assumption("no autocorrelation", "Durbin-Watson", ratio, p=None, holds=alone, meaning=text)]
 
 
 def linearity_p(design: NDArray[np.float64], left: NDArray[np.float64]) -> float:

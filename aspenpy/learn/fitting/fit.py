@@ -115,8 +115,8 @@ class Fit(Record, Result):
     @property
     def values(self) -> dict[str, int | float]:
         """The fitted values by name, as `predict` takes them in `set`; without those that are not determined."""
-        found = (item for item in self.parameters if item.determined)
-        return {item.name: int(item.value) if item.value.is_integer() else item.value for item in found}
+        determined = (item for item in self.parameters if item.determined)
+        return {item.name: int(item.value) if item.value.is_integer() else item.value for item in determined}
 
     @property
     def mean_error(self) -> float:

@@ -145,7 +145,10 @@ class Responses:
                     self.formulas[formula_key(item)] = self._build_formula(item)
                 except AspenError as error:
                     raise AspenError(
-                        *(found.with_circumstance(f"for {describe_place(item)}") for found in error.diagnostics)
+                        *(
+                            diagnostic.with_circumstance(f"for {describe_place(item)}")
+                            for diagnostic in error.diagnostics
+                        )
                     ) from None
 
     def _build_formula(self, item: Measurement) -> tuple[Scope, Expr]:
@@ -189,7 +192,7 @@ class Responses:
     def errors(self, axes: Sequence[FitAxis]) -> Errors:
         """The relative errors as a function of the values on some axes."""
         names = {self.qualify_name(axis.name): self.parameters[axis.name].symbol for axis in axes}
-        curves = {key: Curve(*found, names, self.inputs, self.case.seed) for key, found in self.formulas.items()}
+        curves = {key: Curve(*formula, names, self.inputs, self.case.seed) for key, formula in self.formulas.items()}
         return Errors(axes, [(curves[formula_key(item)], item) for item in self.measurements])
 
 

@@ -66,7 +66,7 @@ OF_SOURCE = re.compile(r"\d|assume|measure|publish|derive|sheet|fitted", re.IGNO
 
 def replace_comments(changes: Iterable[Change], origin: str) -> list[Change]:
     """Changes of the comments behind changed values: where a value came from is no longer so, and `origin` is."""
-    found: dict[Span, str] = {}
+    comments: dict[Span, str] = {}
     for span, _ in changes if origin else ():
         text = span.source.text
         end = text.find("\n", span.end)
@@ -75,8 +75,8 @@ def replace_comments(changes: Iterable[Change], origin: str) -> list[Change]:
         said = text[start:end].strip("/ \r") if start >= 0 else ""
         start = len(text[:end].rstrip()) if start < 0 else len(text[:start].rstrip())
         kept = said if said and not OF_SOURCE.search(said) else ""
-        found[Span(span.source, start, end)] = f"  // {kept}; {origin}" if kept else f"  // {origin}"
-    return list(found.items())
+        comments[Span(span.source, start, end)] = f"  // {kept}; {origin}" if kept else f"  // {origin}"
+    return list(comments.items())
 
 
 def splice(text: str, changes: Iterable[Change]) -> str:
@@ -185,11 +185,11 @@ def apply_changes(
 ) -> str | None:
     """The text with its changes, files with changes in the place of their includes; None where nothing changes."""
     edits = list(changes.get(source_key(source), ()))
-    for found in INCLUDE.finditer(source.text):
-        inner = reader.include(found["quoted"] or found["plain"], source, top)
+    for include in INCLUDE.finditer(source.text):
+        inner = reader.include(include["quoted"] or include["plain"], source, top)
         if source_key(inner) in above:
             continue
         text = apply_changes(inner, top, changes, reader, above | {source_key(source)})
         if text is not None:
-            edits.append((Span(source, found.start(), found.end()), text.rstrip("\n")))
+            edits.append((Span(source, include.start(), include.end()), text.rstrip("\n")))
     return splice(source.text, edits) if edits else None

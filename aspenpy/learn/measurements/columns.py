@@ -132,8 +132,8 @@ def recognise_columns(sheet: MeasurementSheet) -> MeasurementSheet:
     same, the first is taken."""
     headings, taken = [], {heading.name for heading in sheet.headings if heading.name in KNOWN}
     for heading in sheet.headings:
-        found = None if heading.name in taken else recognise_heading(heading)
-        new = heading._replace(unit=plain_unit(heading.unit)) if found is None or found.name in taken else found
+        column = None if heading.name in taken else recognise_heading(heading)
+        new = heading._replace(unit=plain_unit(heading.unit)) if column is None or column.name in taken else column
         _require_unit(heading, new.name)
         taken.add(new.name)
         headings.append(new._replace(written=heading.written or heading.name))
@@ -213,8 +213,8 @@ def unit_size(heading: Heading, column: KnownColumn | None) -> float:
     if unit is None:
         return 1.0
     if column is not None and not column.text and parse_unit(unit).dimension != column.dimension:
-        wanted, found = map(describe_dimension, (column.dimension, parse_unit(unit).dimension))
-        message = f"`{heading.name}` is in {wanted}, and `{unit}` is {found}"
+        wanted, given = map(describe_dimension, (column.dimension, parse_unit(unit).dimension))
+        message = f"`{heading.name}` is in {wanted}, and `{unit}` is {given}"
         fail("wrong-unit", message, heading.span)
     return float(parse_unit(unit).size)
 
@@ -263,15 +263,15 @@ def find_base_rows(
 
     clocks = read_numbers(sheet, clock) * (1 if end == "lowest" else -1)
     known = np.isfinite(read_numbers(sheet, "runtime", blank=True))
-    found = np.zeros(len(sheet.rows), dtype=np.int64)
+    bases = np.zeros(len(sheet.rows), dtype=np.int64)
     for key, places in rows_by_key(row_keys(sheet, alike)).items():
         measured = [place for place in places if known[place]]
         if not measured:
             what = " ".join(key) or "the code"
             hint = f"its runtime at the {end} {clock} is what predictions start from"
             fail("no-base", f"{what} has no base sample: no runtime was measured", sheet.span, hint=hint)
-        found[places] = min(measured, key=clocks.__getitem__)
-    return found
+        bases[places] = min(measured, key=clocks.__getitem__)
+    return bases
 
 
 def find_key_problem(alike: Sequence[str], codes: Sequence[Sequence[Any]]) -> str | None:
@@ -283,10 +283,10 @@ def find_key_problem(alike: Sequence[str], codes: Sequence[Sequence[Any]]) -> st
 
 def rows_by_key(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], list[int]]:
     """The numbers of the rows that have each key, from 0 on."""
-    found: dict[tuple[str, ...], list[int]] = {}
+    rows: dict[tuple[str, ...], list[int]] = {}
     for index, key in enumerate(keys):
-        found.setdefault(key, []).append(index)
-    return found
+        rows.setdefault(key, []).append(index)
+    return rows
 
 
 def find_columns(text: str, sheet: MeasurementSheet) -> list[str]:
@@ -338,5 +338,5 @@ def lower_formula(text: str, sheet: MeasurementSheet) -> Expr:
 
 
 def sorted_symbols(expr: Expr) -> list[Expr]:
-    found: Iterable[Expr] = graph.free_symbols(expr)
-    return sorted(found, key=lambda symbol: str(symbol.payload))
+    symbols: Iterable[Expr] = graph.free_symbols(expr)
+    return sorted(symbols, key=lambda symbol: str(symbol.payload))

@@ -111,8 +111,8 @@ def token_span(source: Source, token: Token) -> Span:
     return Span(source, start, start + len(token))
 
 
-def refuse_word(expected: str, found: str, span: Span) -> NoReturn:
-    fail("bad-condition", f"expected {expected}, found {found}", span, hint=FORM)
+def refuse_word(expected: str, word: str, span: Span) -> NoReturn:
+    fail("bad-condition", f"expected {expected}, found {word}", span, hint=FORM)
 
 
 class _Builder:

@@ -75,13 +75,13 @@ def read_profile_database(path: Path) -> MeasurementSheet | None:
             query = next((item for item in QUERIES if item.tables <= there), None)
             if query is None:
                 return None
-            found = connection.execute(query.text).fetchall()
+            kernels = connection.execute(query.text).fetchall()
     except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
         fail("no-profile", f"`{path}` cannot be read as a database of a profiler: {error}")
     rows = [
         {"region": str(name), "device": str(device), "calls": calls, "runtime [s]": total / 1e9,
          "shortest [s]": least / 1e9, "longest [s]": most / 1e9}
-        for name, device, calls, total, least, most in found
+        for name, device, calls, total, least, most in kernels
         if all(isinstance(value, int | float) for value in (calls, total, least, most)) and total > 0
     ]  # fmt: skip
     if not rows:

@@ -73,10 +73,10 @@ def _elapsed_seconds(held: Mapping[str, Cell]) -> Cell:
     if "Elapsed" not in held:
         return next(iter(held.values()))._replace(value="")
     cell = held["Elapsed"]
-    found = ELAPSED.match(str(cell.value))
-    if found is None:
+    match = ELAPSED.match(str(cell.value))
+    if match is None:
         refuse_line([cell], f"has no time: `{cell.value}`", "it is [days-]hours:minutes:seconds")
-    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return _blank_zero(cell._replace(value=((days * 24 + hours) * 60 + minutes) * 60 + seconds))
 
 

@@ -38,12 +38,12 @@ def read_gprof(source: Source) -> MeasurementSheet:
         if not inside:
             inside = line.split()[:3] == ["time", "seconds", "seconds"]
             continue
-        found = GPROF_LINE.match(line)
-        if found is None:
+        match = GPROF_LINE.match(line)
+        if match is None:
             break
-        row = {"region": Cell(found["name"].strip(), number, span)}
-        row["runtime [s]"] = Cell(_blank_zero(found["own"]), number, span)
-        rows.append(row | ({"calls": Cell(found["calls"], number, span)} if found["calls"] else {}))
+        row = {"region": Cell(match["name"].strip(), number, span)}
+        row["runtime [s]"] = Cell(_blank_zero(match["own"]), number, span)
+        rows.append(row | ({"calls": Cell(match["calls"], number, span)} if match["calls"] else {}))
     return tabulate_cells(rows, source)
 
 
@@ -60,11 +60,11 @@ def read_perf_report(source: Source) -> MeasurementSheet:
     for number, line in enumerate(source.text.split("\n"), 1):
         span = Span(source, start, start + len(line))
         start += len(line) + 1
-        found = PERF_LINE.match(line) if not line.startswith("#") else None
-        symbol = SYMBOL.search(found["rest"]) if found else None
-        if found is None or symbol is None:
+        match = PERF_LINE.match(line) if not line.startswith("#") else None
+        symbol = SYMBOL.search(match["rest"]) if match else None
+        if match is None or symbol is None:
             continue
-        name, share = found["rest"][symbol.end() :].strip(), float(found["share"]) / 100
+        name, share = match["rest"][symbol.end() :].strip(), float(match["share"]) / 100
         row = rows.setdefault(name, {"region": Cell(name, number, span), "share": Cell(0.0, number, span)})
         row["share"] = row["share"]._replace(value=row["share"].value + share)
         if event.partition(":")[0] in CLOCKS:

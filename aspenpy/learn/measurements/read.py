@@ -164,17 +164,17 @@ def physical_type(file: Any, index: int) -> str:
 
 def read_column(column: Any) -> list[Any]:
     """Values of a column; repeated texts are one object. Raises ValueError where the texts are too long."""
-    found: list[Any] = []
+    values: list[Any] = []
     for chunk in column.chunks:
         if not hasattr(chunk, "dictionary"):
-            found += chunk.to_pylist()
+            values += chunk.to_pylist()
             continue
         texts = [text if isinstance(text, str) else str(text) for text in chunk.dictionary.to_pylist()]
         places = chunk.indices.to_pylist()
         if sum(len(texts[place]) for place in places if place is not None) > MOST_BYTES:
             raise ValueError(f"its texts have more than {MOST_BYTES // 2**20} MiB when all are written out")
-        found += [None if place is None else texts[place] for place in places]
-    return found
+        values += [None if place is None else texts[place] for place in places]
+    return values
 
 
 def require_library(name: str, what: str) -> None:

@@ -63,11 +63,11 @@ class RunRecord(Record):
 def open_database(path: Path, mode: str) -> sqlite3.Connection:
     """A database of SQLite whose schema may run nothing of its own; `mode` is `ro` for reading alone, or `rwc`."""
     place = f"{path.absolute().as_uri()}?mode={mode}"
-    found = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=True)
-    found.text_factory = decode_text
-    found.execute("pragma trusted_schema = off")
-    found.execute("pragma cell_size_check = on")
-    return found
+    connection = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=True)
+    connection.text_factory = decode_text
+    connection.execute("pragma trusted_schema = off")
+    connection.execute("pragma cell_size_check = on")
+    return connection
 
 
 class RecordStore:
@@ -83,10 +83,10 @@ class RecordStore:
     def _read_beginning(self) -> bytes:
         """The first bytes of the file; none where it is empty. Raises AspenError where it is no ordinary file, none of
         SQLite, or one with a write-ahead log, which no store has: beside one even a reader leaves files."""
-        found = read_first_bytes(self.path, len(BEGINNING) + 4)
-        if found and (not found.startswith(BEGINNING) or found[len(BEGINNING) + 2 :] != ROLLBACK):
+        beginning = read_first_bytes(self.path, len(BEGINNING) + 4)
+        if beginning and (not beginning.startswith(BEGINNING) or beginning[len(BEGINNING) + 2 :] != ROLLBACK):
             self._refuse("it is not a database of this program, and stays as it is")
-        return found
+        return beginning
 
     @contextmanager
     def _open_for_reading(self) -> Iterator[sqlite3.Connection]:
@@ -115,13 +115,13 @@ class RecordStore:
             connection.execute("commit")
 
     def _require_own(self, connection: sqlite3.Connection) -> None:
-        found = connection.execute("pragma user_version").fetchone()[0]
+        version = connection.execute("pragma user_version").fetchone()[0]
         columns = [row[1] for row in connection.execute("pragma table_xinfo(runs)")]
-        if found > VERSION and columns[: len(COLUMNS)] == list(COLUMNS):
-            message = f"`{self.path}` is a record store of version {found}, and this aspenpy reads {VERSION}"
+        if version > VERSION and columns[: len(COLUMNS)] == list(COLUMNS):
+            message = f"`{self.path}` is a record store of version {version}, and this aspenpy reads {VERSION}"
             fail("store-version", message)
         parts = {*connection.execute("select type, name from sqlite_master")}
-        if found != VERSION or parts != PARTS or columns != list(COLUMNS):
+        if version != VERSION or parts != PARTS or columns != list(COLUMNS):
             self._refuse("it is a database of another program, and stays as it is")
 
     @contextmanager
@@ -207,15 +207,15 @@ def is_record_store(path: Path) -> bool:
 
 def read_records(path: Path) -> MeasurementSheet:
     """All runs of a store as a tidy sheet."""
-    found = RecordStore(path).find()
-    if not found:
+    records = RecordStore(path).find()
+    if not records:
         fail("no-measurements", f"there are no runs in `{path}`")
-    names = list(dict.fromkeys(name for item in found for name in item.counters))
+    names = list(dict.fromkeys(name for item in records for name in item.counters))
     rows = [
         {"application": item.application, "input": item.input, "hardware": item.hardware, "device": item.device,
          "runtime [s]": blank_if_none(item.runtime), "energy [J]": blank_if_none(item.energy)}
         | {name: item.counters.get(name, "") for name in names}
-        for item in found
+        for item in records
     ]  # fmt: skip
     return tabulate_rows(rows, 10**6)
 

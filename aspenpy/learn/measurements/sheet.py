@@ -242,15 +242,15 @@ THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 
 def tabulate_cells(rows: Iterable[Row], source: Source) -> MeasurementSheet:
     """The sheet of rows with different columns; missing cells are blank. Raises AspenError where there is no row."""
-    found = list(rows)
+    cells = list(rows)
     whole = Span(source, 0, len(source.text.partition("\n")[0]))
-    if not found:
+    if not cells:
         fail("no-measurements", f"there are no measurements in `{source.name}`", whole)
-    headers = list(dict.fromkeys(header for row in found for header in row))
+    headers = list(dict.fromkeys(header for row in cells for header in row))
     headings = {header: parse_heading(header) for header in headers}
     refuse_two_units(list(headings.values()), whole)
     made = []
-    for row in found:
+    for row in cells:
         line = next(iter(row.values())).row
         made.append({headings[header].name: row.get(header, Cell("", line)) for header in headers})
     return MeasurementSheet(tuple(headings.values()), tuple(made), whole)

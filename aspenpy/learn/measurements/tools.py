@@ -53,8 +53,8 @@ def is_perf_json(head: str) -> bool:
 
 
 def skip_comments(head: str) -> int:
-    found = COMMENTS.match(head)
-    return 0 if found is None else found.end()
+    comments = COMMENTS.match(head)
+    return 0 if comments is None else comments.end()
 
 
 def read_perf(source: Source) -> MeasurementSheet:
@@ -75,8 +75,8 @@ def read_perf(source: Source) -> MeasurementSheet:
 
 def count_leading_cells(cells: list[Cell]) -> int:
     """Number of cells before the value."""
-    found = re.match(BEFORE, ",".join(str(cell.value) for cell in cells))
-    return 0 if found is None else found[0].count(",")
+    match = re.match(BEFORE, ",".join(str(cell.value) for cell in cells))
+    return 0 if match is None else match[0].count(",")
 
 
 def read_perf_json(source: Source) -> MeasurementSheet:
@@ -173,7 +173,7 @@ def read_table_lines(source: Source) -> Iterator[tuple[str, bool, list[Cell], li
         first = str(cells[0].value)
         if first in ("TABLE", "STRUCT"):
             texts = [str(cell.value) for cell in cells[1:]]
-            title = next((found for text in texts if (found := TITLE.search(text))), None)
+            title = next((match for text in texts if (match := TITLE.search(text))), None)
             inside, header = first == "TABLE" and title is not None and not title["statistics"], []
             region = next((text.removeprefix("Region ") for text in texts if text.startswith("Region ")), "")
         elif inside and (not header or first in HEADS):
@@ -185,10 +185,10 @@ def read_table_lines(source: Source) -> Iterator[tuple[str, bool, list[Cell], li
 
 def combine_threads(rule: str, cells: list[Cell]) -> float | str:
     """The values of the threads combined into one number; blank where there are none."""
-    found = [value for value in map(parse_number, cells) if value is not None]
-    if not found:
+    numbers = [value for value in map(parse_number, cells) if value is not None]
+    if not numbers:
         return ""
-    return max(found) if rule == LONGEST else sum(found) / len(found) if rule == MEAN else sum(found)
+    return max(numbers) if rule == LONGEST else sum(numbers) / len(numbers) if rule == MEAN else sum(numbers)
 
 
 def combining_rule(name: str) -> str:

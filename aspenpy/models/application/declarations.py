@@ -114,7 +114,7 @@ class Declarations(Model):
 
     def all_models(self) -> list[Self]:
         """The model itself, what it imports, what that imports, and so on."""
-        return [self, *(found for model in self.models() for found in model.all_models())]
+        return [self, *(below for model in self.models() for below in model.all_models())]
 
     def _parameter(self, node: nodes.Parameter) -> Parameter:
         value = self.member_check(node, lower_guarded(self.lowering, node.value))

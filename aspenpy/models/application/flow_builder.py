@@ -94,7 +94,7 @@ def _lower_counted_arguments(trait: nodes.Trait, lower: Lowering) -> list[Expr |
     def resolve(node: nodes.Name) -> Expr:
         return names[node.name] if node.name in names else lower.resolve(node)
 
-    inside, found = lower.replace(resolve=resolve), list[Expr | flow.Counted]()
+    inside, arguments = lower.replace(resolve=resolve), list[Expr | flow.Counted]()
     for argument in reversed(trait.arguments):
         if isinstance(argument, nodes.Text) or (isinstance(argument, nodes.Counted) and trait.name != "nest"):
             message = f"`{trait.name}` takes no loop with a counter"
@@ -106,10 +106,10 @@ def _lower_counted_arguments(trait: nodes.Trait, lower: Lowering) -> list[Expr |
                 fail("name-twice", message, argument.span, hint="give each loop a counter of its own")
             low, high = inside(argument.low), inside(argument.high)
             names[argument.counter] = graph.symbol(argument.counter, "nest")
-            found.insert(0, flow.Counted(names[argument.counter], low, high))
+            arguments.insert(0, flow.Counted(names[argument.counter], low, high))
         else:
-            found.insert(0, inside(argument))
-    return found
+            arguments.insert(0, inside(argument))
+    return arguments
 
 
 class StatementScope(Record):

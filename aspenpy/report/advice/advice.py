@@ -58,7 +58,7 @@ def show_in_text(part: Part) -> Part:
 
 def report_advice(advice: Advice) -> Report:
     """The reports of the steps under one headline; in JSON an object for each step."""
-    found = {
+    reports = {
         "classify": report_classification(advice.classified),
         "significance": report_significance(advice.significant),
         "configure": report_design_space(advice.space),
@@ -70,7 +70,7 @@ def report_advice(advice: Advice) -> Report:
     parts: list[Part] = [Paragraph(note) for note in assumed_ranges(advice.space)]
     data: dict[str, Any] = {}
     said: list[Diagnostic] = []
-    for name, step in found.items():
+    for name, step in reports.items():
         if step is not None:
             parts += [Title(step.headline), *map(show_in_text, step.page[1:])]
             data[name] = build_json(step)

@@ -23,8 +23,8 @@ def report_groups(grouped: Grouped) -> Report:
         "nodes": grouped.nodes,
         "budget": dict(grouped.budget.limits),
         "clusters": {
-            kind: None if found is None else {name: getattr(found.outcome, name) for name in ("runtime", "energy")}
-            for kind, found in _kinds_of_cluster(grouped)
+            kind: None if table is None else {name: getattr(table.outcome, name) for name in ("runtime", "energy")}
+            for kind, table in _kinds_of_cluster(grouped)
         },
         "runs": {item.name: item.runs for item in grouped.workloads},
     }
@@ -50,9 +50,9 @@ def report_groups(grouped: Grouped) -> Report:
     headline = (
         f"{names} on {machine}: {groups} of nodes, the least {grouped.objective}{describe_budget(grouped.budget)}"
     )
-    found = make_table(heads, rows, "groups", media=(*TEXT, *JSON), sparse=True)
+    table = make_table(heads, rows, "groups", media=(*TEXT, *JSON), sparse=True)
     return Report(
-        "grouped_decision/1", headline, data, (found, *map(Paragraph, _group_notes(grouped))), grouped.diagnostics
+        "grouped_decision/1", headline, data, (table, *map(Paragraph, _group_notes(grouped))), grouped.diagnostics
     )
 
 

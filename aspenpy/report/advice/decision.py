@@ -54,7 +54,7 @@ def describe_budget(budget: Budget) -> str:
 
 
 def parts(decided: Decided) -> tuple[Part, ...]:
-    bindings = [_Bound(item, found) for item in decided.decisions for found in item.bindings]
+    bindings = [_Bound(item, binding) for item in decided.decisions for binding in item.bindings]
     fronts = [_Place(item, choice) for item in decided.decisions for choice in item.front]
     few = [_Place(item, choice) for item in decided.decisions for choice in spread(item.front)]
     notes = [Paragraph(text) for text in _list_notes(decided, bool(bindings))]
@@ -272,15 +272,15 @@ def _binding_sentences(item: Decision) -> list[list[Any]]:
         return [[f"{subject}no configuration stays within the budget: {item.unmet}. The nearest is shown."]]
     return [
         [
-            f"{subject}the {found.limit} binds: with ",
-            link_text(amount_in(found.limit, found.next_bound), "worth"),
+            f"{subject}the {binding.limit} binds: with ",
+            link_text(amount_in(binding.limit, binding.next_bound), "worth"),
             " instead of ",
-            link_text(amount_in(found.limit, found.bound), "worth"),
+            link_text(amount_in(binding.limit, binding.bound), "worth"),
             " it would be ",
-            link_text(format_quantity(found.next_value, unit, 4), "worth"),
+            link_text(format_quantity(binding.next_value, unit, 4), "worth"),
             ", ",
-            link_text(f"{format_quantity(found.worth, unit, 3)} for each {UNITS[found.limit].one} more", "worth"),
+            link_text(f"{format_quantity(binding.worth, unit, 3)} for each {UNITS[binding.limit].one} more", "worth"),
             ".",
         ]
-        for found in item.bindings
+        for binding in item.bindings
     ]

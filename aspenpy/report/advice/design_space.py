@@ -60,8 +60,8 @@ def _describe_leader(effects: Effects) -> str:
 
 
 def parts(space: DesignSpace) -> tuple[Part, ...]:
-    found: list[Part] = [*map(Paragraph, assumed_ranges(space)), _ranges_table(space.ranges), _singles_table(space)]
-    found += [*map(_pairs_table, _all_effects(space)), near_optimal(space), *_data_tables(space)]
+    page: list[Part] = [*map(Paragraph, assumed_ranges(space)), _ranges_table(space.ranges), _singles_table(space)]
+    page += [*map(_pairs_table, _all_effects(space)), near_optimal(space), *_data_tables(space)]
     notes = [
         "Sensitivity: from the least to the most, in parts of the value where nothing is varied (Umar 2018, section "
         "4.4.2); beyond one: what a pair moves more than the stronger of the two alone."
@@ -82,7 +82,7 @@ def parts(space: DesignSpace) -> tuple[Part, ...]:
         notes += _note_unvaried(space)
     if space.machine.absent:
         notes.append(f"Not stated by the machine, so not varied: {', '.join(space.machine.absent)}.")
-    return (*found, *map(Paragraph, notes))
+    return (*page, *map(Paragraph, notes))
 
 
 UNCORE = "uncore_clock"
@@ -158,8 +158,8 @@ def _note_extrapolated(space: DesignSpace) -> list[str]:
     ranges = {item.component: item for item in space.ranges if item.source == "vendor"}
     beyond = {
         name: value_of(name, value)
-        for found in space.near_optimal
-        for name, value in found.configuration.values.items()
+        for optimum in space.near_optimal
+        for name, value in optimum.configuration.values.items()
         if name in ranges and _is_better(name, value, ranges[name].variable.base)
     }
     if not beyond:

@@ -127,12 +127,12 @@ def _list_notes(throttled: Throttled) -> list[str]:
 
 def _note_below_declared(throttled: Throttled) -> list[str]:
     """A note on rows below the lowest value that the machine declares."""
-    found = []
+    notes = []
     for item in throttled.restrictions:
         parameter = throttled.space.machine.parameter(item.component)
         if parameter is not None and parameter.low is not None and min(item.values) < parameter.low * (1 - ROUNDED):
-            found.append(f"{item.component} below {_format_value(item.component, parameter.low)}")
-    return [f"Extrapolated, below the lowest that the machine declares: {', '.join(found)}."] if found else []
+            notes.append(f"{item.component} below {_format_value(item.component, parameter.low)}")
+    return [f"Extrapolated, below the lowest that the machine declares: {', '.join(notes)}."] if notes else []
 
 
 def _format_interval(sampled: Sampled, unit: str) -> str:

@@ -28,7 +28,7 @@ def report_uncertainty(uncertain: Uncertain) -> Report:
 
 
 def _interval_fields(uncertain: Uncertain) -> dict[str, Any]:
-    found = {
+    fields = {
         "runtime": uncertain.runtime,
         "energy": uncertain.energy,
         "total_runtime": uncertain.total_runtime,
@@ -36,7 +36,7 @@ def _interval_fields(uncertain: Uncertain) -> dict[str, Any]:
     }
     return {
         name: None if item is None else {column.name: getattr(item, column.name) for column in ENDS}
-        for name, item in found.items()
+        for name, item in fields.items()
     }
 
 

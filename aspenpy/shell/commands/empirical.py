@@ -112,14 +112,14 @@ def _read_counts(text: str) -> list[int]:
 
 def _read_amounts(text: str) -> list[float]:
     try:
-        found = [float(word) for word in split_words(text)]
+        amounts = [float(word) for word in split_words(text)]
     except ValueError:
-        found = [0.0]
-    if not all(0 < value < math.inf for value in found):
+        amounts = [0.0]
+    if not all(0 < value < math.inf for value in amounts):
         from argparse import ArgumentTypeError
 
         raise ArgumentTypeError(f"expected numbers above zero, not `{text}`")
-    return found
+    return amounts
 
 
 OPTIONS = (
@@ -197,10 +197,10 @@ def run_empirical(arguments: Arguments) -> int:
     sheet = _read_sheet(model := _load_model(arguments), arguments)
     split = Split(arguments.train, arguments.test, arguments.leave_out)
     if arguments.model:
-        found = predict_and_compare(model, sheet, split, arguments.confidence)
+        errors = predict_and_compare(model, sheet, split, arguments.confidence)
     else:
         model.watch = lambda done, total: report_activity(f"cross-validation, {done} of {total} fits", done / total)
-        found = validate(model, sheet, split, arguments.confidence, report_activity)
+        errors = validate(model, sheet, split, arguments.confidence, report_activity)
     if arguments.output:
         save_model(model, arguments.output)
     if arguments.parameters:
@@ -214,10 +214,10 @@ def run_empirical(arguments: Arguments) -> int:
         measured = model.select_rows(model.drop_unmeasured(sheet))
         assumed, left = check_assumptions(model, measured), model.regression_residuals(measured)[0][3]
     stages = predict_stages(model, sheet) if isinstance(model, Cos) and arguments.picture else {}
-    page = found.report(assumed=assumed, whole=whole)
+    page = errors.report(assumed=assumed, whole=whole)
     if arguments.choose:
         page = add_choices(page, _times_of_applications(model, sheet))
-    return deliver(page, arguments, lambda: draw_validation(found, left, stages))
+    return deliver(page, arguments, lambda: draw_validation(errors, left, stages))
 
 
 def _read_sheet(model: LearntModel, arguments: Arguments) -> MeasurementSheet:
@@ -236,7 +236,7 @@ def _run_split(arguments: Arguments) -> int:
     kernel = only_entry(application, arguments.kernel)
     computer = load_machine(arguments.machine, allow_outside=outside)
     settings, ranks = settings_of(arguments), placement_arguments(arguments)
-    found = predict(
+    predicted = predict(
         Case(
             application,
             computer,
@@ -249,9 +249,9 @@ def _run_split(arguments: Arguments) -> int:
         )
     )
     if arguments.kind == "bandwidth":
-        return deliver(report_signature(found, arguments.factors or (0.8, 0.6, 0.4)), arguments)
+        return deliver(report_signature(predicted, arguments.factors or (0.8, 0.6, 0.4)), arguments)
     clocks = [quantity_of(text, HERTZ, "--clocks") for text in split_words(arguments.clocks)]
-    surface = predict_dvfs(found, arguments.processors or (1, 2, 4, 8, 16), clocks, arguments.volts or ())
+    surface = predict_dvfs(predicted, arguments.processors or (1, 2, 4, 8, 16), clocks, arguments.volts or ())
     return deliver(surface.report(), arguments, lambda: draw_spots(surface))
 
 

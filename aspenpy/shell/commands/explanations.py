@@ -156,9 +156,9 @@ def run_roofline(arguments: Arguments) -> int:
     pairs = split_pairs("--map", "REGION=KERNEL, such as triad_loop=triad", arguments.map)
     if pairs and not arguments.measured:
         raise CommandError("--map names the kernels of --measured FILE")
-    found = measured_roofline(roofline, [arguments.measured], pairs) if arguments.measured else None
-    stars = () if found is None else found.measured
-    result = (found or roofline).report()
+    measured = measured_roofline(roofline, [arguments.measured], pairs) if arguments.measured else None
+    stars = () if measured is None else measured.measured
+    result = (measured or roofline).report()
     deliver(result, arguments, lambda: draw_roofline(roofline, stars))
     if arguments.gnuplot:
         with refuse_unwritable(arguments.gnuplot):

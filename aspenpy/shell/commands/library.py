@@ -69,18 +69,18 @@ def run_list(arguments: Arguments) -> int:
         raise CommandError("--since YEAR is --year YEAR.. already")
     if arguments.kind == "networks":
         return deliver(report_networks(published_networks()), arguments)
-    found = sources(arguments.kind, _read_filters(arguments) if asked else None)
+    listed = sources(arguments.kind, _read_filters(arguments) if asked else None)
     if arguments.sort is None:
-        return deliver(report_library(arguments.kind, found), arguments)
-    figures = {name: figures_of(load_machine(name)) for name in found}
+        return deliver(report_library(arguments.kind, listed), arguments)
+    figures = {name: figures_of(load_machine(name)) for name in listed}
 
     def size(name: str) -> tuple[float, str]:
-        by_header = {"year": header_of(found[name].text).year, "name": 0}
+        by_header = {"year": header_of(listed[name].text).year, "name": 0}
         value = by_header[arguments.sort] if arguments.sort in by_header else getattr(figures[name], arguments.sort)
         return -(value or 0), name
 
     return deliver(
-        report_library("machines", {name: found[name] for name in sorted(found, key=size)}, figures), arguments
+        report_library("machines", {name: listed[name] for name in sorted(listed, key=size)}, figures), arguments
     )
 
 

@@ -238,9 +238,9 @@ def _check_published(arguments: Arguments) -> int:
         if name not in known:
             hint = suggest_nearest(name, known) or f"there are results of {', '.join(known)}"
             fail("no-results", f"no published results of `{name}`", hint=hint)
-    found = compare_with_published(arguments.names, report_activity)
-    deliver(found.report(), arguments)
-    return 1 if found.outside and arguments.strict else 0
+    comparisons = compare_with_published(arguments.names, report_activity)
+    deliver(comparisons.report(), arguments)
+    return 1 if comparisons.outside and arguments.strict else 0
 
 
 def _check_file(path: Path, walked: bool, allow_outside: bool) -> Iterator[Diagnostic]:

@@ -74,16 +74,16 @@ def run_measure(arguments: Arguments) -> int:
     if arguments.read:
         sheets = [recognise_columns(add_labels(read_measurements(path), labels)) for path in arguments.read]
         sheet = _join_sheets(sheets)
-        found = report_sheet(sheet, ", ".join(arguments.read))
+        report = report_sheet(sheet, ", ".join(arguments.read))
     else:
         result = _run_measurement(arguments)
-        sheet, found = tabulate_rows(tabulate_runs(result, labels)), result.report()
+        sheet, report = tabulate_rows(tabulate_runs(result, labels)), result.report()
         sheet = recognise_columns(sheet)
     if arguments.record:
         _record_runs(arguments.record, sheet, arguments.model)
     if arguments.output:
         write_whole(arguments.output, write_csv(report_sheet(sheet, "")))
-    return deliver(found, arguments)
+    return deliver(report, arguments)
 
 
 def _run_measurement(arguments: Arguments) -> Measured:

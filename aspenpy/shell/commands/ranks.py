@@ -70,11 +70,11 @@ def _points_of(text: str | None, case: Case, parameter: str | None, rule: str | 
     own, asked = rank_counts(prediction, name), None if rule is None else require_counts(rule)
     rules = list(dict.fromkeys(each for each in (own, asked) if each is not None))
     if ".." in text:
-        found = nearest_of(counts_accepted_by_all(rules, listed[0], listed[-1]), listed) if rules else listed
-        if not found:
+        counts = nearest_of(counts_accepted_by_all(rules, listed[0], listed[-1]), listed) if rules else listed
+        if not counts:
             among = " that are ".join(each.describe() for each in rules)
             raise CommandError(f"--ranks: there are no {among} in {text}")
-        return found
+        return counts
     for each in listed:
         if asked is not None and each not in asked:
             near = " or ".join(f"{other:,}" for other in asked.nearest_two(each))

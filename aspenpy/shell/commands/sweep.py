@@ -123,9 +123,9 @@ def run_sweep(arguments: Arguments) -> int:
         seen = report_count(study.points, f"points by {run.backend.name}")
         with _file_of_points(arguments) as output:
             store = Store(output, run, format_of(output).write, resume=arguments.resume) if output else None
-            found = compute(run, memory, store=store, fail_fast=arguments.fail_fast, seen=seen)
-    status = deliver(found.report(interval=not arguments.no_interval), arguments, lambda: draw(found))
-    if found.has_values:
+            result = compute(run, memory, store=store, fail_fast=arguments.fail_fast, seen=seen)
+    status = deliver(result.report(interval=not arguments.no_interval), arguments, lambda: draw(result))
+    if result.has_values:
         return status
     complain("none of the points has a value")
     return FAILURE

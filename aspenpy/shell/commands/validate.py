@@ -113,7 +113,7 @@ def run_validate(arguments: Arguments) -> int:
     axes = axes_of(arguments.over)
     _report_placeholders(case, [hole for hole in left if hole.name not in axes], arguments.strict)
     target = StoppingRule(precision=arguments.precision, least=arguments.least_runs, most=arguments.most_runs)
-    found = run_and_compare(
+    validation = run_and_compare(
         case,
         arguments.run,
         axes,
@@ -121,15 +121,15 @@ def run_validate(arguments: Arguments) -> int:
         lambda done, points, text: report_activity(f"{done} of {points} points, {text}", done / points),
         PROCESSOR if arguments.cpu_time else WALL,
     )
-    found = found.replace(limit=limit)
-    deliver(found.report(), arguments, lambda: draw(found))
+    validation = validation.replace(limit=limit)
+    deliver(validation.report(), arguments, lambda: draw(validation))
     for path in arguments.report:
         if path.endswith(".xml"):
-            write_whole(path, write_verdicts(found))
+            write_whole(path, write_verdicts(validation))
             report_written(path)
         else:
-            write_page(path, found.report(), (lambda: draw(found)) if axes else None)
-    return 1 if found.failed else 0
+            write_page(path, validation.report(), (lambda: draw(validation)) if axes else None)
+    return 1 if validation.failed else 0
 
 
 def _validate_profile(arguments: Arguments) -> int:
@@ -160,7 +160,7 @@ def _report_placeholders(case: Case, left: Sequence[Hole], refused: bool) -> Non
     """Names the parameters without a known value on which the runtime depends. Raises AspenError where that is
     refused."""
     stated = {*case.set}
-    found = []
+    placeholders = []
     for hole in [hole for hole in left if hole.name not in stated][:MOST_TRIED]:
         values = (hole.text(), f"({hole.text()})/2")
         runtimes = [float(predict(case.with_set({hole.name: value})).runtime) for value in values]
@@ -168,12 +168,12 @@ def _report_placeholders(case: Case, left: Sequence[Hole], refused: bool) -> Non
         if change >= NOTED:
             message = f"`{hole.name}` has a placeholder, {hole.text()}: half of it changes the runtime by {change:.0%}"
             severity: Severity = "error" if refused else "warning"
-            found.append(
+            placeholders.append(
                 Diagnostic("placeholder", message, hole.span, hint=f"--set {hole.name}=...", severity=severity)
             )
-    if found and refused:
-        raise AspenError(*found)
-    report(found)
+    if placeholders and refused:
+        raise AspenError(*placeholders)
+    report(placeholders)
 
 
 def _host_machine() -> Machine:
@@ -186,10 +186,10 @@ def _compile_options(arguments: Arguments) -> CompileOptions:
     """Options with which the program was compiled; reports them."""
     if arguments.level is not None:
         return CompileOptions((f"-O{arguments.level[1:]}",), "--as") if arguments.level != "source" else NO_OPTIONS
-    found = read_compile_options(find_units(arguments.sources)[0].path, program_of_command(arguments.run))
-    message = f"extracted with --as {found.level}: {found.said_by}"
+    options = read_compile_options(find_units(arguments.sources)[0].path, program_of_command(arguments.run))
+    message = f"extracted with --as {options.level}: {options.said_by}"
     report([Diagnostic("level", message, hint="--as names another", severity="note")])
-    return found
+    return options
 
 
 def _find_recipe(compile_options: CompileOptions, machine: Machine) -> Recipe | None:
@@ -223,6 +223,6 @@ def _extract_model(arguments: Arguments, machine: Machine) -> tuple[Application,
         message = f"no counts of a run: {error.diagnostics[0].message}"
         report([Diagnostic("no-counts", message, hint=hint, severity="warning")])
         made = extract(arguments.sources, level=level, flags=flags, chains=chains, recipe=recipe)
-    found = parse(made.text, name)
-    assert isinstance(found, Application)
-    return found, made.left()
+    application = parse(made.text, name)
+    assert isinstance(application, Application)
+    return application, made.left()

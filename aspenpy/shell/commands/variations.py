@@ -57,15 +57,15 @@ def split_names(texts: list[str]) -> list[str]:
 def add_machines(arguments: Arguments) -> list[str]:
     """The parameters that vary, the machines of `--machine` among them where they are several; one of those that vary
     is the machine where `--machine` names none."""
-    names, found = machine_names(arguments.machines), split_names(arguments.vary)
+    names, varied = machine_names(arguments.machines), split_names(arguments.vary)
     if len(names) > 1:
-        found.append(f"machine={','.join(names)}")
-    for axis in (parse_axis(text, "<--vary>") for text in found if text.startswith("machine=")):
+        varied.append(f"machine={','.join(names)}")
+    for axis in (parse_axis(text, "<--vary>") for text in varied if text.startswith("machine=")):
         names = names or [item.text() for item in axis.items]
     if not names:
         raise CommandError("a machine is needed: --machine M, or --vary machine=A,B")
     arguments.machine = names[0]
-    return found
+    return varied
 
 
 @command(

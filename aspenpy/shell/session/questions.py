@@ -195,7 +195,7 @@ def plot(session: Conversation, rest: Span) -> Answer:
     curves: dict[str, dict[str, tuple[float, ...]]] = {}
     for question in _read_questions(what, session):
         curves.setdefault(question.unit, {})[question.text] = _compute_heights(question, along)
-    return Answer(tuple(Plot(found, unit, along.name, xs, along.log) for unit, found in curves.items()))
+    return Answer(tuple(Plot(curve, unit, along.name, xs, along.log) for unit, curve in curves.items()))
 
 
 def _compute_heights(question: Question, along: Values) -> tuple[float, ...]:

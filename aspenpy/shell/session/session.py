@@ -68,8 +68,8 @@ def parameters(state: SessionState) -> list[str]:
 
 def components(state: SessionState) -> list[str]:
     """The types and names of what a rank can occupy."""
-    found = [place.component for place in state.required_machine.first_places(state.socket)]
-    return [word for component in found for word in (component.type, component.name)]
+    parts = [place.component for place in state.required_machine.first_places(state.socket)]
+    return [word for component in parts for word in (component.type, component.name)]
 
 
 def _command_of(item: Option) -> tuple[str, SessionCommand]:
