@@ -114,7 +114,7 @@ def halo_time(grid: RankGrid, among: Ranks, paths: Paths, trait: flow.Trait) -> 
             ring = graph.if_else(brick.found, brick.sides[axis], length)
         if paths.by_level:
             neighbours = Neighbours(
-                paths, among, step, ring, hops, apart, graph.FALSE if brick is None else brick.found
+                paths, among, step, ring, hops, apart=apart, in_bricks=graph.FALSE if brick is None else brick.found
             )
             sides.append(neighbours.sides(grid.exchange_cost(length, face), face, crossing))
         else:
@@ -261,7 +261,7 @@ class Neighbours(Record):
             members = below if path.inner else self.among.per_node
             senders = graph.apply("min", load * graph.apply("ceil", full / members), full)
             shared = graph.ZERO if path.inner else crossing
-            sides.append(Side(path, members, load, senders, self._hops(path), sent, face, shared))
+            sides.append(Side(path, members, load, senders, self._hops(path), sent=sent, face=face, crossing=shared))
             below = full
         return sides
 

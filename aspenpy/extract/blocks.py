@@ -217,7 +217,17 @@ class BlockSummary:
         if known is None:
             spans = (item.span,) if item.span is not None else ()
             reach = self._reach_of_rows(event, pattern) or _reach_of_access(item, event.nests)
-            moved[key] = BlockAccess(item.kind, item.array, item.size, counted, pattern, offset, reach, spans, sweeps)
+            moved[key] = BlockAccess(
+                item.kind,
+                item.array,
+                item.size,
+                counted,
+                pattern,
+                offset=offset,
+                reach=reach,
+                spans=spans,
+                sweeps=sweeps,
+            )
         else:
             spans = (item.span,) if item.span is not None and item.span not in known.spans else ()
             moved[key] = known.replace(

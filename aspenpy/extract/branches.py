@@ -117,7 +117,7 @@ class Branches(WalkTask):
             one.merge(two, lambda left, right: _select_value(guards if share is None else (), left, right))
             self.state.scope = one
         if first or second:
-            self.out.append(Alternative(guards, share, first, second, node.span, negated))
+            self.out.append(Alternative(guards, share, first, second, node.span, negated=negated))
 
     def select(self, node: r.Selection) -> Known:
         """Evaluates `?:`. It is a branch where a side divides, takes a root or calls; else compilers compute both

@@ -176,9 +176,9 @@ class DeviceKernel:
         if len(left) == len(item.guards):
             return item.replace(then=then, otherwise=otherwise)
         if v.is_same(share, ONE):
-            return Alternative(tuple(left), item.share, then, otherwise, item.span, item.negated)
+            return Alternative(tuple(left), item.share, then, otherwise, item.span, negated=item.negated)
         share = share if item.share is None else v.multiply(share, item.share)
-        return Alternative(tuple(left), share, then, otherwise, item.span, item.negated)
+        return Alternative(tuple(left), share, then, otherwise, item.span, negated=item.negated)
 
     def _cut(self, guard: Guard, within: Mapping[Place, ThreadRange]) -> tuple[Place, ThreadRange] | None:
         """The axis that a condition on the place of a thread in the grid cuts, and what is left of it."""

@@ -162,7 +162,7 @@ def _extract_program(
     guessed: MeasuredGuesses = ()
     means: frozenset[Span] = frozenset()
     for _ in range(MOST_ROUNDS):
-        names = Names(run is not None, counted, same_blocks, touched, guessed, means)
+        names = Names(run is not None, counted, same_blocks, touched, guessed, means=means)
         if sources.code is not None:
             sources.code.restart(points[-1].ran if points else {})
         one = _Extractor(sources, level, options, functions, names, with_cycles=run is None or bool(points))
@@ -347,7 +347,16 @@ class _Extractor:
         name = os.path.splitext(os.path.basename(self.path))[0]
         names = tuple(kernel.name for kernel in kernels)
         launches = tuple(self.writer.launches.values())
-        return Extraction(name, self.level, written, holes, names, tuple(found), reconciliation, launches)
+        return Extraction(
+            name,
+            self.level,
+            written,
+            holes,
+            names,
+            diagnostics=tuple(found),
+            reconciliation=reconciliation,
+            launches=launches,
+        )
 
     # -- functions ---------------------------------------------------------------------------------
 

@@ -195,7 +195,7 @@ class ProgramUnit:
             formals,
             r.CompoundStatement((*self.declarations.own, *body.statements, *ending)),
             self.text.comment_above(line),
-            self.text.pragmas_above(line),
+            pragmas=self.text.pragmas_above(line),
             span=self._name_span(line),
         )
 

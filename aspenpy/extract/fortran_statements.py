@@ -228,10 +228,10 @@ class FortranStatements:
         if name.startswith("mpi_"):
             name = MPI_NAMES.get(name, f"MPI_{name[4:].capitalize()}")
             return [r.ExpressionStatement(self._call_mpi(name, arguments, span), span)]
-        procedure = self.scope.find(name)
-        if isinstance(procedure, Entity):
-            procedure = None
-        if procedure is None and name in (
+        target = self.scope.find(name)
+        if isinstance(target, Entity):
+            target = None
+        if target is None and name in (
             "move_alloc",
             "get_command_argument",
             "getarg",
@@ -249,11 +249,7 @@ class FortranStatements:
             return self._call_intrinsic(name, arguments, span)
         assert self.expressions.resolve_generic is not None
         assert self.expressions.call_function is not None
-        given = (
-            procedure
-            if isinstance(procedure, Signature | Generic)
-            else Signature(f"c:@F@{name}_", name, is_known=False)
-        )
+        given = target if isinstance(target, Signature | Generic) else Signature(f"c:@F@{name}_", name, is_known=False)
         signature = self.expressions.resolve_generic(given, arguments)
         if signature is None:
             self.expressions.unknown(f"which procedure `{name}` calls")
@@ -265,14 +261,14 @@ class FortranStatements:
         """A procedure of a type, on an object."""
         view = self.expressions.view(base)
         derived = self.scope.derived_type(view.element.name)
-        procedure = (
+        target = (
             None if derived is None or name not in derived.procedures else self.scope.find(derived.procedures[name])
         )
-        if not isinstance(procedure, Signature):
+        if not isinstance(target, Signature):
             self.expressions.unknown(f"the procedure `{name}` of an object")
             return []
         assert self.expressions.call_function is not None
-        return [r.ExpressionStatement(self.expressions.call_function(procedure, [base, *arguments], span).at(()), span)]
+        return [r.ExpressionStatement(self.expressions.call_function(target, [base, *arguments], span).at(()), span)]
 
     def _call_mpi(self, name: str, arguments: list[Any], span: Span | None) -> r.Expression:
         """A routine of MPI; the last argument, its error code, is left out."""

@@ -237,7 +237,7 @@ def find_locality(counts: TouchCounts, size: int) -> Locality:
     total = max(counts.number, 1.0)
     moving = max(total - far - jumped, 0.0)
     reuse = moving * size / (max(swept, 1.0) * LINE)
-    return Locality(far / total, window * LINE, jumped / total, tables, table >= WHOLE * lines, reuse)
+    return Locality(far / total, window * LINE, jumped / total, tables, table >= WHOLE * lines, reuse=reuse)
 
 
 def _find_quantile(parts: Iterable[tuple[float, float]], share: float) -> float:

@@ -98,7 +98,7 @@ class Loops(WalkTask):
         steps = self._find_steps(node, counter, changed, entry, before)
         pointers = {name: entry[name] for name in sorted(changed.variables - steps.keys())} | members
         exchanged = self._find_exchanged(node, changed, before, pointers)
-        one = Pass(counter, changed, before, entry | exchanged, steps, exchanged)
+        one = Pass(counter, changed, before, entry | exchanged, steps, exchanged=exchanged)
         self._enter_pass(one)
         head = self.scope.copy()
         self.active.changes.append((counter, changed))

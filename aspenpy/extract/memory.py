@@ -162,7 +162,7 @@ class Memory(WalkTask):
         precision = {8: "dp", 4: "sp"}.get(size, "") if there.type.kind == "real" else ""
         indirect = offset is None or depends_on_data(offset)
         access = MemoryAccess(
-            kind, there.place.array, offset, size, precision, indirect, span, guards=(), path=there.path
+            kind, there.place.array, offset, size, precision, indirect=indirect, span=span, guards=(), path=there.path
         )
         if access.array not in self.frame.ignored:
             self.out.append(access)

@@ -75,7 +75,7 @@ class ModelRuns:
         self.writer.write_declarations()
         holes = self.names.holes
         filling = Filling(
-            self.program, holes, self.writer.resolve_value, points, self._find_read_values(), self.names.extents
+            self.program, holes, self.writer.resolve_value, points, self._find_read_values(), extents=self.names.extents
         )
         for profile in profiles.values():
             filling.find_sites(profile.items)

@@ -97,7 +97,7 @@ def _find_stencil(group: list[BlockAccess]) -> Request | None:
     for trips in outside:
         reuse = v.multiply(reuse, trips)
     arguments = (constant_polynomial(len(points)), *(trips for _, trips in strides))
-    return Request(group[0].kind, group[0].array, group[0].size, words, "stencil", arguments, reuse)
+    return Request(group[0].kind, group[0].array, group[0].size, words, "stencil", arguments=arguments, reuse=reuse)
 
 
 def _steps_between(access: BlockAccess, first: BlockAccess, strides: list[Value]) -> tuple[int, ...] | None:

@@ -142,7 +142,7 @@ class Places(WalkTask):
         offset = None
         if pointer.offset is not None:
             offset = self._advance(pointer.offset, at, of, shape)
-        return AssignmentTarget(None, PointerTarget(pointer.array, offset), of, shape, name, path)
+        return AssignmentTarget(None, PointerTarget(pointer.array, offset), of, shape, name, path=path)
 
     def _advance(self, offset: Value, at: Value, of: r.Type, shape: tuple[Value | None, ...]) -> Value | None:
         """An offset moved on by `at` elements; None where that is unknown."""
@@ -180,7 +180,7 @@ class Places(WalkTask):
             return AssignmentTarget(f"{there.variable}.{node.name}", None, type, shape, node.name)
         offset = None if there.place.offset is None else v.add(there.place.offset, constant_polynomial(node.offset))
         return AssignmentTarget(
-            None, PointerTarget(there.place.array, offset), type, shape, node.name, (*there.path, node.name)
+            None, PointerTarget(there.place.array, offset), type, shape, node.name, path=(*there.path, node.name)
         )
 
     def element_size(self, type: r.Type, shape: tuple[Value | None, ...]) -> Value | None:

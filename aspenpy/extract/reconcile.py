@@ -83,7 +83,7 @@ def _compare_loops(tally: RunTally, point: CountedRun, whole: Work) -> Iterator[
         ran = point.ran.get(span)
         if ran is not None:
             text = " ".join(span.text().split())[:60]
-            yield LineCount(source_line(span), text, passes, ran.passes[0], _share(tally, span, whole), span)
+            yield LineCount(source_line(span), text, passes, ran.passes[0], _share(tally, span, whole), span=span)
 
 
 def _compare_functions(
@@ -93,7 +93,7 @@ def _compare_functions(
         if function.key in tally.functions and function.key in point.entered:
             entries, ran = tally.functions[function.key], point.entered[function.key]
             share, text = _share(tally, function.span, whole), f"{function.name}()"
-            yield LineCount(source_line(function.span), text, entries, ran, share, function.span)
+            yield LineCount(source_line(function.span), text, entries, ran, share, span=function.span)
 
 
 def _share(tally: RunTally, span: Span | None, whole: Work) -> float:

@@ -372,7 +372,7 @@ class Names:
         if place not in self.places or self.places[place] not in self.holes:
             name = self.make_unique(wanted)
             self.places[place] = symbol = graph.symbol(name, SIZE)
-            self.holes[symbol] = Hole(name, meaning, value, symbol, span, low, rule=rule)
+            self.holes[symbol] = Hole(name, meaning, value, symbol, span, low=low, rule=rule)
         return atom_polynomial(self.places[place])
 
     def add_parameter(

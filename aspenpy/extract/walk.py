@@ -45,7 +45,9 @@ class Walker(WalkTask):
         notes = tuple(
             f"{note}: else the program ends ({source_line(span)})" for note, span in self.branches.notes.items()
         )
-        return FunctionCosts(function.key, function.name, items, tuple(formals), function.comment, function.span, notes)
+        return FunctionCosts(
+            function.key, function.name, items, tuple(formals), function.comment, span=function.span, notes=notes
+        )
 
     def _find_addressed(self, function: r.Function) -> set[str]:
         """The structures of a function, and of small ones that stand in place of their calls, that go on to functions
@@ -121,7 +123,9 @@ class Walker(WalkTask):
                 size = constant_polynomial(of.size)
             name = "self" if formal.name == "this" else formal.name
             key = f"{formal.key}*"
-            self.names.add_array(Array(key, name, "formal", word.size or 8, shape, size, type.restrict, formal.span))
+            self.names.add_array(
+                Array(key, name, "formal", word.size or 8, shape, volume=size, alone=type.restrict, span=formal.span)
+            )
             place = PointerTarget(key, ZERO, type.is_reference)
             if formal.name == "this":
                 self.frame.this = place

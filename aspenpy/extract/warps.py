@@ -344,7 +344,7 @@ def _settle_within(items: list[Item], lanes: _Lanes, active: list[int], found: l
         share = constant_polynomial(Fraction(len(kept), max(1, len(active))))
         share = share if item.share is None else v.multiply(share, item.share)
         guards = tuple(guard for guard in item.guards if guard not in mine)
-        result.append(Alternative(guards, share, then, otherwise, item.span, item.negated))
+        result.append(Alternative(guards, share, then, otherwise, item.span, negated=item.negated))
     return result
 
 

@@ -40,7 +40,7 @@ def make_parameter(name: str, symbol: Expr, value: Expr, node: nodes.Parameter, 
     low, high = (None if end is None else lower_guarded(lower, end) for end in (node.low, node.high))
     argument = None if node.counts is None else node.counts.argument
     counted = None if argument is None else lower_guarded(lower, argument)
-    return Parameter(name, symbol, value, low, high, node, node.span, counted)
+    return Parameter(name, symbol, value, low, high, node=node, span=node.span, counted=counted)
 
 
 def enum_constants(enums: Iterable[nodes.Enum]) -> dict[str, int]:

@@ -14,7 +14,7 @@ GENERATED = "aspenpy/initialisers.py"
 MOST_BY_POSITION = 6
 MOST_LINES = 40
 MOST_VALUES_OF_RECORD = 5
-BEING_NAMED = dict.fromkeys(("cost", "extract", "models"), 9)
+BEING_NAMED = {"cost": 9}
 """Rooms whose records may still have more values by position."""
 
 MANY_BY_POSITION = {

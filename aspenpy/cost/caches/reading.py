@@ -123,8 +123,9 @@ def read_access(requirement: flow.Requirement, reader: TraitReader, passed_over:
     refuse_additions(requirement, traits)
     streaming = "streaming" in traits and requirement.resource == "stores"
     flags = ("warm" in traits, streaming, "fresh" in traits, SHARED in traits)
-    since = request.bytes_since(traits.get("warm"))
-    return Access(requirement, word, accesses, pattern, *flags, product(request.checks), since, "cold" in traits)
+    since, is_cold = request.bytes_since(traits.get("warm")), "cold" in traits
+    check = product(request.checks)
+    return Access(requirement, word, accesses, pattern, *flags, check=check, since=since, cold=is_cold)
 
 
 def _place_pattern(pattern: Pattern, trait: flow.Trait) -> Pattern:
@@ -321,7 +322,7 @@ def _stencil(request: _Request) -> Stencil:
         request.checks.append(require_whole(extent, request.trait.span, DIVIDING))
     radius, star, hollow = known[asked]
     around = () if request.reuse is None else (StridedLoop(graph.ZERO, request.times),)
-    return Stencil(tuple(extents), radius, star, request.word, hollow, around)
+    return Stencil(tuple(extents), radius, star, request.word, hollow, around=around)
 
 
 def _random(request: _Request) -> Scattered:

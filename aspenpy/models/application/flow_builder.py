@@ -157,10 +157,10 @@ class KernelBuilder:
             self.arrays,
             body,
             self.context,
-            self.node.span,
-            self.node.name_span,
-            tuple(overrides.items()),
-            tuple(self._find_imported_parameters(overrides, {*formals.values(), self.context}).items()),
+            span=self.node.span,
+            name_span=self.node.name_span,
+            overrides=tuple(overrides.items()),
+            computed=tuple(self._find_imported_parameters(overrides, {*formals.values(), self.context}).items()),
         )
 
     # -- scope -----------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ class KernelBuilder:
         schedules: dict[str | None, flow.Schedule] = {"static": "static", "dynamic": "dynamic"}
         schedule = schedules.get(node.schedule)
         sizes = self._lower_part_sizes(node, scope)
-        return flow.Block(node.label, checked, tuple(requirements), node.span, width, sizes, schedule)
+        return flow.Block(node.label, checked, tuple(requirements), node.span, width, sizes=sizes, schedule=schedule)
 
     def _lower_part_sizes(self, node: nodes.Execute, scope: StatementScope) -> tuple[Expr, Expr] | None:
         """The counter of unequal parts, and the size of each."""
@@ -380,7 +380,7 @@ class KernelBuilder:
         count = self._check_value("count", node.count, scope.lower(node.count))
         names = scope.names if node.counter is None else {**scope.names, node.counter: counter}
         body = self._sequence(node.body, self._scope(names, (*scope.lower.stream, counter)))
-        return flow.Repeat(node.mode, counter, node.counter is not None, count, body, node.label, node.span)
+        return flow.Repeat(node.mode, counter, node.counter is not None, count, body, label=node.label, span=node.span)
 
     def _counter(self, node: nodes.Loop | nodes.Execute) -> Expr:
         """The symbol that counts the passes of a loop or the instances of a block."""

@@ -84,7 +84,9 @@ class _Loader:
             for kernel in node.kernels
             if (models := self._import_all(kernel.declarations, source, f"{prefix}{kernel.name}.", path, warnings))
         }
-        return Application(node, imports, kernel_imports, prefix, tuple(warnings), self.reader.allow_outside)
+        return Application(
+            node, imports, kernel_imports, prefix, tuple(warnings), reads_outside=self.reader.allow_outside
+        )
 
     def _import_all(
         self,

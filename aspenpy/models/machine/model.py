@@ -305,10 +305,12 @@ class Machine(Model, Result):
                 for item in node.items
                 if isinstance(item, nodes.Resource)
             },
-            tuple((item.first, item.second) for item in node.items if isinstance(item, nodes.Conflict)),
-            {item.kind: lower_guarded(lower, item.watts) for item in node.items if isinstance(item, nodes.PowerDraw)},
-            node.span,
-            node.name_span,
+            conflicts=tuple((item.first, item.second) for item in node.items if isinstance(item, nodes.Conflict)),
+            power={
+                item.kind: lower_guarded(lower, item.watts) for item in node.items if isinstance(item, nodes.PowerDraw)
+            },
+            span=node.span,
+            name_span=node.name_span,
         )
 
     def _build_resource(self, component: nodes.Component, node: nodes.Resource, names: dict[str, Expr]) -> Resource:
@@ -321,7 +323,7 @@ class Machine(Model, Result):
             time = lower_guarded(self._make_lowering(inner), trait.time)
             traits.setdefault(trait.name, ResourceTrait(trait.name, own, time, trait.span))
         time = lower_guarded(self._make_lowering({**names, node.argument: argument}), node.time)
-        return Resource(node.name, component.name, argument, time, traits, node.span, node.name_span)
+        return Resource(node.name, component.name, argument, time, traits, span=node.span, name_span=node.name_span)
 
     def _make_lowering(self, names: dict[str, Expr]) -> Lowering:
         """Inside a component: its arguments and properties, then the machine's parameters, then whatever the
