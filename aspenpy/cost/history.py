@@ -358,7 +358,7 @@ class ReuseHistory:
         if moves is not graph.ZERO:
             part = search.weight * moves
             whole = self._swept(search.name, of_pass, count, kernel)
-            if not search.own.dense or _is_short(search.own.bytes, self._line):
+            if not search.own.dense or graph.compare("<", search.own.bytes, SHORT * self._line).payload is True:
                 lines = self._swept(search.name, search.own, count, kernel).lines
                 new = graph.apply("min", 1, lines / graph.apply("max", 1, count * search.own.lines))
                 yield search.source(part * (1 - new), last)
@@ -451,11 +451,6 @@ def _middle(loop: flow.Repeat) -> dict[Expr, Expr]:
 def _passes(loop: flow.Repeat, count: Expr) -> Expr:
     """The passes of a loop that runs."""
     return graph.apply("max", 1, graph.apply("ceil", count) if loop.named else count)
-
-
-def _is_short(size: Expr, line: Expr) -> bool:
-    """Whether a run is surely shorter than a few lines."""
-    return graph.compare("<", size, SHORT * line).payload is True
 
 
 def _distinct_calls(sites: Sequence[CallSite]) -> list[tuple[flow.Call, CallSite]]:

@@ -15,7 +15,6 @@ from aspenpy.cost.network.topologies import TOPOLOGIES, topology
 from aspenpy.cost.network.topology import NetworkError, Topology, describe_topology
 from aspenpy.cost.value_mistakes import locate_failures
 from aspenpy.expr import graph
-from aspenpy.expr.arithmetic import Number
 from aspenpy.expr.evaluate import Value, evaluate_many
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail
@@ -138,7 +137,7 @@ def topology_in_numbers(machine: Machine, network: Interconnect, values: Mapping
     stated = network.component.properties.get("topology")
     with locate_failures({}, stated.span if stated else network.component.name_span, describe_topology(made)):
         places = made.figures()["nodes"]
-    if not _fits(made, places, nodes):
+    if not (places == nodes if _is_filled(made) else places >= nodes):
         raise AspenError(_report_wrong_size(network, made, int(nodes)))
     return made
 
@@ -153,10 +152,6 @@ def _numbers(component: Component, name: str, value: Value) -> Value:
     if several:
         fail("not-a-number", f"`{name}` is an array, and a number is needed", component.properties[name].span)
     return value
-
-
-def _fits(made: Topology, places: Number, nodes: Number) -> bool:
-    return places == nodes if _is_filled(made) else places >= nodes
 
 
 def _is_filled(made: Topology) -> bool:

@@ -310,7 +310,8 @@ def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions)
     options = options if of_host is None else options.replace(cores_per_rank=None)
     bound = find_bound_places(machine, places, options, working_kinds(places, require_schedule(options)))
     if not bound:
-        _require_nothing_asked(machine, options)
+        if options.replace(nodes=None, domains=None, schedule=None) != MACHINES_OWN:
+            fail_unbound(machine)
         return None
     options = add_stated_distribution(options, places)
     unit = all_cores(bound[0], bound[1:])
@@ -332,12 +333,6 @@ def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions)
     )
     placed = _limit_capacity(_limit_socket(empty, machine, options), options)
     return _limit_nodes(placed if of_host is None else _limit_by_host(placed, machine, of_host), machine, options)
-
-
-def _require_nothing_asked(machine: Machine, options: PlacementOptions) -> None:
-    """Refuses what is asked of ranks where nobody says what one occupies."""
-    if options.replace(nodes=None, domains=None, schedule=None) != MACHINES_OWN:
-        fail_unbound(machine)
 
 
 def fail_unbound(machine: Machine) -> NoReturn:

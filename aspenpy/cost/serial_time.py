@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from aspenpy.cost.instances import Instances
 from aspenpy.cost.occupancy import OCCUPANCY, find_block, waves_of
@@ -18,7 +18,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.lower import Origins, carry_origin
 from aspenpy.models.application import flow
-from aspenpy.models.machine.model import BASE, Resource
+from aspenpy.models.machine.model import BASE
 
 
 class SerialTime:
@@ -97,7 +97,10 @@ class SerialTime:
 
     def _apply_trait_of_resource(self, trait: flow.Trait) -> None:
         self.is_assumed = self.is_assumed or trait.name in self.offer.assumed
-        applied = _apply_trait(trait, self.offer.resource, self.time, self.carry)
+        rule = self.offer.resource.traits[trait.name]
+        argument = {} if rule.argument is None else {rule.argument: _trait_argument(trait, self.offer.resource.name)}
+        time = graph.substitute([rule.time], {BASE: self.time, **argument}, self.carry)[0]
+        applied = AppliedTrait(trait.name, trait.arguments, rule.time, time)
         if self.wait is not None and trait.name in (LOAD, MISPREDICTED):
             applied = _with_wait(applied, trait, self.wait, self.amount, self.offer)
             self.is_assumed = self.is_assumed or self.wait.assumed
@@ -134,16 +137,6 @@ def own_traits(traits: Sequence[flow.Trait]) -> list[flow.Trait]:
     """Traits that are no part of an exchange beside them."""
     names = [trait.name for trait in traits]
     return [trait for trait in traits if not is_part(trait.name, names)]
-
-
-def _apply_trait(
-    trait: flow.Trait, resource: Resource, serial: Expr, carry: Callable[[Expr, Expr], None]
-) -> AppliedTrait:
-    """A trait by the rule that the resource has for it."""
-    rule = resource.traits[trait.name]
-    argument = {} if rule.argument is None else {rule.argument: _trait_argument(trait, resource.name)}
-    time = graph.substitute([rule.time], {BASE: serial, **argument}, carry)[0]
-    return AppliedTrait(trait.name, trait.arguments, rule.time, time)
 
 
 def _with_wait(applied: AppliedTrait, trait: flow.Trait, wait: Wait, amount: Expr, offer: Offer) -> AppliedTrait:

@@ -91,7 +91,10 @@ def compile_machine_code(text: str) -> Any:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    _offer_library(llvm, text)
+    library = ctypes.CDLL(ctypes.util.find_library("m"))
+    for name in re.findall(r"^declare double @([a-z0-9]+)\(", text, re.MULTILINE):
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        llvm.add_symbol(name, address)
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
     )
@@ -103,14 +106,6 @@ def compile_machine_code(text: str) -> Any:
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
     return engine
-
-
-def _offer_library(llvm: Any, text: str) -> None:
-    """Tells LLVM where the functions of the C library are that the text declares."""
-    library = ctypes.CDLL(ctypes.util.find_library("m"))
-    for name in re.findall(r"^declare double @([a-z0-9]+)\(", text, re.MULTILINE):
-        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
-        llvm.add_symbol(name, address)
 
 
 def points_per_instruction() -> int:

@@ -177,7 +177,7 @@ class Lanes:
         name = operation_of(node)
         operands = [self.known[arg] for arg in node.args]
         if name not in TAKE_ARRAYS and any(isinstance(operand, tuple) for operand in operands):
-            return self.doubt_all()
+            return numpy.full(self.size, numpy.nan)
         self._refused = None
         if name in DOUBTS:
             operands = DOUBTS[name](self, node, operands)
@@ -267,10 +267,6 @@ class Lanes:
 
     def mark_doubtful(self, where: Any) -> None:
         self.doubts = self.doubts | where
-
-    def doubt_all(self) -> Array:
-        """A value that only the exact rules can give."""
-        return numpy.full(self.size, numpy.nan)
 
 
 def _take_lanes(value: Any, lanes: Array) -> Any:

@@ -127,16 +127,13 @@ class _Split:
 
     # -- reading a body as a form ------------------------------------------------------------------
 
-    def form_of(self, node: Expr) -> Form | None:
-        return self.forms[node] if node in self.forms else _join_guards({_CONSTANT: node})
-
     def _make_form(self, node: Expr) -> Form | None:
         if node is self.counter:
             return _join_guards({_COUNTER: graph.ONE})
         rule = _FORMS.get(node.kind)
         if rule is None:
             return None
-        operands = [self.form_of(arg) for arg in node.args]
+        operands = [self.forms[arg] if arg in self.forms else _join_guards({_CONSTANT: arg}) for arg in node.args]
         if any(operand is None for operand in operands):
             return None
         form = rule(node, operands)  # type: ignore[arg-type]

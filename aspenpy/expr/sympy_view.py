@@ -180,7 +180,9 @@ def from_sympy(sympy_expr: Any, symbols: Mapping[str, Expr]) -> Expr:
             waiting.pop()
             continue
         if isinstance(item, sympy.Sum):
-            _bind_counter(item, counters)
+            for counter, _, _ in _sum_limits(item):
+                if counter not in counters:
+                    counters[counter] = graph.counter(str(counter))
         parts = [part for part in _parts_to_convert(item) if part not in known]
         if parts:
             waiting += parts
@@ -205,12 +207,6 @@ def _parts_to_convert(item: Any) -> list[Any]:
 def _sum_limits(item: Any) -> list[tuple[Any, Any, Any]]:
     """(counter, first, last) for each counter, innermost first."""
     return [tuple(limits) for limits in item.limits]
-
-
-def _bind_counter(item: Any, counters: dict[Any, Expr]) -> None:
-    for counter, _, _ in _sum_limits(item):
-        if counter not in counters:
-            counters[counter] = graph.counter(str(counter))
 
 
 def _convert_item(item: Any, known: dict[Any, Expr], symbols: Mapping[str, Expr], counters: dict[Any, Expr]) -> Expr:

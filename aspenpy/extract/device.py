@@ -193,7 +193,7 @@ class DeviceKernel:
             if guard.operator == "==":
                 return name, ThreadRange(v.scale(rest, -sign), v.add(v.scale(rest, -sign), ONE))
             if sign > 0:
-                return name, before.replace(low=_larger(before.low, -rest))
+                return name, before.replace(low=v.extreme_of("max", (before.low, -rest)))
             return name, before.replace(high=self._smaller(before.high, v.add(rest, ONE), axis))
         return None
 
@@ -296,10 +296,6 @@ def _take_away(value: Value, places: list[tuple[Expr, Value]]) -> Value | None:
             return None
         value = straight[0]
     return value
-
-
-def _larger(a: Value, b: Value) -> Value:
-    return v.extreme_of("max", (a, b))
 
 
 def _numerator(bound: Value, function: str = "ceil") -> tuple[Value, Value] | None:

@@ -392,7 +392,7 @@ class DeclarationReader:
             if bounds is not None:
                 yield bounds
                 continue
-            if _is_assumed_size(node):
+            if type_name(node) == "Assumed_Size_Spec":
                 lower = node.children[1] if len(node.children) > 1 and node.children[1] is not None else None
                 yield DimensionBounds(integer(1) if lower is None else self.expressions.read(lower), None)
                 continue
@@ -489,10 +489,6 @@ def list_dimensions(node: Any) -> list[Any]:
     if type_name(node) == "Assumed_Size_Spec":
         return [*list_arguments(node.children[0]), node]
     return list_arguments(node)
-
-
-def _is_assumed_size(node: Any) -> bool:
-    return type_name(node) == "Assumed_Size_Spec"
 
 
 def _comment_behind(span: Span | None) -> str:

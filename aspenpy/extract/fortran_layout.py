@@ -60,7 +60,12 @@ class FortranLayout:
         tree = text.parse()
         for node in tree.children:
             self._lay_out_unit(node, is_outermost=True)
-        self._index()
+        self._places: dict[str, list[tuple[int, int, int]]] = {}
+        for mark in self.marks:
+            places = self._places.setdefault(mark.span.source.path or "", [])
+            places.append((mark.span.start, mark.span.end, mark.number))
+        for places in self._places.values():
+            places.sort()
 
     # -- result ------------------------------------------------------------------------------------
 
@@ -80,15 +85,6 @@ class FortranLayout:
             add(self.changed.get(place, ((line.text, None),)))
             lines.extend(self.behind.get(place, ()))
         return "\n".join(lines) + "\n"
-
-    def _index(self) -> None:
-        """Sorts the marks of each source by their places."""
-        self._places: dict[str, list[tuple[int, int, int]]] = {}
-        for mark in self.marks:
-            places = self._places.setdefault(mark.span.source.path or "", [])
-            places.append((mark.span.start, mark.span.end, mark.number))
-        for places in self._places.values():
-            places.sort()
 
     def find_marks(self, span: Span) -> list[int]:
         """The marks that count what stands at a span: several where a file is included more than once."""

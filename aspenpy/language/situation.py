@@ -28,7 +28,8 @@ class Situation:
         self.found = token
         self.previous = stream.previous
         self.values = values
-        self.expected = acceptable_terminals(states)
+        actions = tables().actions
+        self.expected = frozenset(terminal for terminal in actions[states[-1]] if _accepts_terminal(states, terminal))
         self.opening = _innermost_opening(values)
 
     @property
@@ -146,12 +147,6 @@ class Situation:
         if self.found.type == "STRING":
             return f"the text {self.spelling}"
         return f"the keyword `{self.spelling}`" if self.is_keyword else f"`{self.spelling}`"
-
-
-def acceptable_terminals(states: list[int]) -> frozenset[str]:
-    """The terminals that the parser could go on with."""
-    actions = tables().actions
-    return frozenset(terminal for terminal in actions[states[-1]] if _accepts_terminal(states, terminal))
 
 
 def _accepts_terminal(states: list[int], terminal: str) -> bool:

@@ -109,7 +109,8 @@ def _is_number(expr: Expr) -> bool:
 
 def _input(prediction: Prediction, symbol: Expr, machine: int | None) -> SliderInput:
     scope, name = prediction.scope, prediction.scope.display_name(symbol)
-    span = _span(prediction, symbol)
+    node = _node(prediction, symbol)
+    span = None if node is None else node.span
     (exact,) = scope.values([symbol], prediction.seed)
     value = as_float(exact, f"`{name}`", span)
     whole = isinstance(exact, int) or value.is_integer()
@@ -137,11 +138,6 @@ def _choices(prediction: Prediction, symbol: Expr) -> tuple[str, ...]:
     member_of = node.member_of if isinstance(node, nodes.Parameter) else None
     model = prediction.machine if symbol.owner == OWNER else prediction.application
     return () if member_of is None else model.enums[member_of].members
-
-
-def _span(prediction: Prediction, symbol: Expr) -> Span | None:
-    node = _node(prediction, symbol)
-    return None if node is None else node.span
 
 
 def _node(prediction: Prediction, symbol: Expr) -> nodes.Parameter | nodes.Property | None:

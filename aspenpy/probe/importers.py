@@ -309,17 +309,12 @@ def _share_of_one_memory(name: str, number: Number, host: HostTopology) -> Numbe
     return number.replace(value=number.value / memories, source=f"{number.source}; of {memories} memories")
 
 
-def _require_caches(source: Source, host: HostTopology | None) -> None:
-    """Refuses a cache that does not hold a line."""
-    for cache in () if host is None else host.caches:
-        if cache.capacity < (cache.line or LINE):
-            refuse(source, f"the cache of level {cache.level} has {cache.capacity} bytes, less than a line")
-
-
 def _import_source(source: Source) -> Imported:
     for looks_like, read in FORMS:
         if looks_like(source.text):
             imported = read(source)
-            _require_caches(source, imported.host)
+            for cache in () if imported.host is None else imported.host.caches:
+                if cache.capacity < (cache.line or LINE):
+                    refuse(source, f"the cache of level {cache.level} has {cache.capacity} bytes, less than a line")
             return imported
     refuse(source, "the format of the file is not known", hint=HINT)

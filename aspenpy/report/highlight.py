@@ -181,7 +181,9 @@ class _Reader:
     def _name(self, word: _Word) -> Any:
         before, after = self._word_at(-1), self._word_at(1)
         if self.traits == self.depth and (before.kind == "COMMA" or before.text in ("as", "with")):
-            return self._type_in_list(after)
+            if after.kind == "EQUAL":
+                return Name.Variable
+            return Name.Class if self._word_at(-3).text == "data" else Name.Decorator
         if before.text == "from" and after.kind == "LPAR" and word.text in FUNCTIONS:
             return Name.Builtin
         if before.kind == "KEYWORD" and (named := _find_keyword(before.text).names):
@@ -193,12 +195,6 @@ class _Reader:
         if after.kind == "LPAR" and word.text in FUNCTIONS:
             return Name.Builtin
         return Name.Constant if word.text in MORE_CONSTANTS else Name
-
-    def _type_in_list(self, after: _Word) -> Any:
-        """A trait, the shape of data, or a parameter of an imported model."""
-        if after.kind == "EQUAL":
-            return Name.Variable
-        return Name.Class if self._word_at(-3).text == "data" else Name.Decorator
 
     def _token_in_block(self, before: _Word, after: _Word) -> Any:
         """Outside of brackets: a resource, or the type or the name of a component; None if it is none of them."""

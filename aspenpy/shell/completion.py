@@ -38,7 +38,11 @@ def complete() -> None:
         command = ALIASES.get(name, name)
         parser = subparsers.add_parser(name, help=commands_by_name()[command].summary)
         if name in line:
-            _add_options(parser, command)
+            for action in Parser(load_command(command))._actions:
+                completer = COMPLETERS.get(action.dest)
+                if completer is not None:
+                    setattr(action, "completer", completer)  # noqa: B010  argcomplete looks there
+                parser._add_action(action)
     argcomplete.autocomplete(root, always_complete_options="long")
 
 
@@ -47,14 +51,6 @@ class _Subparser(ArgumentParser):
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**{"add_help": False} | more)
-
-
-def _add_options(parser: ArgumentParser, name: str) -> None:
-    for action in Parser(load_command(name))._actions:
-        completer = COMPLETERS.get(action.dest)
-        if completer is not None:
-            setattr(action, "completer", completer)  # noqa: B010  argcomplete looks there
-        parser._add_action(action)
 
 
 def _complete_from_library(kind: Kind) -> Completer:

@@ -50,7 +50,7 @@ class CommandTools(Record):
     def eval(self, model: str, machine: str, settings: Settings | None = None, kernel: str | None = None) -> Any:
         """Predict the runtime of an application on a machine, by kernel and resource, with the error to expect."""
         words = self._words_of_case("eval", model, [machine], settings)
-        return self._run_command([*words, *_kernel_option(kernel)])
+        return self._run_command([*words, *([f"--kernel={_require_name(kernel)}"] if kernel else [])])
 
     def compare(self, model: str, machines: Names, settings: Settings | None = None) -> Any:
         """Compare machines for one application: runtimes, the fastest, and which cannot be told apart from it."""
@@ -114,10 +114,6 @@ class CommandTools(Record):
         except ValueError:
             raise ValueError(ran.stderr.strip()[-LONGEST:] or f"`aspenpy {words[0]}` gave no answer") from None
         return answer
-
-
-def _kernel_option(kernel: str | None) -> list[str]:
-    return [f"--kernel={_require_name(kernel)}"] if kernel else []
 
 
 def _require_name(text: str | None, more: str = "._") -> str:

@@ -13,7 +13,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -92,7 +92,13 @@ class Store:
             self._lock.acquire()
             journal = None
         if journal:
-            self._refuse_other(journal, resume)
+            if not resume:
+                message = f"a sweep into `{self.path}` was begun and not finished"
+                fail("begun", message, hint=f"--resume takes it up; to begin again, remove `{self.folder}`")
+            for key, words in DIFFERENCES.items():
+                if journal.get(key) != self.journal[key]:
+                    message = f"the sweep that was begun into `{self.path}` is another one: {words} differ"
+                    fail("another-sweep", message, hint="choose another name for the result")
         elif resume and self.target.exists():
             hint = "without --resume it is computed anew"
             fail("nothing-to-resume", f"`{self.path}` is there, and no unfinished sweep beside it", hint=hint)
@@ -119,16 +125,6 @@ class Store:
     def _refuse_foreign(self) -> NoReturn:
         message = f"`{self.folder}` is not the beginning of a sweep"
         fail("not-a-sweep", message, hint="move it away, or choose another name for the result")
-
-    def _refuse_other(self, journal: Mapping[str, Any], resume: bool) -> None:
-        """Refuses a journal that is not of this sweep."""
-        if not resume:
-            message = f"a sweep into `{self.path}` was begun and not finished"
-            fail("begun", message, hint=f"--resume takes it up; to begin again, remove `{self.folder}`")
-        for key, words in DIFFERENCES.items():
-            if journal.get(key) != self.journal[key]:
-                message = f"the sweep that was begun into `{self.path}` is another one: {words} differ"
-                fail("another-sweep", message, hint="choose another name for the result")
 
     # -- stretches -------------------------------------------------------------------------------
 

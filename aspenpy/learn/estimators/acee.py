@@ -334,7 +334,7 @@ class Acee(LearntModel):
     def _list_predictors(self, sheet: MeasurementSheet) -> list[str]:
         """Predictors where none are named: numeric columns, amounts divided by the runtime where power is predicted."""
         predictors, by_second = list[str](), list[str]()
-        for name in self._possible_columns(sheet):
+        for name in [name for name in sheet.names if not is_label(name) and not is_energy_or_power(sheet, name)]:
             if not is_numeric(sheet, name):
                 blank = all(number_in(row[name]) is None for row in sheet.rows)
                 self._add_note(f"`{name}` {'has no numbers' if blank else 'is text in some rows'}: not a predictor")
@@ -350,9 +350,6 @@ class Acee(LearntModel):
         if self.scale == "rate" and "core_frequency" in sheet.names:
             predictors += ["core_frequency^2", *(["threads*core_frequency^2"] if "threads" in sheet.names else [])]
         return predictors + by_second if len(sheet.rows) > 2 * len(predictors + by_second) else predictors
-
-    def _possible_columns(self, sheet: MeasurementSheet) -> list[str]:
-        return [name for name in sheet.names if not is_label(name) and not is_energy_or_power(sheet, name)]
 
     def _add_note(self, text: str) -> None:
         self.notes += (Diagnostic("left-out", text, severity="note"),)

@@ -96,7 +96,12 @@ class LearntModel(Result):
         if not sheet.rows:
             fail("no-measurements", "there are no rows to learn from", sheet.span)
         self.state = self.learn(sheet)
-        self.training = describe_training(sheet, self.columns_used(sheet))
+        ranges = []
+        for name in self.columns_used(sheet):
+            if name in sheet.names and is_numeric(sheet, name):
+                numbers = read_numbers(sheet, name)
+                ranges.append((name, float(numbers.min()), float(numbers.max())))
+        self.training = Training(len(sheet.rows), data_hash(sheet), tuple(ranges))
         return self
 
     def predict(self, X: Data) -> NDArray[np.float64]:
@@ -207,7 +212,7 @@ class LearntModel(Result):
             numbers = read_numbers(sheet, name)
             beyond = (numbers < low * (1 - 1e-6)) | (numbers > high * (1 + 1e-6))
             if beyond.any():
-                unit = column_unit(name)
+                unit = unit_symbol(KNOWN[name].dimension) if name in KNOWN else ""
                 ends = f"{format_quantity(low, unit)} .. {format_quantity(high, unit)}"
                 worst = numbers[beyond][0]
                 message = f"`{name}` is outside the training range {ends} in {int(beyond.sum())} of {len(numbers)} rows"
@@ -222,19 +227,6 @@ def warn_rows_left_out(name: str, cells: Sequence[Cell]) -> Diagnostic:
     lines = ", ".join(str(cell.row) for cell in cells[:10]) + (", ..." if len(cells) > 10 else "")
     message = f"{count_noun(len(cells), 'row')} without a measured {name} left out: {lines}"
     return warning("no-target", message, cells[0].span)
-
-
-def column_unit(name: str) -> str:
-    return unit_symbol(KNOWN[name].dimension) if name in KNOWN else ""
-
-
-def describe_training(sheet: MeasurementSheet, names: Iterable[str]) -> Training:
-    ranges = []
-    for name in names:
-        if name in sheet.names and is_numeric(sheet, name):
-            numbers = read_numbers(sheet, name)
-            ranges.append((name, float(numbers.min()), float(numbers.max())))
-    return Training(len(sheet.rows), data_hash(sheet), tuple(ranges))
 
 
 def data_hash(sheet: MeasurementSheet) -> str:

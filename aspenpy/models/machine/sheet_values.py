@@ -80,7 +80,10 @@ def read_value(field: SheetField, stated: StatedValue, machine: str, own: Collec
         _refuse_word(text, known, field, span)
     written, note = _write_value(text, field, bool(known), machine) if usable else (None, "")
     if written is None:
-        _refuse_value(field, span)
+        expected = _EXPECTED.get(field.unit, f"a quantity in {field.unit}")
+        example = field.example or _EXAMPLES.get(field.unit)
+        message = f"`{field.name}` is {expected}: {field.asks}"
+        fail("no-value", message, span, hint=f"such as {example}" if example else None)
     origin = _read_origin(comment.strip(), stated.origin, span)
     return SheetValue(written, f"{note}; {origin}" if note else origin)
 
@@ -106,13 +109,6 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([kKMG])(B|Bytes?)")
 _CACHES = ("l1.capacity", "l2.capacity", "l3.capacity")
 _EXAMPLES = {"": "2", "Hz": "2.4 GHz", "s": "50 ns", "B": "64 B", "B/s": "30 GB/s", "price": "7.2 USD"}
 _EXPECTED = {"word": "a word", "numbers": "numbers as {24, 16}", "": "a number above zero", "price": "a price"}
-
-
-def _refuse_value(field: SheetField, span: Span) -> NoReturn:
-    expected = _EXPECTED.get(field.unit, f"a quantity in {field.unit}")
-    example = field.example or _EXAMPLES.get(field.unit)
-    message = f"`{field.name}` is {expected}: {field.asks}"
-    fail("no-value", message, span, hint=f"such as {example}" if example else None)
 
 
 def _list_words(unit: str) -> list[str]:

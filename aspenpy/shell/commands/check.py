@@ -43,7 +43,7 @@ from aspenpy.tables.table import CSV, Findings, Paragraph, Report, Table, make_c
 )
 def run_check(arguments: Arguments) -> int:
     """0, with `--strict` 1 where there are warnings, 2 where there are errors."""
-    return conclude(list(_drop_repeated(_check_all(arguments))), arguments)
+    return conclude(list({str(diagnostic): diagnostic for diagnostic in _check_all(arguments)}.values()), arguments)
 
 
 COLUMNS = make_columns("severity code message file line column end_line end_column hint")
@@ -75,11 +75,6 @@ def _check_all(arguments: Arguments) -> Iterable[Diagnostic]:
         return check_file(file.path, machine, reader, socket=socket, settings=settings, part_allowed=part)
 
     return check_files(arguments.files, check)
-
-
-def _drop_repeated(diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
-    """Mistakes without those told before: a file that several others include is reported once."""
-    return {str(diagnostic): diagnostic for diagnostic in diagnostics}.values()
 
 
 def _count_in_words(count: int, noun: str) -> str:

@@ -149,7 +149,8 @@ def run_machine(arguments: Arguments) -> int:
     if arguments.kind or arguments.output or arguments.replace:
         message = "--kind belongs to `aspenpy machine new`, --output and --replace to it and to `aspenpy machine probe`"
         raise CommandError(message)
-    _refuse_probing(arguments)
+    if arguments.files or arguments.compare is not None:
+        raise CommandError("--from and --compare belong to `aspenpy machine probe`")
     if arguments.published:
         return _check_published(arguments)
     if not arguments.names:
@@ -197,11 +198,6 @@ def _write_file(arguments: Arguments, text: str, path: Path | str, then: str) ->
     if path != STANDARD_OUTPUT:
         report_written(path, f"; {then}")
     return 0
-
-
-def _refuse_probing(arguments: Arguments) -> None:
-    if arguments.files or arguments.compare is not None:
-        raise CommandError("--from and --compare belong to `aspenpy machine probe`")
 
 
 def _require_one_name(arguments: Arguments) -> str:

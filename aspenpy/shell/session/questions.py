@@ -72,7 +72,9 @@ def slope_page(question: Question, name: str, span: Span, state: SessionState) -
     ]
     facts += _elasticity_rows(question, name, here, there)
     facts.append(("formula", _shorten_formula(text_if_short(slope))))
-    jumps = sorted(_jumping_functions(formula))
+    jumps = sorted(
+        {node.payload for node in graph.topological_order(formula) if graph.is_call(node, JUMPING_FUNCTIONS)}
+    )
     note = f"Between the jumps of {' and '.join(jumps)}; at them there is no slope."
     return (title, _facts_table(facts), *([Paragraph(note)] if jumps else []))
 
@@ -115,11 +117,6 @@ def _shorten_formula(text: str | None) -> str:
     if text is None:
         return f"too long to be shown: more than {MOST_NODES:,} terms"
     return text if len(text) <= LONGEST_FORMULA else f"too long to be shown: {len(text):,} characters"
-
-
-def _jumping_functions(formula: Expr) -> set[str]:
-    """The functions in a formula that jump."""
-    return {node.payload for node in graph.topological_order(formula) if graph.is_call(node, JUMPING_FUNCTIONS)}
 
 
 def _put_in_brackets(text: str) -> str:
