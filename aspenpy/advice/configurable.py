@@ -261,20 +261,18 @@ def _parameter(machine: Machine, socket: str | None, item: HardwareComponent) ->
     return None
 
 
-def _find_parameter(
-    machine: Machine, item: HardwareComponent, quantity: Expr, base: float
-) -> ComponentParameter | None:
+def _find_parameter(machine: Machine, item: HardwareComponent, amount: Expr, base: float) -> ComponentParameter | None:
     """The parameter behind a value: the only one with a declared range that the value is a multiple of, or the only
     one at all where the value is that parameter; else the property itself."""
     by_symbol = {parameter.symbol: parameter for parameter in machine.parameters}
-    behind = machine.definitions.get(quantity, quantity)
-    single = by_symbol.get(quantity) or by_symbol.get(behind)
+    behind = machine.definitions.get(amount, amount)
+    single = by_symbol.get(amount) or by_symbol.get(behind)
     if single is None:
         free = [by_symbol[symbol] for symbol in _symbols_behind(machine, behind) if symbol in by_symbol]
-        ranged = [item for item in free if item.low is not None and _is_multiple(machine, quantity, item, base)]
+        ranged = [item for item in free if item.low is not None and _is_multiple(machine, amount, item, base)]
         single = ranged[0] if len(ranged) == 1 else None
     if single is None:
-        name = quantity.name if quantity.kind == "symbol" else ""
+        name = amount.name if amount.kind == "symbol" else ""
         return ComponentParameter(item.name, name, 1.0, base) if name else None
     worth = float(value_of(single.symbol, machine.definitions))
     factor = base / worth if worth else 1.0
@@ -295,9 +293,9 @@ def _symbols_behind(machine: Machine, expr: Expr) -> list[Expr]:
     return list(seen)
 
 
-def _is_multiple(machine: Machine, quantity: Expr, parameter: Parameter, base: float) -> bool:
+def _is_multiple(machine: Machine, amount: Expr, parameter: Parameter, base: float) -> bool:
     """Whether a value doubles with a parameter."""
     worth = value_of(parameter.symbol, machine.definitions)
     doubled = {**machine.definitions, parameter.symbol: graph.number(2 * worth)}
-    after = value_of(quantity, doubled)
+    after = value_of(amount, doubled)
     return after is not None and abs(float(after) - 2 * base) <= 1e-9 * abs(base)

@@ -43,14 +43,12 @@ class Significant(Result):
     @cached_property
     def by_model(self) -> tuple[Significance, ...]:
         """Sensitivities of runtime and energy to each component, as shares of the sum over all components."""
-        significances: list[Significance] = []
+        shares: list[Significance] = []
         for metric in METRICS:
             singles = self.space.single_effects.get(metric, ())
             total = sum(effect.sensitivity for effect in singles) or 1.0
-            significances += [
-                Significance(item.parameters[0], metric, item.sensitivity / total, "model") for item in singles
-            ]
-        return tuple(significances)
+            shares += [Significance(item.parameters[0], metric, item.sensitivity / total, "model") for item in singles]
+        return tuple(shares)
 
     @cached_property
     def evidences(self) -> tuple[CounterEvidence, ...]:

@@ -90,14 +90,12 @@ def peaks(
     ]
 
 
-def combined_rate(known_peaks: Iterable[Peak], resource: str, precision: str | None = None) -> float | None:
+def combined_rate(known: Iterable[Peak], resource: str, precision: str | None = None) -> float | None:
     """The most of a resource a second that all the components of a machine that serve it do together, each under its
     best traits. `sp` and `dp` choose the precision: what knows no `dp` does both at one rate. Units that only multiply
     matrices do not count. None where nobody serves it at a rate."""
     best: dict[tuple[str, ...], float] = {}
-    rows = [
-        peak for peak in known_peaks if peak.resource == resource and peak.of_all is not None and not peak.is_tensor
-    ]
+    rows = [peak for peak in known if peak.resource == resource and peak.of_all is not None and not peak.is_tensor]
     doubles = {peak.path for peak in rows if "dp" in peak.traits}
     for peak in rows:
         unlike = peak.path in doubles and ("dp" in peak.traits) != (precision == "dp")

@@ -460,10 +460,8 @@ class Scope:
 
     def _find_elsewhere(self, name: str) -> str | None:
         """A name that a kernel uses for itself, which another kernel, or a statement outside its loop, does not see."""
-        candidates = ((kernel, *own) for kernel in self.application.kernels.values() for own in own_names(kernel))
-        places = [
-            f"the {noun} `{name}` of kernel `{kernel.name}`" for kernel, noun, own, _ in candidates if own == name
-        ]
+        known = ((kernel, *own) for kernel in self.application.kernels.values() for own in own_names(kernel))
+        places = [f"the {noun} `{name}` of kernel `{kernel.name}`" for kernel, noun, own, _ in known if own == name]
         return f"{places[0]} is not in scope here" if places else None
 
     def _names_in_sight(self, owner: str) -> list[str]:

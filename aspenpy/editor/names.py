@@ -75,10 +75,8 @@ class NameIndex(NamedTuple):
 @lru_cache(MOST_FILES_KEPT)
 def names_of(text: str) -> NameIndex:
     """The names of a file."""
-    indices = [_names_from(piece, start) for start, piece in pieces(text)]
-    return NameIndex(
-        [name for part in indices for name in part.names], [file for part in indices for file in part.files]
-    )
+    parts = [_names_from(piece, start) for start, piece in pieces(text)]
+    return NameIndex([name for part in parts for name in part.names], [file for part in parts for file in part.files])
 
 
 @lru_cache(MOST_KEPT)

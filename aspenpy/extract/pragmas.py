@@ -79,14 +79,12 @@ def parse_directives(pragmas: tuple[str, ...]) -> Iterator[Directive]:
 
 def parallel_directive(pragmas: tuple[str, ...]) -> Directive | None:
     """The pragma that makes a loop parallel."""
-    return next((directive for directive in parse_directives(pragmas) if directive.is_parallel), None)
+    return next((item for item in parse_directives(pragmas) if item.is_parallel), None)
 
 
 def is_offloaded(pragmas: tuple[str, ...]) -> bool:
     """Whether directives above a loop make a launch of it."""
-    return parallel_directive(pragmas) is not None and any(
-        directive.is_device for directive in parse_directives(pragmas)
-    )
+    return parallel_directive(pragmas) is not None and any(item.is_device for item in parse_directives(pragmas))
 
 
 KERNELS, TARGET = "acc kernels", "omp target"
@@ -95,24 +93,22 @@ KERNELS, TARGET = "acc kernels", "omp target"
 
 def select_device(pragmas: tuple[str, ...]) -> Iterator[str]:
     """Pragmas that speak of a device."""
-    return (pragma for pragma in pragmas if any(directive.is_device for directive in parse_directives((pragma,))))
+    return (pragma for pragma in pragmas if any(item.is_device for item in parse_directives((pragma,))))
 
 
 def offloading_pragma(pragmas: tuple[str, ...]) -> str:
     """The pragma of the loops in a block below others; nothing where the block runs on the host."""
-    words = [
-        {*directive.words} for directive in parse_directives(pragmas) if not {"data", "host_data"} & {*directive.words}
-    ]
+    words = [{*item.words} for item in parse_directives(pragmas) if not {"data", "host_data"} & {*item.words}]
     return "" if not words else KERNELS if any("kernels" in each for each in words) else TARGET
 
 
 def warn_uncounted(pragmas: Iterable[tuple[str, Span | None]], *, regions: bool = False) -> Iterator[Diagnostic]:
     """Warnings of copies that stand alone, and of those of `regions` where these are not read."""
     for pragma, span in pragmas:
-        for directive in parse_directives((pragma,)):
-            words = {*directive.words}
-            if directive.is_device and ({"update", "enter", "exit"} & words or (regions and "data" in words)):
-                message = f"the copies of `{' '.join(directive.words)}` are not counted"
+        for item in parse_directives((pragma,)):
+            words = {*item.words}
+            if item.is_device and ({"update", "enter", "exit"} & words or (regions and "data" in words)):
+                message = f"the copies of `{' '.join(item.words)}` are not counted"
                 yield warning("not-counted", message, span, hint="those of directives above loops are")
 
 

@@ -174,14 +174,12 @@ class CallReader:
     def _choose_overload(self, named: Any, arguments: list[r.Expression]) -> Any:
         """The overload whose formals have the arguments' types, or else the first."""
         lib = load_libclang().conf.lib
-        overloads = [
-            lib.clang_getOverloadedDecl(named, index) for index in range(lib.clang_getNumOverloadedDecls(named))
-        ]
+        known = [lib.clang_getOverloadedDecl(named, index) for index in range(lib.clang_getNumOverloadedDecls(named))]
         given = _kinds_of([argument.type for argument in arguments])
-        for target in overloads:
+        for target in known:
             if _kinds_of([self.types.type_of(formal.type) for formal in target.get_arguments() or ()]) == given:
                 return target
-        return overloads[0]
+        return known[0]
 
     def _take_references(self, target: Any, arguments: list[r.Expression]) -> list[r.Expression]:
         """Arguments of a user's function, with the address of what it may change through a reference."""

@@ -63,14 +63,14 @@ def _explain_missing_kernels(reason: str) -> Kernels:
     return Kernels(remark=f"GPU kernels were not measured: {reason}.")
 
 
-def derive_gpu_numbers(quantities: Quantities) -> Numbers:
+def derive_gpu_numbers(results: Quantities) -> Numbers:
     """The socket of the device, its cores, memory and link to the host; nothing where nothing was measured."""
-    if not quantities:
+    if not results:
         return {}
-    clock, cores = quantities["clock"].value, quantities["multiprocessors"].value
+    clock, cores = results["clock"].value, results["multiprocessors"].value
     cycle = 1 / (clock * cores)
-    lanes = 2 ** round(log2(max(1.0, quantities["fma_sp"].value * cycle / 2)))
-    loads, copies = quantities["load_bandwidth"], quantities["copy_bandwidth"]
+    lanes = 2 ** round(log2(max(1.0, results["fma_sp"].value * cycle / 2)))
+    loads, copies = results["load_bandwidth"], results["copy_bandwidth"]
     otherwise = "four times that of copies, which took no longer than their loads"
     stores = make_rate_of_difference(
         2 / copies.value - 1 / loads.value,  # seconds a byte: a copy loads as many
@@ -82,31 +82,31 @@ def derive_gpu_numbers(quantities: Quantities) -> Numbers:
     )
     return {
         "gpus": {
-            "devices": Number(quantities["devices"].value, "", "the driver; the first of them was measured"),
+            "devices": Number(results["devices"].value, "", "the driver; the first of them was measured"),
             "multiprocessors": Number(cores, "", "the driver"),
         },
         "gpu": {
             "launch_latency": make_measured_number(
-                quantities, "launch_latency", "s", "kernels that do nothing, back to back"
+                results, "launch_latency", "s", "kernels that do nothing, back to back"
             )
         },
         "gpu_core": {
             "clock": Number(clock, "Hz", "the driver"),
-            "issue": make_measured_number(quantities, "fma_sp", "", "a cycle and lane", cycle / 2 / lanes),
+            "issue": make_measured_number(results, "fma_sp", "", "a cycle and lane", cycle / 2 / lanes),
             "simd_width": Number(lanes, "", "lanes of single precision that this makes, to a power of two"),
             "fma_gain": Number(2, "", "fused multiply-adds are what was measured"),
-            "fma_sp_simd_rate": make_measured_number(quantities, "fma_sp", "", "flops a cycle", cycle),
-            "fma_dp_simd_rate": make_measured_number(quantities, "fma_dp", "", "flops a cycle", cycle),
+            "fma_sp_simd_rate": make_measured_number(results, "fma_sp", "", "flops a cycle", cycle),
+            "fma_dp_simd_rate": make_measured_number(results, "fma_dp", "", "flops a cycle", cycle),
         },
         "gpu_memory": {
-            "capacity": Number(quantities["capacity"].value, "B", "the driver"),
-            "attained_bandwidth": make_measured_number(quantities, "load_bandwidth", "B/s", "loads"),
+            "capacity": Number(results["capacity"].value, "B", "the driver"),
+            "attained_bandwidth": make_measured_number(results, "load_bandwidth", "B/s", "loads"),
             "attained_store_bandwidth": stores,
         },
         "gpu_link": {
-            "latency": make_measured_number(quantities, "link_latency", "s", "64 B from the host to the device"),
+            "latency": make_measured_number(results, "link_latency", "s", "64 B from the host to the device"),
             "bandwidth": make_measured_number(
-                quantities, "link_bandwidth", "B/s", "32 MiB of pinned memory to the device"
+                results, "link_bandwidth", "B/s", "32 MiB of pinned memory to the device"
             ),
         },
     }

@@ -27,10 +27,10 @@ STEEP = 1.3
 """A level ends where the next one is slower by this factor or more."""
 
 
-def select_rings(quantities: Quantities, prefix: str = "ring_") -> dict[int, float]:
+def select_rings(results: Quantities, prefix: str = "ring_") -> dict[int, float]:
     """Seconds of a load by the bytes of the ring."""
-    sizes = {name: name.removeprefix(prefix).removesuffix("_latency") for name in quantities if name.startswith(prefix)}
-    return {int(size): quantities[name].value for name, size in sorted(sizes.items(), key=_size) if size.isdecimal()}
+    sizes = {name: name.removeprefix(prefix).removesuffix("_latency") for name in results if name.startswith(prefix)}
+    return {int(size): results[name].value for name, size in sorted(sizes.items(), key=_size) if size.isdecimal()}
 
 
 def _size(item: tuple[str, str]) -> tuple[int, str]:
@@ -77,26 +77,26 @@ STEP = 8192
 LEVELS = ("first", "second", "third")
 
 
-def derive_numbers(quantities: Quantities, host: HostTopology) -> Numbers:
+def derive_numbers(results: Quantities, host: HostTopology) -> Numbers:
     """All that was measured, by part and property."""
-    clock = find_cycle(quantities)
+    clock = find_cycle(results)
     about = "the clock at which chains of additions and products take whole cycles"
     numbers: Numbers = {
         "core": {
             "clock": make_number(1 / clock.value, "Hz", about, clock),
-            **_derive_rates(quantities, clock),
-            **_derive_integers(quantities, clock),
-            **_derive_latencies(quantities, clock),
-            **_derive_branches(quantities, clock),
-            **_derive_lookahead(quantities, clock),
-            **_derive_translation(quantities),
+            **_derive_rates(results, clock),
+            **_derive_integers(results, clock),
+            **_derive_latencies(results, clock),
+            **_derive_branches(results, clock),
+            **_derive_lookahead(results, clock),
+            **_derive_translation(results),
         },
-        "socket": _derive_socket(quantities),
-        "memory": _derive_memory(quantities, len(host.processors)),
+        "socket": _derive_socket(results),
+        "memory": _derive_memory(results, len(host.processors)),
     }
     for index, name in enumerate(LEVELS):
-        if f"{name}_latency" in quantities:
-            numbers[f"l{index + 1}"] = _derive_cache(quantities, host, index)
+        if f"{name}_latency" in results:
+            numbers[f"l{index + 1}"] = _derive_cache(results, host, index)
     return numbers
 
 
@@ -107,52 +107,50 @@ FAR_FROM_WHOLE = 0.04
 """The relative distance from a whole number of cycles beyond which a latency says nothing of the clock."""
 
 
-def find_cycle(quantities: Quantities) -> Quantity:
+def find_cycle(results: Quantities) -> Quantity:
     """Seconds of a cycle: the median of what each latency says that is a whole number of cycles, to begin with those
     of additions of integers, one a cycle."""
-    first = quantities["integer_latency"]
-    latencies = [quantities[f"{name}_latency"].value for name in WHOLE if f"{name}_latency" in quantities]
+    first = results["integer_latency"]
+    latencies = [results[f"{name}_latency"].value for name in WHOLE if f"{name}_latency" in results]
     cycles = [(seconds, max(1, round(seconds / first.value))) for seconds in latencies]
     near = [seconds / whole for seconds, whole in cycles if abs(seconds / first.value / whole - 1) < FAR_FROM_WHOLE]
     return first.replace(value=median(near))
 
 
-def _derive_integers(quantities: Quantities, clock: Quantity) -> dict[str, Number]:
+def _derive_integers(results: Quantities, clock: Quantity) -> dict[str, Number]:
     """Operations of whole numbers a cycle, lanes counted in; of products that are summed, two for each."""
-    names = [name for name in ("logic", "shift", "integer_multiply") if f"{name}_throughput" in quantities]
-    names += [
-        name.removesuffix("_throughput") for name in quantities if "_int" in name and name.endswith("_throughput")
-    ]
+    names = [name for name in ("logic", "shift", "integer_multiply") if f"{name}_throughput" in results]
+    names += [name.removesuffix("_throughput") for name in results if "_int" in name and name.endswith("_throughput")]
     return {
-        f"{name}_rate": make_measured_number(quantities, f"{name}_throughput", "", about="", factor=clock.value)
+        f"{name}_rate": make_measured_number(results, f"{name}_throughput", "", about="", factor=clock.value)
         for name in dict.fromkeys(names)
     }
 
 
-def _derive_branches(quantities: Quantities, clock: Quantity) -> dict[str, Number]:
+def _derive_branches(results: Quantities, clock: Quantity) -> dict[str, Number]:
     """Cycles that a wrong guess costs, beyond the load of its condition: half of the branches were guessed wrongly, and
     waited for words and doubles of the first cache. Of atomic operations what one takes."""
     numbers = {}
     for name, source in (("mispredict_penalty", "branch"), ("mispredict_dp_penalty", "branch_dp")):
-        if f"{source}_random_latency" in quantities:
-            random, *alike = (quantities[f"{source}_{kind}_latency"] for kind in ("random", "none", "all"))
-            lost = 2 * (random.value - sum(item.value for item in alike) / 2) - quantities["first_latency"].value
+        if f"{source}_random_latency" in results:
+            random, *alike = (results[f"{source}_{kind}_latency"] for kind in ("random", "none", "all"))
+            lost = 2 * (random.value - sum(item.value for item in alike) / 2) - results["first_latency"].value
             about = "branches by bits at random, half of them guessed wrongly, less those that are alike and the load"
             numbers[name] = make_number(max(0.0, lost / clock.value), "", about, random, *alike)
-    numbers.update(_derive_learning(quantities))
-    if "forward_latency" in quantities:
-        stored = quantities["forward_latency"]
+    numbers.update(_derive_learning(results))
+    if "forward_latency" in results:
+        stored = results["forward_latency"]
         about = "a store, the load that takes it back, and an addition, less the addition"
         numbers["forward_latency"] = make_number(stored.value / clock.value - 1, "", about, stored)
-    if "atomic_latency" in quantities:
-        numbers["atomic_latency"] = make_measured_number(quantities, "atomic_latency", "", "in turn", 1 / clock.value)
+    if "atomic_latency" in results:
+        numbers["atomic_latency"] = make_measured_number(results, "atomic_latency", "", "in turn", 1 / clock.value)
     return numbers
 
 
-def _derive_learning(quantities: Quantities) -> dict[str, Number]:
+def _derive_learning(results: Quantities) -> dict[str, Number]:
     """The length of sequences of branches that come again at which half of the guesses go wrong that would without: in
     one of the least length none does, and one of the greatest is as good as new."""
-    sequences = select_rings(quantities, "sequence_")
+    sequences = select_rings(results, "sequence_")
     if len(sequences) < 3:
         return {}
     least, most = min(sequences), max(sequences)
@@ -160,75 +158,71 @@ def _derive_learning(quantities: Quantities) -> dict[str, Number]:
     if turn is None:
         return {}
     about = "outcomes in sequences that come again and are guessed half as well as at random"
-    ends = (quantities[f"sequence_{least}_latency"], quantities[f"sequence_{most}_latency"])
+    ends = (results[f"sequence_{least}_latency"], results[f"sequence_{most}_latency"])
     return {"learnt_outcomes": make_number(round(turn), "", about, *ends)}
 
 
-def _derive_socket(quantities: Quantities) -> dict[str, Number]:
+def _derive_socket(results: Quantities) -> dict[str, Number]:
     numbers = {
-        "barrier_latency": make_measured_number(quantities, "barrier_latency", "s", "all cores meet, waiting in a loop")
+        "barrier_latency": make_measured_number(results, "barrier_latency", "s", "all cores meet, waiting in a loop")
     }
-    if "thread_start_latency" in quantities:
+    if "thread_start_latency" in results:
         about = "a thread for each core is started and has ended"
-        numbers["thread_start_latency"] = make_measured_number(quantities, "thread_start_latency", "s", about)
-    if "process_start_latency" in quantities:
+        numbers["thread_start_latency"] = make_measured_number(results, "thread_start_latency", "s", about)
+    if "process_start_latency" in results:
         numbers["process_start_latency"] = make_measured_number(
-            quantities, "process_start_latency", "s", "a process that does nothing"
+            results, "process_start_latency", "s", "a process that does nothing"
         )
-    if "transfer_latency" in quantities:
-        numbers["transfer_latency"] = make_measured_number(
-            quantities, "transfer_latency", "s", "two cores add by turns"
-        )
+    if "transfer_latency" in results:
+        numbers["transfer_latency"] = make_measured_number(results, "transfer_latency", "s", "two cores add by turns")
     return numbers
 
 
 # -- a core ------------------------------------------------------------------------------------------
 
 
-def _derive_rates(quantities: Quantities, clock: Quantity) -> dict[str, Number]:
+def _derive_rates(results: Quantities, clock: Quantity) -> dict[str, Number]:
     """Operations a cycle; flops of a fused multiply-add, accesses of words."""
     cycle = clock.value
     rates = {
         f"{name}_{width}_rate": make_measured_number(
-            quantities, f"{called}_{width}_throughput", "", about="", factor=cycle * (2 if name == "fma" else 1)
+            results, f"{called}_{width}_throughput", "", about="", factor=cycle * (2 if name == "fma" else 1)
         )
         for name, called in CLASSES.items()
         for width in WIDTHS
     }
     for name in ("compare", "convert"):
-        rates[f"{name}_rate"] = make_measured_number(quantities, f"{name}_dp_throughput", "", "scalars", cycle)
+        rates[f"{name}_rate"] = make_measured_number(results, f"{name}_dp_throughput", "", "scalars", cycle)
     for name in ("load", "store"):
         rates[f"{name}_rate"] = make_measured_number(
-            quantities, f"{name}_throughput", "", "words a cycle, one an access", cycle
+            results, f"{name}_throughput", "", "words a cycle, one an access", cycle
         )
         rates[f"{name}_dp_simd_rate"] = make_measured_number(
-            quantities, f"{name}_simd", "", "words a cycle in vectors", cycle
+            results, f"{name}_simd", "", "words a cycle in vectors", cycle
         )
-        rates[f"{name}_sp_simd_rate"] = make_measured_number(
-            quantities, f"{name}_simd", "", "of half the size", 2 * cycle
-        )
+        rates[f"{name}_sp_simd_rate"] = make_measured_number(results, f"{name}_simd", "", "of half the size", 2 * cycle)
     fastest = max(
-        (name for name in ("integer", "integer_add") if f"{name}_throughput" in quantities),
-        key=lambda name: quantities[f"{name}_throughput"].value,
+        (name for name in ("integer", "integer_add") if f"{name}_throughput" in results),
+        key=lambda name: results[f"{name}_throughput"].value,
     )
-    rates["integer_rate"] = make_measured_number(quantities, f"{fastest}_throughput", "", "additions", cycle)
-    scalar, wide = quantities["add_sp_throughput"], quantities["add_sp_simd_throughput"]
+    rates["integer_rate"] = make_measured_number(results, f"{fastest}_throughput", "", "additions", cycle)
+    scalar, wide = results["add_sp_throughput"], results["add_sp_simd_throughput"]
     # Vectors have a power of two of lanes, and a fused operation gains 1 or 2: what lies between is noise of the host.
     lanes = max(1, 2 ** round(log2(wide.value / scalar.value)))
-    gain = quantities["fma_dp_simd_throughput"].value * 2 / quantities["add_dp_simd_throughput"].value
-    if "add_and_multiply_dp_throughput" in quantities:
-        rates |= _derive_adders(quantities, cycle)
+    gain = results["fma_dp_simd_throughput"].value * 2 / results["add_dp_simd_throughput"].value
+    if "add_and_multiply_dp_throughput" in results:
+        rates |= _derive_adders(results, cycle)
     return {
-        "issue": make_measured_number(quantities, "add_sp_throughput", "", "additions a cycle", cycle),
+        "issue": make_measured_number(results, "add_sp_throughput", "", "additions a cycle", cycle),
         "simd_width": make_number(lanes, "", "additions in vectors over scalar ones, single precision", scalar, wide),
-        "fma_gain": make_number(2 if gain > 1.5 else 1, "", "", quantities["fma_dp_simd_throughput"]),
+        "fma_gain": make_number(2 if gain > 1.5 else 1, "", "", results["fma_dp_simd_throughput"]),
         **rates,
     }
 
 
-def _derive_adders(quantities: Quantities, cycle: float) -> dict[str, Number]:
+def _derive_adders(results: Quantities, cycle: float) -> dict[str, Number]:
     """Pipes that only add, where sums and products side by side are more than 1.4 times as many as in turn."""
-    add, multiply, both = (quantities[f"{name}_dp_throughput"] for name in ("add", "multiply", "add_and_multiply"))
+    add, multiply, both = (results[f"{name}_dp_throughput"] for name in ("add", "multiply", "add_and_multiply"))
     in_turn = 2 / (1 / add.value + 1 / multiply.value)
     if both.value < 1.4 * in_turn:
         return {}
@@ -236,18 +230,18 @@ def _derive_adders(quantities: Quantities, cycle: float) -> dict[str, Number]:
     return {"adders": make_number(max(1, round(add.value * cycle)), "", about, add, both)}
 
 
-def _derive_latencies(quantities: Quantities, clock: Quantity) -> dict[str, Number]:
+def _derive_latencies(results: Quantities, clock: Quantity) -> dict[str, Number]:
     """Cycles."""
     cycles = 1 / clock.value
     names = {name: f"{CLASSES[name]}_dp_latency" for name in ("add", "multiply", "fma", "divide")}
     names |= {"compare": "compare_dp_latency", "convert": "convert_dp_latency"}
     names |= {"integer": "integer_latency", "integer_multiply": "integer_multiply_latency", "load": "first_latency"}
     waits = {
-        f"{name}_latency": _round_cycles(make_measured_number(quantities, source, "", about="", factor=cycles), source)
+        f"{name}_latency": _round_cycles(make_measured_number(results, source, "", about="", factor=cycles), source)
         for name, source in names.items()
-        if source in quantities
+        if source in results
     }
-    both, add = quantities["sum_and_root_dp_latency"], quantities["add_dp_latency"]
+    both, add = results["sum_and_root_dp_latency"], results["add_dp_latency"]
     about = "a sum and a root in turn, less the sum"
     waits["square_root_latency"] = make_number((both.value - add.value) * cycles, "", about, both, add)
     return waits
@@ -261,14 +255,12 @@ def _round_cycles(number: Number, source: str) -> Number:
     return number.replace(value=whole)
 
 
-def _derive_lookahead(quantities: Quantities, clock: Quantity) -> dict[str, Number]:
+def _derive_lookahead(results: Quantities, clock: Quantity) -> dict[str, Number]:
     """Instructions that a core looks ahead, and its outstanding misses."""
-    sums, add = quantities["segments_latency"], quantities["add_dp_latency"]
-    across, whole = quantities["load_across"], quantities["load_simd"]
-    memory = quantities["memory_latency"]
-    many = min(
-        (quantities[name] for name in quantities if name.startswith("memory_chains_")), key=lambda item: item.value
-    )
+    sums, add = results["segments_latency"], results["add_dp_latency"]
+    across, whole = results["load_across"], results["load_simd"]
+    memory = results["memory_latency"]
+    many = min((results[name] for name in results if name.startswith("memory_chains_")), key=lambda item: item.value)
     about = f"steps of a loop of short chains at once, of sums of {SEGMENT} words"
     return {
         "reorder": make_number(max(0.0, SEGMENT - sums.value / add.value), "", about, sums, add),
@@ -283,15 +275,13 @@ def _derive_lookahead(quantities: Quantities, clock: Quantity) -> dict[str, Numb
     }
 
 
-def _derive_translation(quantities: Quantities) -> dict[str, Number]:
+def _derive_translation(results: Quantities) -> dict[str, Number]:
     """The translation buffer's reach, where loads of a line a page become slower than the second cache explains: at the
     pages where their time in one chain passes half of its rise. A miss takes what it adds to loads in several."""
     alone = {
-        int(name.split("_")[1]): quantities[name]
-        for name in quantities
-        if name.startswith("pages_") and "chains" not in name
+        int(name.split("_")[1]): results[name] for name in results if name.startswith("pages_") and "chains" not in name
     }
-    beside = {count: quantities[f"pages_{count}_chains_{CHAINS}_latency"] for count in alone}
+    beside = {count: results[f"pages_{count}_chains_{CHAINS}_latency"] for count in alone}
     if len(alone) < 5:
         return {}
     counts = sorted(alone)
@@ -299,7 +289,7 @@ def _derive_translation(quantities: Quantities) -> dict[str, Number]:
     if alone[many].value < 1.5 * alone[few].value:
         return {}
     reach = find_turn({count: alone[count].value for count in counts}, alone[few].value, alone[many].value)
-    far = {int(name.split("_")[1]): quantities[name].value for name in quantities if name.startswith("far_")}
+    far = {int(name.split("_")[1]): results[name].value for name in results if name.startswith("far_")}
     entries = int(reach or counts[-1])
     numbers = {
         "page": Number(4096, "B", "of loads of a line a page"),
@@ -318,41 +308,41 @@ def _derive_translation(quantities: Quantities) -> dict[str, Number]:
 # -- caches and memory ---------------------------------------------------------------------------------
 
 
-def _derive_page_fault(quantities: Quantities) -> Number:
-    taken, given = quantities["page_fault_latency"], quantities["page_return_latency"]
+def _derive_page_fault(results: Quantities) -> Number:
+    taken, given = results["page_fault_latency"], results["page_return_latency"]
     return make_number(taken.value + given.value, "s", "the first touch of a page, and its return", taken, given)
 
 
-def _derive_cache(quantities: Quantities, host: HostTopology, index: int) -> dict[str, Number]:
+def _derive_cache(results: Quantities, host: HostTopology, index: int) -> dict[str, Number]:
     name, stated = LEVELS[index], host.cache(index + 1)
     numbers = {
-        **_derive_capacity(quantities, host, index),
+        **_derive_capacity(results, host, index),
         "cacheline": Number(
             (stated and stated.line) or 64, "B", host.said_by if stated and stated.line else "assumed: 64 B"
         ),
-        "latency": find_latency(quantities, name),
+        "latency": find_latency(results, name),
     }
     if index == 0:
-        return numbers | _derive_set_conflicts(quantities)
-    one, every = quantities[f"{name}_load_core"], memory_bandwidth(quantities, f"{name}_load", "all")
+        return numbers | _derive_set_conflicts(results)
+    one, every = results[f"{name}_load_core"], memory_bandwidth(results, f"{name}_load", "all")
     shared = stated is not None and stated.sharing > 1
     about = "loads of one core: all at once took longer" if every is one else "loads of all cores on it"
-    both = make_measured_number(quantities, f"{name}_load_core", "B/s", "loads of one core")
+    both = make_measured_number(results, f"{name}_load_core", "B/s", "loads of one core")
     if shared:
         both = make_number(every.value, "B/s", about, every)
     return numbers | {
         "bandwidth": both,
-        "core_bandwidth": make_measured_number(quantities, f"{name}_load_core", "B/s", "loads of one core"),
+        "core_bandwidth": make_measured_number(results, f"{name}_load_core", "B/s", "loads of one core"),
         "attained_store_bandwidth": both.replace(source="assumed: copies take what their loads take"),
         "inclusion": _assume_inclusion(index),
     }
 
 
-def find_latency(quantities: Quantities, level: str) -> Number:
+def find_latency(results: Quantities, level: str) -> Number:
     """The latency of a level. Of a cache, the least over all kinds of pages, in whichever it was disturbed least: its
     own pages are known to the translation buffer. Of memory that with pages as the system gives them."""
     kinds = ("",) if level == "memory" else ("", "_huge", "_small")
-    best = min((quantities[f"{level}{kind}_latency"] for kind in kinds), key=lambda item: item.value)
+    best = min((results[f"{level}{kind}_latency"] for kind in kinds), key=lambda item: item.value)
     return make_number(best.value, "s", "loads that wait for each other", best)
 
 
@@ -361,14 +351,14 @@ def _assume_inclusion(index: int) -> Number:
     return Number(0, "", "assumed: third caches take what the second gives up, others hold what is inside", word)
 
 
-def _derive_set_conflicts(quantities: Quantities) -> dict[str, Number]:
+def _derive_set_conflicts(results: Quantities) -> dict[str, Number]:
     """Seconds between two lines into one set of the first cache: the mean of what columns in one, two and four sets
     wait beside the time of a line that waits for none."""
     numbers = {}
     for way, name in (("load", "set_latency"), ("store", "set_store_latency")):
         free, met = (
-            quantities[f"sets_0_{way}_latency"],
-            [quantities[f"sets_{sets}_{way}_latency"] for sets in (1, 2, 4)],
+            results[f"sets_0_{way}_latency"],
+            [results[f"sets_{sets}_{way}_latency"] for sets in (1, 2, 4)],
         )
         waits = [
             sets * max(0.0, item.value**2 - free.value**2) ** 0.5 for sets, item in zip((1, 2, 4), met, strict=True)
@@ -377,18 +367,16 @@ def _derive_set_conflicts(quantities: Quantities) -> dict[str, Number]:
     return numbers
 
 
-def _derive_capacity(quantities: Quantities, host: HostTopology, index: int) -> dict[str, Number]:
+def _derive_capacity(results: Quantities, host: HostTopology, index: int) -> dict[str, Number]:
     """Capacity and ways of a cache, as the system says where the measured turn agrees, else as the turn says. Empty
     where neither says anything."""
-    stated, turned = host.cache(index + 1), find_cache_turn(quantities, index)
+    stated, turned = host.cache(index + 1), find_cache_turn(results, index)
     line = (stated and stated.line) or 64
     near = [
-        quantities[f"ring_{ring}_latency"]
-        for ring in select_rings(quantities)
-        if turned and turned / 2 < ring < turned * 2
+        results[f"ring_{ring}_latency"] for ring in select_rings(results) if turned and turned / 2 < ring < turned * 2
     ]
     doubted = turned is not None and any(item.uncertain for item in near)
-    shared = index == 2 and (doubted or (turned is not None and _streams_half(quantities)))
+    shared = index == 2 and (doubted or (turned is not None and _streams_half(results)))
     if stated is not None and (turned is None or agrees(turned, stated.capacity) or doubted or shared):
         said = f"latency turns at {_format_size(turned)}" if turned else "no turn was seen"
         use = ", since neighbours use it" if shared and turned and not agrees(turned, stated.capacity) else ""
@@ -406,13 +394,13 @@ def _derive_capacity(quantities: Quantities, host: HostTopology, index: int) -> 
     return {"capacity": capacity, "associativity": ways}
 
 
-def _streams_half(quantities: Quantities) -> bool:
+def _streams_half(results: Quantities) -> bool:
     """Whether loads of half of the third cache come faster than the geometric mean of those of a part and of memory: it
     is there, though loads that wait for each other do not find it whole."""
     names = ("third_half_load_core", "third_load_core", "memory_load_core")
-    if not all(name in quantities for name in names):
+    if not all(name in results for name in names):
         return False
-    half, part, memory = (quantities[name].value for name in names)
+    half, part, memory = (results[name].value for name in names)
     return half > sqrt(part * memory)
 
 
@@ -424,39 +412,37 @@ def _format_size(size: float) -> str:
     return f"{size / 2**20:.3g} MiB" if size >= 2**20 else f"{size / 2**10:.3g} KiB"
 
 
-def find_cache_turn(quantities: Quantities, index: int, prefix: str = "ring_") -> float | None:
+def find_cache_turn(results: Quantities, index: int, prefix: str = "ring_") -> float | None:
     """Bytes at which a cache's latency passes to that of the next level."""
-    names = [*(name for name in LEVELS if f"{name}_latency" in quantities), "memory"]
+    names = [*(name for name in LEVELS if f"{name}_latency" in results), "memory"]
     if index >= len(names) - 1:
         return None
-    inside, beyond = (find_latency(quantities, name).value for name in names[index : index + 2])
-    within = find_latency(quantities, names[index - 1]).value if index else 0.0
+    inside, beyond = (find_latency(results, name).value for name in names[index : index + 2])
+    within = find_latency(results, names[index - 1]).value if index else 0.0
     known = {
-        size: seconds
-        for size, seconds in select_rings(quantities, prefix).items()
-        if seconds > (within * inside) ** 0.5
+        size: seconds for size, seconds in select_rings(results, prefix).items() if seconds > (within * inside) ** 0.5
     }
     return find_turn(known, inside, beyond)
 
 
-def memory_bandwidth(quantities: Quantities, way: str, which: str) -> Quantity:
+def memory_bandwidth(results: Quantities, way: str, which: str) -> Quantity:
     """Bytes a second of one core, or of all: as much as one at least. On a host that others use, all cores are seldom
     undisturbed at once."""
-    one = quantities[f"{way}_core"]
-    return one if which == "core" else max(one, quantities[f"{way}_all"], key=lambda item: item.value)
+    one = results[f"{way}_core"]
+    return one if which == "core" else max(one, results[f"{way}_all"], key=lambda item: item.value)
 
 
-def _derive_memory(quantities: Quantities, cores: int) -> dict[str, Number]:
+def _derive_memory(results: Quantities, cores: int) -> dict[str, Number]:
     """Rates of memory beyond those of the first cache: its times add to that of a core's accesses."""
     numbers = {
         "latency": make_measured_number(
-            quantities, "memory_latency", "s", "loads that wait for each other, TLB misses included"
+            results, "memory_latency", "s", "loads that wait for each other, TLB misses included"
         ),
-        "page_fault_latency": _derive_page_fault(quantities),
+        "page_fault_latency": _derive_page_fault(results),
     }
     for which, share, name in (("all", cores, "attained"), ("core", 1, "core")):
         used = [
-            memory_bandwidth(quantities, level, which)
+            memory_bandwidth(results, level, which)
             for level in ("first_load", "memory_load", "memory_copy", "first_copy")
         ]
         first, memory, copied, near = (share / item.value for item in used)

@@ -119,10 +119,10 @@ def derive_message_numbers(messages: MessageTimes) -> Numbers:
     """The properties of an interconnect between the processes of a host; none where nothing was measured."""
     if not messages.found:
         return {}
-    quantities = messages.found
+    results = messages.found
     pair = {
         int(name.split("_")[1]): item
-        for name, item in quantities.items()
+        for name, item in results.items()
         if name.startswith(OF_PAIR) and not name.startswith(OF_ALL)
     }
     line = fit_line({size: item.value for size, item in pair.items()})
@@ -132,7 +132,7 @@ def derive_message_numbers(messages: MessageTimes) -> Numbers:
         "rendezvous_threshold": Number(line.threshold, "B", "beyond so many bytes, messages take longer: measured"),
         "rendezvous_latency": make_number(line.rendezvous, "s", "so much longer", *used),
     }
-    name, every = next((name, item) for name, item in quantities.items() if name.startswith(OF_ALL))
+    name, every = next((name, item) for name, item in results.items() if name.startswith(OF_ALL))
     together = messages.ranks / 2 * int(name.split("_")[3]) / every.value
     return {
         "messages": {

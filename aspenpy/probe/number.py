@@ -27,9 +27,9 @@ Quantities = Mapping[str, Quantity]
 
 def combine_passes(passes: Sequence[Mapping[str, float]]) -> dict[str, Quantity]:
     """The least time or highest rate by name: whatever disturbs a window makes it longer."""
-    names = dict.fromkeys(name for quantities in passes for name in quantities)
+    names = dict.fromkeys(name for results in passes for name in results)
     return {
-        name: _make_quantity([quantities[name] for quantities in passes if name in quantities], "latency" in name)
+        name: _make_quantity([results[name] for results in passes if name in results], "latency" in name)
         for name in names
     }
 
@@ -106,9 +106,9 @@ def make_number(value: float, unit: str, about: str, *used: Quantity) -> Number:
     return Number(value, unit, f"{about + ': ' if about else ''}measured, {mark}spread {100 * spread:.1f} %")
 
 
-def make_measured_number(quantities: Quantities, name: str, unit: str, about: str = "", factor: float = 1.0) -> Number:
+def make_measured_number(results: Quantities, name: str, unit: str, about: str = "", factor: float = 1.0) -> Number:
     """One measured quantity, times a factor."""
-    return make_number(quantities[name].value * factor, unit, about, quantities[name])
+    return make_number(results[name].value * factor, unit, about, results[name])
 
 
 def make_rate_of_difference(seconds: float, least: float, about: str, otherwise: str, *used: Quantity) -> Number:

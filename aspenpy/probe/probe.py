@@ -70,30 +70,30 @@ EACH_FINDS_ALL = 0.75
 """The part of what one core finds of a shared cache alone that each finds beside the others: from it on, all of it."""
 
 
-def describe_measurements(quantities: Quantities, host: HostTopology) -> Iterator[str]:
+def describe_measurements(results: Quantities, host: HostTopology) -> Iterator[str]:
     """Pages, overlap, outstanding lines, what cores find of a cache at once, and how much is uncertain."""
-    yield from _describe_pages(quantities)
-    yield from _describe_overlaps(quantities)
-    yield from _describe_outstanding_lines(quantities)
-    yield from _describe_saturation(quantities, len(host.processors))
-    yield from _describe_private_caches(quantities, host)
-    uncertain = [name for name, item in quantities.items() if item.spread > UNCERTAIN]
+    yield from _describe_pages(results)
+    yield from _describe_overlaps(results)
+    yield from _describe_outstanding_lines(results)
+    yield from _describe_saturation(results, len(host.processors))
+    yield from _describe_private_caches(results, host)
+    uncertain = [name for name, item in results.items() if item.spread > UNCERTAIN]
     if uncertain:
-        share = f"{len(uncertain)} of {len(quantities)}"
+        share = f"{len(uncertain)} of {len(results)}"
         yield f"{share} measurements spread by over {UNCERTAIN:.0%}: others use this host."
 
 
-def _describe_pages(quantities: Quantities) -> Iterator[str]:
+def _describe_pages(results: Quantities) -> Iterator[str]:
     for level, name in (("second", "second cache"), ("third", "third cache"), ("memory", "memory")):
-        values = [quantities.get(f"{level}{kind}_latency") for kind in ("", "_huge", "_small")]
+        values = [results.get(f"{level}{kind}_latency") for kind in ("", "_huge", "_small")]
         if None not in values:
             texts = [Number(item.value, "s", "").text for item in values if item is not None]
             yield f"Latency of the {name}: {texts[0]} with pages of the system, {texts[1]} huge, {texts[2]} of 4 KiB."
 
 
-def _describe_overlaps(quantities: Quantities) -> Iterator[str]:
+def _describe_overlaps(results: Quantities) -> Iterator[str]:
     for level, name in (("second", "the second cache"), ("memory", "memory")):
-        times = [quantities.get(f"overlap_{level}_{which}_latency") for which in ("far", "near", "both")]
+        times = [results.get(f"overlap_{level}_{which}_latency") for which in ("far", "near", "both")]
         if None in times:
             continue
         far, near, both = (item.value for item in times if item is not None)
@@ -103,28 +103,28 @@ def _describe_overlaps(quantities: Quantities) -> Iterator[str]:
         yield f"Loads from {name} {verb} those from the first cache: {share:.0%} of the shorter time is hidden."
 
 
-def _describe_outstanding_lines(quantities: Quantities) -> Iterator[str]:
+def _describe_outstanding_lines(results: Quantities) -> Iterator[str]:
     for level, name in (("second", "second cache"), ("third", "third cache")):
-        chains = [item.value for key, item in quantities.items() if key.startswith(f"{level}_chains_")]
-        if chains and f"{level}_latency" in quantities:
-            yield f"Outstanding misses of the {name}: {quantities[f'{level}_latency'].value / min(chains):.0f}."
+        chains = [item.value for key, item in results.items() if key.startswith(f"{level}_chains_")]
+        if chains and f"{level}_latency" in results:
+            yield f"Outstanding misses of the {name}: {results[f'{level}_latency'].value / min(chains):.0f}."
 
 
-def _describe_saturation(quantities: Quantities, cores: int) -> Iterator[str]:
+def _describe_saturation(results: Quantities, cores: int) -> Iterator[str]:
     """Bandwidth of memory on one core, on twice as many each time, and on all."""
     counts = [1, *(2**power for power in range(1, cores.bit_length()) if 2**power < cores), cores]
     names = ["memory_load_core", *(f"memory_load_on_{count}" for count in counts[1:-1]), "memory_load_all"]
-    if cores > 1 and all(name in quantities for name in names):
+    if cores > 1 and all(name in results for name in names):
         rates = ", ".join(
-            f"{count}: {quantities[name].value / 1e9:.3g}" for count, name in zip(counts, names, strict=True)
+            f"{count}: {results[name].value / 1e9:.3g}" for count, name in zip(counts, names, strict=True)
         )
         yield f"Loads from memory by the number of cores, GB/s: {rates}."
 
 
-def _describe_private_caches(quantities: Quantities, host: HostTopology) -> Iterator[str]:
+def _describe_private_caches(results: Quantities, host: HostTopology) -> Iterator[str]:
     """A cache of which each core finds as much beside the others as alone: the system, or a host of which this one is a
     guest, keeps a part for each, and the capacity in the model is one part."""
-    third, alone, together = host.cache(3), find_cache_turn(quantities, 2), find_cache_turn(quantities, 2, "ring_all_")
+    third, alone, together = host.cache(3), find_cache_turn(results, 2), find_cache_turn(results, 2, "ring_all_")
     if third is None or third.sharing < 2 or alone is None or together is None:
         return
     if together >= EACH_FINDS_ALL * alone:
@@ -183,11 +183,11 @@ def build_machine(
     beside: Mapping[str, dict[str, Number]] = NOTHING,
 ) -> Probe:
     """The machine that passes of the micro-benchmarks describe, and the numbers of parts `beside` the processor."""
-    quantities = combine_passes(passes)
-    numbers = derive_numbers(quantities, host)
+    results = combine_passes(passes)
+    numbers = derive_numbers(results, host)
     for part, more in beside.items():
         numbers[part] = numbers.get(part, {}) | more
-    return _make_probe(name, host, numbers, *remarks, *describe_measurements(quantities, host))
+    return _make_probe(name, host, numbers, *remarks, *describe_measurements(results, host))
 
 
 def import_machine(name: str, files: Sequence[str]) -> Probe:

@@ -61,7 +61,7 @@ AS_ABOVE = "as above"  # what is said of a number with the same comment as the o
 
 def report_machine(machine: Machine, summary: str | None = None) -> Report:
     """Tree, peaks, formulas, properties, parameters and sources; null where the machine alone gives no value."""
-    known_peaks = peaks(machine)
+    rates_of_all = peaks(machine)
     network = Network(machine) if has_network(machine) else None
     origins = provenance(machine)
     data = {
@@ -70,20 +70,20 @@ def report_machine(machine: Machine, summary: str | None = None) -> Report:
         "sockets": list(machine.sockets),
         "tree": _branch_as_data(machine, tree_of(machine)),
         "peaks": {
-            "sp_flops": combined_rate(known_peaks, "flops", "sp"),
-            "dp_flops": combined_rate(known_peaks, "flops", "dp"),
-            "memory_bandwidth": combined_rate(known_peaks, "loads"),
-            "resources": rows_as_objects(make_table(_peak_columns(known_peaks), known_peaks).select_columns("json")),
+            "sp_flops": combined_rate(rates_of_all, "flops", "sp"),
+            "dp_flops": combined_rate(rates_of_all, "flops", "dp"),
+            "memory_bandwidth": combined_rate(rates_of_all, "loads"),
+            "resources": rows_as_objects(make_table(_peak_columns(rates_of_all), rates_of_all).select_columns("json")),
         },
         "network": network and networks.figures_object(network),
     }
-    rates = [peak for peak in known_peaks if peak.rate is not None]
+    rates = [peak for peak in rates_of_all if peak.rate is not None]
     counts = Counter(origin.known for origin in origins)
     shares = ", ".join(f"{counts[standing]} {standing}" for standing in STANDINGS if counts[standing])
     parts = (
         _tabulate_components(machine),
-        make_table(_peak_columns(known_peaks), rates, title="peaks", media=TEXT),
-        _formulas_table(machine, known_peaks),
+        make_table(_peak_columns(rates_of_all), rates, title="peaks", media=TEXT),
+        _formulas_table(machine, rates_of_all),
         *(() if network is None else (networks.figures(network),)),
         declaration_table("properties", properties_of(machine)),
         declaration_table("parameters", parameters_of(machine)),
@@ -163,8 +163,8 @@ def _branch_as_data(machine: Machine, tree: ListingTree[Place]) -> dict[str, Any
 # -- what it offers --------------------------------------------------------------------------------
 
 
-def _peak_columns(known_peaks: Sequence[Peak]) -> tuple[Column, ...]:
-    name = Column("component", get=lambda peak: _describe_component(peak, known_peaks), wrapped=True, media=TEXT)
+def _peak_columns(known: Sequence[Peak]) -> tuple[Column, ...]:
+    name = Column("component", get=lambda peak: _describe_component(peak, known), wrapped=True, media=TEXT)
     path = Column("component", get=lambda peak: "/".join(peak.path), media=JSON)
     return (*PEAKS, name, path)
 
@@ -178,22 +178,22 @@ def _rate_of_all(peak: Peak) -> Amount | None:
     return None if peak.rate is None or peak.count is None else Amount(peak.rate * peak.count, unit_of(peak))
 
 
-def _describe_component(peak: Peak, known_peaks: Sequence[Peak]) -> str:
+def _describe_component(peak: Peak, known: Sequence[Peak]) -> str:
     """The name of a component; its path where it stands in several places."""
     name = peak.path[-1]
-    return name if len({other.path for other in known_peaks if other.path[-1] == name}) == 1 else "/".join(peak.path)
+    return name if len({other.path for other in known if other.path[-1] == name}) == 1 else "/".join(peak.path)
 
 
-def _formulas_table(machine: Machine, known_peaks: Sequence[Peak]) -> Table:
+def _formulas_table(machine: Machine, known: Sequence[Peak]) -> Table:
     """Times that are no straight line, and traits that take an argument."""
     rows = [
         (
             peak.resource,
             ", ".join(peak.traits) or None,
             shorten_text(peak.formula),
-            _describe_component(peak, known_peaks),
+            _describe_component(peak, known),
         )
-        for peak in known_peaks
+        for peak in known
         if peak.rate is None
     ]
     for component in machine.components.values():

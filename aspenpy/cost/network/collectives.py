@@ -130,13 +130,13 @@ def _far_shifts(p: Expr, m: Expr, c: Expr) -> Expr:
 def _flat_broadcast(p: Expr, m: Expr) -> Cost:
     """The root sends to each."""
     n = p - 1
-    return Cost(n, n * m, graph.ZERO, n, n * m, most_messages=n, most_traffic=n * m)
+    return Cost(n, n * m, graph.ZERO, n, n * m, n, n * m)
 
 
 def _binomial_broadcast(p: Expr, m: Expr) -> Cost:
     """Everyone who has it sends it on, in each round."""
     s = count_rounds(p)
-    return Cost(s, s * m, graph.ZERO, p - 1, (p - 1) * m, most_messages=s, most_traffic=s * m)
+    return Cost(s, s * m, graph.ZERO, p - 1, (p - 1) * m, s, s * m)
 
 
 def _scatter_allgather(p: Expr, m: Expr) -> Cost:
@@ -146,7 +146,7 @@ def _scatter_allgather(p: Expr, m: Expr) -> Cost:
     piece = m / p
     return Cost(
         s + n, 2 * n * piece, graph.ZERO,
-        n + p * n, (count_set_bits(p) + p * n) * piece, most_messages=s + n, most_traffic=2 * n * piece,
+        n + p * n, (count_set_bits(p) + p * n) * piece, s + n, 2 * n * piece,
     )  # fmt: skip
 
 
@@ -160,14 +160,12 @@ def count_set_bits(p: Expr) -> Expr:
 
 def _flat_reduce(p: Expr, m: Expr) -> Cost:
     n = p - 1
-    return Cost(
-        n, n * m, n * m, n, n * m, most_messages=graph.apply("min", n, 1), most_traffic=graph.apply("min", n, 1) * m
-    )
+    return Cost(n, n * m, n * m, n, n * m, graph.apply("min", n, 1), graph.apply("min", n, 1) * m)
 
 
 def _binomial_reduce(p: Expr, m: Expr) -> Cost:
     s, one = count_rounds(p), graph.apply("min", p - 1, 1)
-    return Cost(s, s * m, s * m, p - 1, (p - 1) * m, most_messages=one, most_traffic=one * m)
+    return Cost(s, s * m, s * m, p - 1, (p - 1) * m, one, one * m)
 
 
 def _binomial_gather(p: Expr, m: Expr) -> Cost:
@@ -175,7 +173,7 @@ def _binomial_gather(p: Expr, m: Expr) -> Cost:
     pieces of the largest subtree below it; Chan et al. 2007, section 4."""
     s, n, one = count_rounds(p), p - 1, graph.apply("min", p - 1, 1)
     half = graph.apply("max", below_power(p) / 2, p - below_power(p))
-    return Cost(s, n * m, graph.ZERO, n, count_set_bits(p) * m, most_messages=one, most_traffic=one * half * m)
+    return Cost(s, n * m, graph.ZERO, n, count_set_bits(p) * m, one, one * half * m)
 
 
 # -- all to all ranks the same ---------------------------------------------------------------------
@@ -184,7 +182,7 @@ def _binomial_gather(p: Expr, m: Expr) -> Cost:
 def _reduce_broadcast(p: Expr, m: Expr) -> Cost:
     """Down one binomial tree and up another."""
     s = count_rounds(p)
-    return Cost(2 * s, 2 * s * m, s * m, 2 * (p - 1), 2 * (p - 1) * m, most_messages=s, most_traffic=s * m)
+    return Cost(2 * s, 2 * s * m, s * m, 2 * (p - 1), 2 * (p - 1) * m, s, s * m)
 
 
 def _recursive_doubling(p: Expr, m: Expr) -> Cost:
@@ -193,23 +191,14 @@ def _recursive_doubling(p: Expr, m: Expr) -> Cost:
     s, e, q = whole_steps(p), fold_extra_ranks(p), below_power(p)
     messages = q * s + 2 * (p - q)
     rounds, most = s + 2 * e, s + e
-    return Cost(rounds, rounds * m, (s + e) * m, messages, messages * m, most_messages=most, most_traffic=most * m)
+    return Cost(rounds, rounds * m, (s + e) * m, messages, messages * m, most, most * m)
 
 
 def _ring_allreduce(p: Expr, m: Expr) -> Cost:
     """P pieces go twice round a ring: combined, then finished (Patarasuk and Yuan, JPDC 69(2), 2009)."""
     n = p - 1
     piece = m / p
-    return Cost(
-        2 * n,
-        2 * n * piece,
-        n * piece,
-        2 * n * p,
-        2 * n * m,
-        most_messages=2 * n,
-        most_traffic=2 * n * piece,
-        partners=_others(p),
-    )
+    return Cost(2 * n, 2 * n * piece, n * piece, 2 * n * p, 2 * n * m, 2 * n, 2 * n * piece, _others(p))
 
 
 def _all_pairs_allreduce(p: Expr, m: Expr) -> Cost:
@@ -217,16 +206,7 @@ def _all_pairs_allreduce(p: Expr, m: Expr) -> Cost:
     has a message to each (RCCL, all-pairs algorithms of MSCCL)."""
     n, some = p - 1, graph.apply("min", p - 1, 1)
     piece = m / p
-    return Cost(
-        2 * some,
-        2 * n * piece,
-        n * piece,
-        2 * n * p,
-        2 * n * m,
-        most_messages=2 * n,
-        most_traffic=2 * n * piece,
-        partners=_others(p),
-    )
+    return Cost(2 * some, 2 * n * piece, n * piece, 2 * n * p, 2 * n * m, 2 * n, 2 * n * piece, _others(p))
 
 
 def _others(p: Expr) -> Expr:
@@ -240,8 +220,8 @@ def _rabenseifner(p: Expr, m: Expr) -> Cost:
     s, e, q = whole_steps(p), fold_extra_ranks(p), below_power(p)
     pieces = (q - 1) * m / q
     return Cost(
-        2 * s + 2 * e, 2 * pieces + 2 * e * m, pieces + e * m, 2 * q * s + 2 * (p - q),
-        2 * q * pieces + 2 * (p - q) * m, most_messages=2 * s + e, most_traffic=2 * pieces + e * m,
+        2 * s + 2 * e, 2 * pieces + 2 * e * m, pieces + e * m,
+        2 * q * s + 2 * (p - q), 2 * q * pieces + 2 * (p - q) * m, 2 * s + e, 2 * pieces + e * m,
     )  # fmt: skip
 
 
@@ -249,29 +229,20 @@ def _ring_allgather(p: Expr, m: Expr) -> Cost:
     """Every contribution goes once round a ring, TRG section 4.1; and pairwise alltoall, where in round i each rank
     sends what it has for the rank i further, section 4.3."""
     n = p - 1
-    return Cost(n, n * m, graph.ZERO, n * p, n * p * m, most_messages=n, most_traffic=n * m, partners=_others(p))
+    return Cost(n, n * m, graph.ZERO, n * p, n * p * m, n, n * m, _others(p))
 
 
 def _all_pairs(p: Expr, m: Expr) -> Cost:
     """An allgather or an alltoall in one round, in which each rank has a message to each other one."""
     n = p - 1
-    return Cost(
-        graph.apply("min", n, 1),
-        n * m,
-        graph.ZERO,
-        n * p,
-        n * p * m,
-        most_messages=n,
-        most_traffic=n * m,
-        partners=_others(p),
-    )
+    return Cost(graph.apply("min", n, 1), n * m, graph.ZERO, n * p, n * p * m, n, n * m, _others(p))
 
 
 def _doubling_allgather(p: Expr, m: Expr) -> Cost:
     """Rounds of 1, 2, 4, ... contributions, each the number there are still missing at most: recursive doubling for
     powers of two, Bruck's algorithm for all. TRG section 4.1."""
     s, n = count_rounds(p), p - 1
-    return Cost(s, n * m, graph.ZERO, s * p, n * p * m, most_messages=s, most_traffic=n * m)
+    return Cost(s, n * m, graph.ZERO, s * p, n * p * m, s, n * m)
 
 
 # -- all to all ranks something else ---------------------------------------------------------------
@@ -281,43 +252,34 @@ def _pairwise_reduce_scatter(p: Expr, m: Expr) -> Cost:
     """In round i each rank sends its piece for the rank i further. TRG section 4.4."""
     n = p - 1
     piece = m / p
-    return Cost(n, n * piece, n * piece, n * p, n * m, most_messages=n, most_traffic=n * piece, partners=_others(p))
+    return Cost(n, n * piece, n * piece, n * p, n * m, n, n * piece, _others(p))
 
 
 def _all_pairs_reduce_scatter(p: Expr, m: Expr) -> Cost:
     """A reduce-scatter in one round, each rank sending to all others at once."""
     n = p - 1
     piece = m / p
-    return Cost(
-        graph.apply("min", n, 1),
-        n * piece,
-        n * piece,
-        n * p,
-        n * m,
-        most_messages=n,
-        most_traffic=n * piece,
-        partners=_others(p),
-    )
+    return Cost(graph.apply("min", n, 1), n * piece, n * piece, n * p, n * m, n, n * piece, _others(p))
 
 
 def _halving_reduce_scatter(p: Expr, m: Expr) -> Cost:
     """Pairs at distances P/2, P/4, ..., 1 exchange the halves they will not keep. TRG section 4.4."""
     s, pieces = count_rounds(p), (p - 1) * m / p
-    return Cost(s, pieces, pieces, s * p, p * pieces, most_messages=s, most_traffic=pieces)
+    return Cost(s, pieces, pieces, s * p, p * pieces, s, pieces)
 
 
 def _bruck_alltoall(p: Expr, m: Expr) -> Cost:
     """Data for the rank k further travel the bits of k, one a round. TRG section 4.3."""
     s = count_rounds(p)
     bits = count_set_bits(p) * m
-    return Cost(s, bits, graph.ZERO, s * p, p * bits, most_messages=s, most_traffic=bits)
+    return Cost(s, bits, graph.ZERO, s * p, p * bits, s, bits)
 
 
 # -- barriers --------------------------------------------------------------------------------------
 
 
 def _empty(rounds: Expr, messages: Expr, most: Expr) -> Cost:
-    return Cost(rounds, graph.ZERO, graph.ZERO, messages, graph.ZERO, most_messages=most, most_traffic=graph.ZERO)
+    return Cost(rounds, graph.ZERO, graph.ZERO, messages, graph.ZERO, most, graph.ZERO)
 
 
 def _dissemination(p: Expr, m: Expr) -> Cost:

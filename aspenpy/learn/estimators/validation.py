@@ -273,14 +273,14 @@ class Assumption(Record):
 
 def check_assumptions(model: Acee, sheet: MeasurementSheet) -> tuple[Assumption, ...]:
     """Assumptions of each device's regression, checked on the rows of a sheet."""
-    assumptions = []
+    checks = []
     for device, held, design, left in model.regression_residuals(sheet):
         of_device = check_residuals(design, left, model.scale)
         if len(held["predictors"]) > 1:
             of_device += check_collinearity(held, design)
         of_device.append(check_sample_size(left, design @ held["coefficients"]))
-        assumptions += [item.replace(device=device) for item in of_device]
-    return tuple(assumptions)
+        checks += [item.replace(device=device) for item in of_device]
+    return tuple(checks)
 
 
 GROWING = {
@@ -297,27 +297,23 @@ def check_residuals(design: NDArray[np.float64], left: NDArray[np.float64], scal
     from statsmodels.stats.diagnostic import het_breuschpagan
     from statsmodels.stats.stattools import durbin_watson
 
-    assumptions = []
+    checks = []
     design = design / np.abs(design).max(axis=0)  # of counters of 1e15 beside a constant of 1, rank is lost
     fitted = design @ np.linalg.lstsq(design, left, rcond=None)[0]
     if design.shape[1] > 1 and len(left) > design.shape[1] + 3:
         p = linearity_p(design, left - fitted)
         text = "residuals do not bend with the counters" if p >= LEVEL else "residuals bend: squares or products matter"
-        assumptions.append(
-            Assumption("linearity", "squares of the counters (F)", p, p=p, holds=p >= LEVEL, meaning=text)
-        )
+        checks.append(Assumption("linearity", "squares of the counters (F)", p, p=p, holds=p >= LEVEL, meaning=text))
         statistic, p = map(float, het_breuschpagan(left, design)[:2])
         text = "errors are alike everywhere" if p >= LEVEL else GROWING[scale]
-        assumptions.append(
-            Assumption("homoscedasticity", "Breusch-Pagan", statistic, p=p, holds=p >= LEVEL, meaning=text)
-        )
+        checks.append(Assumption("homoscedasticity", "Breusch-Pagan", statistic, p=p, holds=p >= LEVEL, meaning=text))
     statistic, p = map(float, jarque_bera(left))
     text = "intervals are as wide as they say" if p >= LEVEL else "intervals are only approximate"
-    assumptions.append(Assumption("normality", "Jarque-Bera", statistic, p=p, holds=p >= LEVEL, meaning=text))
+    checks.append(Assumption("normality", "Jarque-Bera", statistic, p=p, holds=p >= LEVEL, meaning=text))
     ratio = float(durbin_watson(left))
     alone = UNCORRELATED[0] <= ratio <= UNCORRELATED[1]
     text = "rows are independent" if alone else "neighbouring rows have errors alike: p are too small"
-    return [*assumptions, Assumption("no autocorrelation", "Durbin-Watson", ratio, p=None, holds=alone, meaning=text)]
+    return [*checks, Assumption("no autocorrelation", "Durbin-Watson", ratio, p=None, holds=alone, meaning=text)]
 
 
 def linearity_p(design: NDArray[np.float64], left: NDArray[np.float64]) -> float:
