@@ -75,7 +75,11 @@ class DeviceKernel:
         self.known = {symbol: value for symbol, value in given.items() if v.owners(value) <= {SIZE, STEADY}}
         self.body = self._enter(substitute_items(items, self.known))
         self._split_threads()
-        self.axes = self._find_axes()
+        self.axes = {
+            (grid.counter, block.counter): ThreadAxis(grid.bounds[0], block.bounds[0], grid.counter, block.counter)
+            for grid in self.grid
+            for block in self.threads
+        }
 
     def _enter(self, items: list[Item]) -> list[Item]:
         """The items within the loops over blocks and threads."""
@@ -84,14 +88,6 @@ class DeviceKernel:
             return items
         (self.grid if is_grid(inner) else self.threads).append(inner)
         return self._enter(inner.body)
-
-    def _find_axes(self) -> dict[Place, ThreadAxis]:
-        """Each pair of a loop over blocks and one over threads, which are an axis where their steps fit."""
-        return {
-            (grid.counter, block.counter): ThreadAxis(grid.bounds[0], block.bounds[0], grid.counter, block.counter)
-            for grid in self.grid
-            for block in self.threads
-        }
 
     def _split_threads(self) -> None:
         """Two loops in place of one over threads whose index the kernel divides, as `threadIdx.x/32` does."""

@@ -262,7 +262,9 @@ class Registers:
         body = self._hoist(nest.body)
         self.around.pop()
         inside = list(list_accesses(body))
-        if any(True for _ in list_calls(body)):
+        if any(
+            isinstance(item, Invocation | MessageStatement) for item in walk_items(body)
+        ):  # they may change any memory
             return HoistedLoop(nest.replace(body=body), (), ())
         before: list[MemoryAccess] = []
         behind: list[MemoryAccess] = []
@@ -333,8 +335,3 @@ def list_accesses(items: list[Item]) -> Iterator[MemoryAccess]:
 
 def list_stores(items: list[Item]) -> Iterator[MemoryAccess]:
     return (access for access in list_accesses(items) if access.kind == "store")
-
-
-def list_calls(items: list[Item]) -> Iterator[Item]:
-    """Calls of other functions, which may change any memory that is not the function's own."""
-    return (item for item in walk_items(items) if isinstance(item, Invocation | MessageStatement))

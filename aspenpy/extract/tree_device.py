@@ -104,7 +104,10 @@ class DeviceCalls:
             return _answer(_allocate(arguments, span), span)
         if name in d.TRANSFERS and len(arguments) > 1:
             at, way = d.TRANSFERS[name]
-            kind = _kind_of_transfer(_strip(arguments[way]) if way is not None and way < len(arguments) else None)
+            direction = _strip(arguments[way]) if way is not None and way < len(arguments) else None
+            known = {d.HOST_TO_HOST: "memcpy", d.DEVICE_TO_DEVICE: "device copy"}
+            value = direction.value if isinstance(direction, r.Constant) else None
+            kind = known.get(value, "device transfer") if isinstance(value, int) else "device transfer"
             return _answer(r.Call(kind, written, (*arguments[:2], arguments[at]), INT, span), span)
         if name in d.SETTING:
             return _answer(r.Call("device set", written, tuple(arguments[:3]), INT, span), span)
@@ -168,13 +171,6 @@ def _allocate(arguments: list[r.Expression], span: Span | None) -> r.Expression:
     pointer = _strip(arguments[0])
     place = pointer.operand if isinstance(pointer, r.Address) else r.Element(pointer, _number(0), VOID, span=span)
     return r.assign(place, r.Call("malloc", "malloc", (arguments[1],), place.type, span), span)
-
-
-def _kind_of_transfer(direction: r.Expression | None) -> str:
-    """The key of a copy: over the host's link unless the source says that it stays on one side."""
-    known = {d.HOST_TO_HOST: "memcpy", d.DEVICE_TO_DEVICE: "device copy"}
-    value = direction.value if isinstance(direction, r.Constant) else None
-    return known.get(value, "device transfer") if isinstance(value, int) else "device transfer"
 
 
 def _is_extents(cursor: Any) -> bool:

@@ -96,7 +96,7 @@ def run_benchmarks(
         done.append((part, run_pass(target, part, host)))
         watch(number + 1, len(passes))
     return [
-        *(results for _, results in done),
+        *(times for _, times in done),
         *({"process_start_latency": seconds} for seconds in _time_starts(target)),
     ]
 
@@ -139,16 +139,14 @@ def measure_by_numpy(host: HostTopology, watch: Watch) -> Numbers:
     for number in range(NUMPY_PASSES):
         passes.append(_run_numpy_pass(host))
         watch(number + 1, NUMPY_PASSES)
-    results = combine_passes(passes)
+    times = combine_passes(passes)
     cycle = 1 / (host.hertz or 2.5e9)
     rates = {
-        f"{name}_dp_simd_rate": make_measured_number(
-            results, f"{name}_throughput", "", "by NumPy, calls included", cycle
-        )
+        f"{name}_dp_simd_rate": make_measured_number(times, f"{name}_throughput", "", "by NumPy, calls included", cycle)
         for name in ("divide", "square_root")
     }
-    second = {"bandwidth": make_measured_number(results, "second_throughput", "B/s", "by NumPy, a sum of all words")}
-    rate = make_measured_number(results, "memory_throughput", "B/s", "by NumPy, a sum of all words, one core")
+    second = {"bandwidth": make_measured_number(times, "second_throughput", "B/s", "by NumPy, a sum of all words")}
+    rate = make_measured_number(times, "memory_throughput", "B/s", "by NumPy, a sum of all words, one core")
     memory = {"core_bandwidth": rate, "core_store_bandwidth": rate}
     return {"core": rates, "memory": memory, **({"l2": second} if host.cache(2) else {})}
 
@@ -159,14 +157,14 @@ def _run_numpy_pass(host: HostTopology) -> dict[str, float]:
     sizes = find_caches(host).sizes
     first = numpy.full(sizes[0] // 4 // 8, 1.5)
     result = numpy.empty_like(first)
-    results = {
+    times = {
         "divide_throughput": first.size / _time_call(lambda: numpy.divide(first, 1.25, out=result)),
         "square_root_throughput": first.size / _time_call(lambda: numpy.sqrt(first, out=result)),
     }
     for name, size in (("second", sizes[1] // 2), ("memory", max(NUMPY_MEMORY, min(4 * sizes[2], 2 * NUMPY_MEMORY)))):
         data = numpy.ones(size // 8)
-        results[f"{name}_throughput"] = data.nbytes / _time_call(data.sum)
-    return results
+        times[f"{name}_throughput"] = data.nbytes / _time_call(data.sum)
+    return times
 
 
 def _time_call(call: Callable[[], Any]) -> float:

@@ -63,14 +63,14 @@ def _explain_missing_kernels(reason: str) -> Kernels:
     return Kernels(remark=f"GPU kernels were not measured: {reason}.")
 
 
-def derive_gpu_numbers(results: Quantities) -> Numbers:
+def derive_gpu_numbers(times: Quantities) -> Numbers:
     """The socket of the device, its cores, memory and link to the host; nothing where nothing was measured."""
-    if not results:
+    if not times:
         return {}
-    clock, cores = results["clock"].value, results["multiprocessors"].value
+    clock, cores = times["clock"].value, times["multiprocessors"].value
     cycle = 1 / (clock * cores)
-    lanes = 2 ** round(log2(max(1.0, results["fma_sp"].value * cycle / 2)))
-    loads, copies = results["load_bandwidth"], results["copy_bandwidth"]
+    lanes = 2 ** round(log2(max(1.0, times["fma_sp"].value * cycle / 2)))
+    loads, copies = times["load_bandwidth"], times["copy_bandwidth"]
     otherwise = "four times that of copies, which took no longer than their loads"
     stores = make_rate_of_difference(
         2 / copies.value - 1 / loads.value,  # seconds a byte: a copy loads as many
@@ -82,31 +82,29 @@ def derive_gpu_numbers(results: Quantities) -> Numbers:
     )
     return {
         "gpus": {
-            "devices": Number(results["devices"].value, "", "the driver; the first of them was measured"),
+            "devices": Number(times["devices"].value, "", "the driver; the first of them was measured"),
             "multiprocessors": Number(cores, "", "the driver"),
         },
         "gpu": {
             "launch_latency": make_measured_number(
-                results, "launch_latency", "s", "kernels that do nothing, back to back"
+                times, "launch_latency", "s", "kernels that do nothing, back to back"
             )
         },
         "gpu_core": {
             "clock": Number(clock, "Hz", "the driver"),
-            "issue": make_measured_number(results, "fma_sp", "", "a cycle and lane", cycle / 2 / lanes),
+            "issue": make_measured_number(times, "fma_sp", "", "a cycle and lane", cycle / 2 / lanes),
             "simd_width": Number(lanes, "", "lanes of single precision that this makes, to a power of two"),
             "fma_gain": Number(2, "", "fused multiply-adds are what was measured"),
-            "fma_sp_simd_rate": make_measured_number(results, "fma_sp", "", "flops a cycle", cycle),
-            "fma_dp_simd_rate": make_measured_number(results, "fma_dp", "", "flops a cycle", cycle),
+            "fma_sp_simd_rate": make_measured_number(times, "fma_sp", "", "flops a cycle", cycle),
+            "fma_dp_simd_rate": make_measured_number(times, "fma_dp", "", "flops a cycle", cycle),
         },
         "gpu_memory": {
-            "capacity": Number(results["capacity"].value, "B", "the driver"),
-            "attained_bandwidth": make_measured_number(results, "load_bandwidth", "B/s", "loads"),
+            "capacity": Number(times["capacity"].value, "B", "the driver"),
+            "attained_bandwidth": make_measured_number(times, "load_bandwidth", "B/s", "loads"),
             "attained_store_bandwidth": stores,
         },
         "gpu_link": {
-            "latency": make_measured_number(results, "link_latency", "s", "64 B from the host to the device"),
-            "bandwidth": make_measured_number(
-                results, "link_bandwidth", "B/s", "32 MiB of pinned memory to the device"
-            ),
+            "latency": make_measured_number(times, "link_latency", "s", "64 B from the host to the device"),
+            "bandwidth": make_measured_number(times, "link_bandwidth", "B/s", "32 MiB of pinned memory to the device"),
         },
     }
