@@ -139,10 +139,10 @@ def best_clustering(candidates: Sequence[Clusters]) -> Clusters:
     several = [
         item for item in candidates if float(item.memberships.sum(axis=1).min()) >= POINTS_TO_EACH
     ] or candidates[:1]
-    places = range(len(several))
-    by_partition = sorted(places, key=lambda place: -several[place].corrected)
-    by_index = sorted(places, key=lambda place: several[place].xie_beni)
-    return several[min(by_partition, key=lambda place: by_partition.index(place) + by_index.index(place))]
+    indices = range(len(several))
+    by_partition = sorted(indices, key=lambda index: -several[index].corrected)
+    by_index = sorted(indices, key=lambda index: several[index].xie_beni)
+    return several[min(by_partition, key=lambda index: by_partition.index(index) + by_index.index(index))]
 
 
 MOST_SIGNIFICANT = 8  # counters that share out the variance: all subsets of them are looked at
@@ -268,10 +268,10 @@ def counter_evidence(
     clusters = best_clustering(tried) if tried else _single_clusters(len(counters.names))
     names = _name_clusters(clusters, counters.known, options.fuzziness)
     belongs = _component_memberships(clusters, names, counters.known)
-    shares = {place: float(worth) for place, worth in zip(kept, here / here.sum(), strict=True)}
+    shares = {index: float(worth) for index, worth in zip(kept, here / here.sum(), strict=True)}
     listed = [
-        CounterShare(name, counters.known[place], shares.get(place, 0.0), _memberships(belongs, place))
-        for place, name in enumerate(counters.names)
+        CounterShare(name, counters.known[index], shares.get(index, 0.0), _memberships(belongs, index))
+        for index, name in enumerate(counters.names)
     ]
     return CounterEvidence(
         metric,
@@ -313,9 +313,9 @@ def shapley_values(products: Floats, cross: Floats) -> Floats:
             taken[subset] = (solution * cross[:, subset]).sum(axis=1)
     values = numpy.zeros_like(cross)
     for subset, gained in taken.items():
-        for place in subset:
-            others = tuple(other for other in subset if other != place)
-            values[:, place] += (gained - taken[others]) / (count * comb(count - 1, len(others)))
+        for index in subset:
+            others = tuple(other for other in subset if other != index)
+            values[:, index] += (gained - taken[others]) / (count * comb(count - 1, len(others)))
     return values
 
 
@@ -389,7 +389,7 @@ def _significances(
     significances = []
     totals = numpy.maximum(drawn.sum(axis=1), 1e-300)
     for component, row in belongs.items():
-        share = sum(counters[place].share * float(row[place]) for place in kept)
+        share = sum(counters[index].share * float(row[index]) for index in kept)
         spread = drawn @ row[list(kept)] / totals
         low, high = numpy.quantile(spread, [(1 - confidence) / 2, (1 + confidence) / 2])
         members = {item.name: item.memberships[component] for item in counters}

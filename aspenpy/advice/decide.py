@@ -207,8 +207,8 @@ class Choices:
         rows = numpy.flatnonzero(kept)
         if self.space.powerless is not None:
             return ()
-        places = non_dominated(numpy.stack([self.runtime[rows], self.energy[rows]]))
-        return tuple(self.choice(int(rows[place])) for place in places)
+        indices = non_dominated(numpy.stack([self.runtime[rows], self.energy[rows]]))
+        return tuple(self.choice(int(rows[index])) for index in indices)
 
     # -- what binds ------------------------------------------------------------------------------
 

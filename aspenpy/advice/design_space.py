@@ -56,21 +56,21 @@ class LevelGrid:
         self.chosen: tuple[int, ...] = ()
         self.levels: dict[int, Floats] = {}
         self.size = 1
-        for place in ranked:
-            item = space.variables[place]
+        for index in ranked:
+            item = space.variables[index]
             values = numpy.unique(numpy.append(item.grid(levels), item.base))
             if self.size * len(values) > MOST_COMBINATIONS:
                 break
-            self.levels[place] = values
-            self.chosen = (*self.chosen, place)
+            self.levels[index] = values
+            self.chosen = (*self.chosen, index)
             self.size *= len(values)
 
-    def combine_levels(self, point: Floats, places: Sequence[int]) -> Floats:
+    def combine_levels(self, point: Floats, indices: Sequence[int]) -> Floats:
         """A point with all combinations of the levels of some components."""
-        grids = numpy.meshgrid(*(self.levels[place] for place in places), indexing="ij") if places else []
+        grids = numpy.meshgrid(*(self.levels[index] for index in indices), indexing="ij") if indices else []
         points = numpy.tile(point, (grids[0].size if grids else 1, 1))
-        for place, grid in zip(places, grids, strict=True):
-            points[:, place] = grid.ravel()
+        for index, grid in zip(indices, grids, strict=True):
+            points[:, index] = grid.ravel()
         return points
 
     @cached_property
@@ -90,8 +90,8 @@ def best_on_grid(
     points = grid.combine_levels(grid.space.base, grid.chosen)
     values = evaluate(points)
     for objective in objectives:
-        place = _index_of_least(WORTH[objective](values), values)
-        yield objective, points[place], values[:, place], along_pairs(grid, evaluate, objective)
+        index = _index_of_least(WORTH[objective](values), values)
+        yield objective, points[index], values[:, index], along_pairs(grid, evaluate, objective)
 
 
 def _index_of_least(worth: Floats, values: Floats) -> int:
@@ -263,8 +263,8 @@ class DesignSpace(Result):
         for effects in (self.runtime_effects, self.energy_effects):
             for effect in effects.singles if effects is not None else ():
                 share[effect.parameters[0]] = max(share[effect.parameters[0]], effect.normalised)
-        order = sorted(range(len(self.ranges)), key=lambda place: -share[self.ranges[place].component])
-        ranked = [place for place in order if share[self.ranges[place].component] > 0]
+        order = sorted(range(len(self.ranges)), key=lambda index: -share[self.ranges[index].component])
+        ranked = [index for index in order if share[self.ranges[index].component] > 0]
         return LevelGrid(self.space, ranked, self.levels)
 
     @cached_property
@@ -277,9 +277,9 @@ class DesignSpace(Result):
         best = outcome_in_column(values)
         least = best.value_of(objective)
         gap = (searched - least) / least if least else 0.0
-        chosen = {self.ranges[place].component: place for place in self.grid.chosen}
+        chosen = {self.ranges[index].component: index for index in self.grid.chosen}
         ranges = {item.component: item for item in self.ranges}
-        configuration = configuration_of(ranges, {name: float(point[place]) for name, place in chosen.items()})
+        configuration = configuration_of(ranges, {name: float(point[index]) for name, index in chosen.items()})
         return NearOptimal(objective, configuration, best, self.grid.size, gap)
 
 

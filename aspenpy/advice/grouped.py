@@ -95,7 +95,7 @@ class Grouped(Result):
     def _columns_of_group(self, part: tuple[int, ...]) -> Floats:
         """Time, number of nodes and summed metrics of a group's runs, with a column for each configuration that all of
         its applications can have."""
-        chosen = [(self.choices[place], self._rows[place], self.workloads[place].runs) for place in part]
+        chosen = [(self.choices[index], self._rows[index], self.workloads[index].runs) for index in part]
         first, rows, _ = chosen[0]
         time = numpy.sum([runs * choices.runtime[rows] for choices, rows, runs in chosen], axis=0)
         lines = [time, _nodes(first)[rows]]
@@ -129,11 +129,11 @@ class Grouped(Result):
             if not len(fit):
                 return None
             places = fit[non_dominated(together[:, fit])]
-            picked = [(*picked[place // len(kept)], int(kept[place % len(kept)])) for place in places]
+            picked = [(*picked[index // len(kept)], int(kept[index % len(kept)])) for index in places]
             reached = together[:, places]
         outcomes = [self._outcome(column) for column in reached.T]
-        least = min(range(len(outcomes)), key=lambda place: outcomes[place].value_of(self.objective))
-        groups = tuple(self._group(part, place) for part, place in zip(parts, picked[least], strict=True))
+        least = min(range(len(outcomes)), key=lambda index: outcomes[index].value_of(self.objective))
+        groups = tuple(self._group(part, index) for part, index in zip(parts, picked[least], strict=True))
         return Cluster(groups, outcomes[least])
 
     def _outcome(self, column: Floats) -> Outcome:

@@ -75,7 +75,7 @@ def problem_of(case: Case, size: tuple[str, ...] = ()) -> ApplicationProblem:
 def _refuse(work: WorkFormulas, growth: Growth, size: tuple[str, ...]) -> NoReturn:
     """Refuses the case, and proposes the `--problem` that would keep the work of all ranks."""
     name, amounts = ("flops", growth.flops) if growth.flops else ("bytes", growth.bytes)
-    worst = max(range(len(amounts)), key=lambda place: abs(log(amounts[place])))
+    worst = max(range(len(amounts)), key=lambda index: abs(log(amounts[index])))
     of_size = f" with `{'*'.join(size)}` as the size of a rank's part" if size else ""
     message = (
         f"the problem of `{work.case.application.name}` does not stay when the ranks change{of_size}: on "

@@ -44,7 +44,7 @@ def samples_of(sheet: MeasurementSheet, metric: str, target: StoppingRule) -> Me
     parts = rows_by_key(row_keys(sheet, CONFIGURATION)).values()
     halves, more = list[float](), 0
     for part in parts:
-        measured = [float(values[place]) for place in part]
+        measured = [float(values[index]) for index in part]
         if len(measured) > 1:
             mean, half = confidence_interval(measured, target)
             halves.append(half / mean)

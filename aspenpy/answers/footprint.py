@@ -218,13 +218,13 @@ class Footprint(Result):
     ) -> Diagnostic:
         """Said of the data structure that is one too many, in the order in which they are touched."""
         several = len([name for name in placed if self._bytes([name])]) > 1
-        place = next(place for place in range(len(placed)) if self._bytes(placed[: place + 1]) > size)
+        index = next(index for index in range(len(placed)) if self._bytes(placed[: index + 1]) > size)
         held = format_quantity(self._bytes(placed), "B")
-        what = f"{len(placed)} data structures of {held} lie" if several else f"`{placed[place]}` of {held} lies"
+        what = f"{len(placed)} data structures of {held} lie" if several else f"`{placed[index]}` of {held} lies"
         over = format_quantity(self._bytes(placed) - size, "B")
         name = memory.memory.rpartition("/")[2]
         message = f"{what} in `{name}`, which holds {format_quantity(size, 'B')}: {over} too much"
-        node = declared[placed[place]]
+        node = declared[placed[index]]
         hint = "times assume that they fit; move some to another memory"
         return warning("exceeds-memory", message, node.memory_span or node.span, hint=hint)
 

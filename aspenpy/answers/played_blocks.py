@@ -117,8 +117,8 @@ def _rows_of_loops(
     rest = list(values[4 : len(values) - points])
     depth = int((math.isqrt(9 + 8 * len(rest)) - 3) // 4)
     found, width = [], 2 * (depth + 1) + 1
-    for place in range(depth):
-        stride, *bounds = (round(value) for value in rest[place * width : (place + 1) * width])
+    for index in range(depth):
+        stride, *bounds = (round(value) for value in rest[index * width : (index + 1) * width])
         low, high = bounds[: depth + 1], bounds[depth + 1 :]
         rows = [(row[0], *(value - row[0] for value in row[1:])) for row in (low, high)]
         found.append((stride, rows[0], rows[1]))
@@ -145,8 +145,8 @@ def common_loops(accesses: Sequence[Access], values: Sequence[Sequence[Any]]) ->
         return ((0, 0),), ((passes - 1, 0),)
     depth = max(map(len, walks))
     low, high = [], []
-    for place in range(depth):
-        rows = [walk[place] for walk in walks if place < len(walk)]
+    for index in range(depth):
+        rows = [walk[index] for walk in walks if index < len(walk)]
         row = next((row for row in rows if not _is_once(row)), rows[0])
         low.append(row[1])
         high.append(row[2])

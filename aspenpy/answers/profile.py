@@ -136,8 +136,8 @@ class Profile(Result):
         uses = {(): CallPathUse((entry,), 1.0, values.get(CallSeconds(()), 0.0))}
         for key, calls in of_kind(Count, values).items():
             uses[key.where] = CallPathUse((entry, *key.where), calls, values.get(CallSeconds(key.where), 0.0))
-        place = {name: number for number, name in enumerate(use.name for use in self.kernels)}
-        return tuple(sorted(uses.values(), key=lambda use: [place[name] for name in use.path]))
+        index = {name: number for number, name in enumerate(use.name for use in self.kernels)}
+        return tuple(sorted(uses.values(), key=lambda use: [index[name] for name in use.path]))
 
     @cached_property
     def blocks(self) -> tuple[BlockUse, ...]:

@@ -150,7 +150,7 @@ def find_forwarded(path: Sequence[Instruction], entry: Sequence[Instruction]) ->
     stored: dict[tuple[tuple[str, int], ...], tuple[int, int]] = {}
     taken: dict[int, list[tuple[int, bool]]] = {}
     count = 0
-    for place, one in enumerate(path):
+    for index, one in enumerate(path):
         operand = _memory_operand(one)
         address = registers.address(operand) if operand else None
         is_store = address is not None and operand == one.operands[-1] and writes_target(one)
@@ -158,15 +158,15 @@ def find_forwarded(path: Sequence[Instruction], entry: Sequence[Instruction]) ->
             store, number = stored[address]
             if _width(one) <= _width(path[store]) and count - number < QUEUE:
                 is_next = count == number and _width(one) >= 4 and "mm" not in path[store].text + one.text
-                taken.setdefault(store, []).append((place, is_next))
+                taken.setdefault(store, []).append((index, is_next))
         elif address is not None and is_store:
             count += 1
             stored.pop(address, None)
             if one.mnemonic.startswith(("mov", "vmov")) and one.operands[0].startswith("%") and len(one.operands) == 2:
-                stored[address] = place, count
+                stored[address] = index, count
         registers.follow(one)
     return [
-        Forwarded(store, tuple(place for place, _ in loads), all(is_next for _, is_next in loads))
+        Forwarded(store, tuple(index for index, _ in loads), all(is_next for _, is_next in loads))
         for store, loads in taken.items()
     ]
 
@@ -206,10 +206,10 @@ def follow_stores(path: Sequence[Instruction], entry: Sequence[Instruction]) -> 
             stores[each.store] = name + mark
             loads |= dict.fromkeys(each.loads, name + mark)
     found: list[Instruction] = []
-    for place, one in enumerate(path):
-        found.append(_take_back(one, loads[place]) if place in loads else one)
-        if place in stores:
-            found.append(_hold(one, stores[place]))
+    for index, one in enumerate(path):
+        found.append(_take_back(one, loads[index]) if index in loads else one)
+        if index in stores:
+            found.append(_hold(one, stores[index]))
     return found
 
 

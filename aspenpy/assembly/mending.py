@@ -68,20 +68,20 @@ class _Mending:
 
     def run(self) -> Iterator[str]:
         before = ""
-        for place, one in enumerate(self.path):
-            if self._is_stale_copy(place):
+        for index, one in enumerate(self.path):
+            if self._is_stale_copy(index):
                 yield _extend(*one.operands)
             elif not (one.is_conditional and before.startswith(("cmp", "test"))):
                 yield from self._mend_one(one)
             before = one.mnemonic
 
-    def _is_stale_copy(self, place: int) -> bool:
+    def _is_stale_copy(self, index: int) -> bool:
         """Whether an instruction copies a general register that is written anew while the copy may still be read."""
-        one = self.path[place]
+        one = self.path[index]
         if not _GENERAL_COPY.match(one.text):
             return False
         source, target = map(register, one.operands)
-        for later in self.path[place + 1 : place + LOOKED_AHEAD]:
+        for later in self.path[index + 1 : index + LOOKED_AHEAD]:
             written = register(later.operands[-1]) if writes_target(later) else ""
             if written in (source, target):
                 return written == source != target

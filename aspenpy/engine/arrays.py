@@ -52,17 +52,17 @@ class ComputedArrays:
 class EvaluationOrder:
     """Operations to run one after the other; `spent` has the values that are no longer needed after each."""
 
-    def __init__(self, program: Program, places: Sequence[int], kept: Sequence[int]) -> None:
-        self.places = tuple(places)
-        self.steps = tuple((place, program.ops[place]) for place in places)
+    def __init__(self, program: Program, indices: Sequence[int], kept: Sequence[int]) -> None:
+        self.places = tuple(indices)
+        self.steps = tuple((index, program.ops[index]) for index in indices)
         last: dict[int, int] = {}
-        for place, op in self.steps:
-            last.update(dict.fromkeys(op.args, place))
+        for index, op in self.steps:
+            last.update(dict.fromkeys(op.args, index))
         inside = set(self.places) - set(kept)
         self.spent: dict[int, list[int]] = {}
-        for arg, place in last.items():
+        for arg, index in last.items():
             if arg in inside:
-                self.spent.setdefault(place, []).append(arg)
+                self.spent.setdefault(index, []).append(arg)
 
 
 def spend_operations(operations: float) -> None:
@@ -83,7 +83,7 @@ def _count_steps(program: Program, op: Op, values: dict[int, Any], counted: dict
     """Steps of all passes of a loop, and of the loops in it that go as often in each pass; `counted`: loops so far."""
     if op not in counted:
         loop: SumLoop = op.payload
-        sums = (inner for place in loop.inside if (inner := program.ops[place]).kind == "sum")
+        sums = (inner for index in loop.inside if (inner := program.ops[index]).kind == "sum")
         even = (inner for inner in sums if inner.args[0] in values and inner.args[0] not in loop.inside)
         passes = numpy.ceil(values[op.args[0]])
         most = float(numpy.max(passes, where=passes <= MOST_PASSES, initial=0.0))
@@ -117,18 +117,18 @@ class Fast:
 
     def _compute_steps(self, order: EvaluationOrder, values: dict[int, Any]) -> None:
         spent = order.spent
-        for place, op in order.steps:
+        for index, op in order.steps:
             rule = RULES.get(op.kind)
             if rule is not None:
-                values[place] = rule(self, op.payload, *[values[arg] for arg in op.args])
+                values[index] = rule(self, op.payload, *[values[arg] for arg in op.args])
             elif op.kind == "sum":
-                values[place] = self._sum_loop(op, values)
+                values[index] = self._sum_loop(op, values)
             elif op.kind == "constant":
-                values[place] = _constant_operand(op.payload)
+                values[index] = _constant_operand(op.payload)
             else:
                 raise Doubt
-            if place in spent:
-                for arg in spent[place]:
+            if index in spent:
+                for arg in spent[index]:
                     del values[arg]
 
     def _sum_loop(self, op: Op, values: dict[int, Any]) -> Any:
@@ -163,13 +163,13 @@ class Careful:
         self._refused = merge_reasons(self._refused, numpy.where(where, reason, FINE))
 
     def _compute_steps(self, order: EvaluationOrder, known: ComputedArrays) -> None:
-        for place, op in order.steps:
+        for index, op in order.steps:
             value, reason = self._compute_with_reason(op, known)
-            known.values[place] = value
-            known.reasons.pop(place, None)
+            known.values[index] = value
+            known.reasons.pop(index, None)
             if reason is not None and numpy.any(reason):
-                known.reasons[place] = reason
-            for arg in order.spent.get(place, ()):
+                known.reasons[index] = reason
+            for arg in order.spent.get(index, ()):
                 known.values.pop(arg, None)
                 known.reasons.pop(arg, None)
 

@@ -47,15 +47,15 @@ def write_c_source(program: Program, given: tuple[int, ...]) -> str:
     """The program as C, with a column for each operation that is given."""
     inputs, results = range(len(given)), range(len(program.roots))
     parameters = [f"const double *restrict in{n}" for n in inputs] + [f"double *restrict out{n}" for n in results]
-    places = [place for place in program.needed_operations(program.roots, given) if place not in given]
-    names = {place: f"v{n}" for n, place in enumerate(given)}
-    writer = CWriter(program, places, names, set(names.values()), float(MOST_PASSES))
+    indices = [index for index in program.needed_operations(program.roots, given) if index not in given]
+    names = {index: f"v{n}" for n, index in enumerate(given)}
+    writer = CWriter(program, indices, names, set(names.values()), float(MOST_PASSES))
     lines = [f"const double {name} = in{n}[i];" for n, name in enumerate(names.values())]
-    for place, name in names.items():
-        low, high = program.intervals[place]
+    for index, name in names.items():
+        low, high = program.intervals[index]
         if is_certain((low, high)):
             lines.append(f"failed |= !(({name} >= {low!r}) & ({name} <= {high!r}));")
-    lines += writer.block(places)
+    lines += writer.block(indices)
     for n, root in enumerate(program.roots):
         lines += [f"const double r{n} = {writer.text(root)};", f"failed |= !isfinite(r{n});", f"out{n}[i] = r{n};"]
     body = "\n".join("        " + line for line in lines)

@@ -95,7 +95,7 @@ def to_c_fragment(expr: Expr, names: Mapping[Expr, str], taken: set[str]) -> tup
     if reason is not None:
         raise NotInC(reason)
     written = list(names.values())
-    inputs = {place: written[number] for place, number in program.given.items()}
+    inputs = {index: written[number] for index, number in program.given.items()}
     writer = CWriter(program, program.straight, inputs, taken)
     return writer.block(program.straight), writer.text(program.roots[0])
 
@@ -169,14 +169,14 @@ class CWriter(ExpressionWriter):
     def __init__(
         self,
         program: Program,
-        places: Iterable[int],
+        indices: Iterable[int],
         names: Mapping[int, str],
         taken: set[str],
         most_passes: float | None = None,
     ) -> None:
-        super().__init__(program, places, names)
+        super().__init__(program, indices, names)
         self.taken, self.most_passes = taken, most_passes
-        self.tables = {arg for place in self.order for arg in array_operands(program.ops[place])}
+        self.tables = {arg for index in self.order for arg in array_operands(program.ops[index])}
 
     def written_operands(self, op: Op) -> Sequence[int]:
         if op.kind == "checked":

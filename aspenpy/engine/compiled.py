@@ -32,12 +32,12 @@ class CompiledProgram(NamedTuple):
 def kernel_leaves(program: Program) -> tuple[int, ...]:
     """The operations whose values a kernel takes as columns: the inputs, and calls that NumPy computes, unless that
     would leave most of the program to NumPy."""
-    calls = tuple(place for place in program.straight if program.ops[place].kind in CALLS)
+    calls = tuple(index for index in program.straight if program.ops[index].kind in CALLS)
     before = program.needed_operations(calls)
-    worth_it = 2 * len(before) <= len(program.straight) or any(program.ops[place].kind in GIVEN for place in calls)
+    worth_it = 2 * len(before) <= len(program.straight) or any(program.ops[index].kind in GIVEN for index in calls)
     given = (*program.given, *calls) if worth_it else tuple(program.given)
     needed = set(program.needed_operations(program.roots, given))
-    return tuple(place for place in given if place in needed)
+    return tuple(index for index in given if index in needed)
 
 
 def is_condition(program: Program, index: int) -> bool:
@@ -113,15 +113,15 @@ def _join_rows(rows: Sequence[Elements | None]) -> Elements | None:
 def is_compilable(program: Program) -> bool:
     """Whether the program has only floats, conditions, and written-out arrays that are used element by element."""
     given = kernel_leaves(program)
-    needed = [place for place in program.needed_operations(program.roots, given) if place not in given]
-    return why_unwritable(program, needed) is None and GIVEN.isdisjoint(program.ops[place].kind for place in needed)
+    needed = [index for index in program.needed_operations(program.roots, given) if index not in given]
+    return why_unwritable(program, needed) is None and GIVEN.isdisjoint(program.ops[index].kind for index in needed)
 
 
-def why_unwritable(program: Program, places: Sequence[int]) -> str | None:
+def why_unwritable(program: Program, indices: Sequence[int]) -> str | None:
     """Why some operations have no form in C or the like; None where they have one."""
-    needed = list(places)
-    for place in needed:  # grows by the insides of loops
-        op = program.ops[place]
+    needed = list(indices)
+    for index in needed:  # grows by the insides of loops
+        op = program.ops[index]
         if op.kind == "sum":
             needed += op.payload.inside
         reason = _why_operation_unwritable(program, op)

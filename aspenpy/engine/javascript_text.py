@@ -183,12 +183,12 @@ def to_javascript(exprs: Sequence[Expr], free: Sequence[Expr], name: str, seed: 
     the free symbols, and for arrays that are not written out.
     """
     program = Program(exprs, free, seed, short_loops=True)
-    if any(program.ops[place].kind in ("draw", "stream") for place in program.straight):
+    if any(program.ops[index].kind in ("draw", "stream") for index in program.straight):
         raise NotInJavaScript("a random draw has no form in JavaScript")
     reason = why_unwritable(program, program.straight)
     if reason is not None:
         raise NotInJavaScript(reason.replace("in C", "in JavaScript"))
-    names = {place: f"x{number}" for place, number in program.given.items()}
+    names = {index: f"x{number}" for index, number in program.given.items()}
     writer = JavaScriptWriter(program, program.straight, names, {"x", "result", *names.values()}, float(MOST_PASSES))
     lines = [f"const {name} = x[{name[1:]}];" for name in names.values()]
     lines += writer.block(program.straight)

@@ -43,9 +43,9 @@ def write_source(program: Program, given: tuple[int, ...], lanes: int) -> str:
     inputs, results = range(len(given)), range(len(program.roots))
     parameters = [f"ptr noalias readonly %in{n}" for n in inputs] + [f"ptr noalias %out{n}" for n in results]
     writer = _Writer(program)
-    for number, place in enumerate(given):
-        writer.load_column(place, number)
-    writer.write_block(place for place in program.needed_operations(program.roots, given) if place not in given)
+    for number, index in enumerate(given):
+        writer.load_column(index, number)
+    writer.write_block(index for index in program.needed_operations(program.roots, given) if index not in given)
     failed = writer.failed
     for number, root in enumerate(program.roots):
         failed = writer.write_or(failed, writer.write_not(writer.write_is_finite(writer.operand_of(root))))
@@ -158,13 +158,13 @@ class _Writer:
             )
             self.failed = self.write_or(self.failed, self.write_not(inside))
 
-    def write_block(self, places: Iterable[int]) -> None:
-        for place in places:
-            op = self.program.ops[place]
-            if op.kind in CONDITIONS or is_condition(self.program, place):
-                self._write_condition(place, op)
+    def write_block(self, indices: Iterable[int]) -> None:
+        for index in indices:
+            op = self.program.ops[index]
+            if op.kind in CONDITIONS or is_condition(self.program, index):
+                self._write_condition(index, op)
             elif op.kind not in ("constant", "array"):
-                self._names[place] = self.write_value(op)
+                self._names[index] = self.write_value(op)
 
     def write_value(self, op: Op) -> str:
         if op.kind in _SPECIAL:

@@ -166,7 +166,7 @@ class Program:
                 self._place[node] = self._lower_node(node)
         self.roots = tuple(self._place[expr] for expr in exprs)
         self.straight = self.needed_operations(self.roots)
-        self.given = {place: self.ops[place].payload for place in self.straight if self.ops[place].kind == "input"}
+        self.given = {index: self.ops[index].payload for index in self.straight if self.ops[index].kind == "input"}
         """Number of the input at a place."""
         self.intervals = find_intervals(self.ops, box or [UNBOUNDED] * len(self.inputs))
 
@@ -176,8 +176,8 @@ class Program:
         known = frozenset(given)
         seen, waiting = set(roots), list(roots)
         while waiting:
-            place = waiting.pop()
-            for arg in () if place in known else self.ops[place].args:
+            index = waiting.pop()
+            for arg in () if index in known else self.ops[index].args:
                 if arg not in seen:
                     seen.add(arg)
                     waiting.append(arg)
@@ -233,12 +233,12 @@ class Program:
         own = self.ops[counter].mask
         inside, outside, waiting = set[int](), set[int](), [body]
         while waiting:
-            place = waiting.pop()
-            if not self.ops[place].mask & own:
-                outside.add(place)
-            elif place not in inside:
-                inside.add(place)
-                waiting += self.ops[place].args
+            index = waiting.pop()
+            if not self.ops[index].mask & own:
+                outside.add(index)
+            elif index not in inside:
+                inside.add(index)
+                waiting += self.ops[index].args
         loop = SumLoop(counter, body, tuple(sorted(inside - {counter})))
         self.ops.append(Op("sum", (count, *sorted(outside)), loop, self._masks[node]))
         return len(self.ops) - 1

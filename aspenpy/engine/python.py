@@ -35,11 +35,11 @@ def compile_python(exprs: Sequence[Expr], free: Sequence[Expr], seed: int = 0) -
     program = Program(plain, [*free, *given.values()], seed, short_loops=True)
     names = [*(f"a{number}" for number in range(len(free))), *(f"x{number}" for number in range(len(apart)))]
     tables = {arg for op in program.ops for arg in array_operands(op)}
-    numbers = [names[number] for place, number in program.given.items() if place not in tables and number < len(free)]
+    numbers = [names[number] for index, number in program.given.items() if index not in tables and number < len(free)]
     parameters = ", ".join(names[: len(free)])
     lines = [f"def program({parameters}):", *(f" {name} = float({name})" for name in numbers)]
     lines += [f" {name} = of_{name}({parameters})" for name in names[len(free) :]]
-    writer = PythonWriter(program, program.straight, {place: names[number] for place, number in program.given.items()})
+    writer = PythonWriter(program, program.straight, {index: names[number] for index, number in program.given.items()})
     lines += writer.block(program.straight)
     results = "".join(f"float({writer.text(root)})," for root in program.roots)
     scope = SCOPE | {f"of_x{number}": _compile_set_apart(node, free, seed) for number, node in enumerate(apart)}

@@ -35,26 +35,26 @@ class ExpressionWriter:
     inline = LEAVES
     """Kinds that never get a variable."""
 
-    def __init__(self, program: Program, places: Iterable[int], names: Mapping[int, str]) -> None:
+    def __init__(self, program: Program, indices: Iterable[int], names: Mapping[int, str]) -> None:
         self.program, self.names = program, dict(names)
-        order = list(places)
-        for place in order:  # grows by the insides of loops
-            if program.ops[place].kind == "sum":
-                order += program.ops[place].payload.inside
+        order = list(indices)
+        for index in order:  # grows by the insides of loops
+            if program.ops[index].kind == "sum":
+                order += program.ops[index].payload.inside
         self.order = sorted(order)
         self.named = self._choose_named()
 
     def _choose_named(self) -> set[int]:
-        uses = Counter(use for place in self.order for use in self.written_operands(self.program.ops[place]))
+        uses = Counter(use for index in self.order for use in self.written_operands(self.program.ops[index]))
         named, depth = set[int](), dict[int, int]()
-        for place in self.order:
-            op = self.program.ops[place]
-            if op.kind in self.inline or place in self.names:
+        for index in self.order:
+            op = self.program.ops[index]
+            if op.kind in self.inline or index in self.names:
                 continue
-            depth[place] = 1 + max([depth.get(arg, 0) for arg in op.args], default=0)
-            if uses[place] > 1 or depth[place] > DEEPEST or op.kind == "sum":
-                named.add(place)
-                depth[place] = 0
+            depth[index] = 1 + max([depth.get(arg, 0) for arg in op.args], default=0)
+            if uses[index] > 1 or depth[index] > DEEPEST or op.kind == "sum":
+                named.add(index)
+                depth[index] = 0
         return named
 
     def written_operands(self, op: Op) -> Sequence[int]:
@@ -63,9 +63,9 @@ class ExpressionWriter:
             return op.args * 2
         return (*op.args, op.payload.body) if isinstance(op.payload, SumLoop) else op.args
 
-    def block(self, places: Iterable[int]) -> list[str]:
+    def block(self, indices: Iterable[int]) -> list[str]:
         """The statements for those operations that have a variable."""
-        return [line for place in places for line in self.statements(place, self.program.ops[place])]
+        return [line for index in indices for line in self.statements(index, self.program.ops[index])]
 
     def text(self, index: int, least: int = LOOSE) -> str:
         """The expression for an operation, in parentheses if it binds less than that."""

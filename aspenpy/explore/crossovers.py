@@ -211,12 +211,12 @@ class Crossovers:
         done = {0, len(looks) - 1}
         while step > 1:
             step //= 2
-            for place in range(step, len(looks), 2 * step):
+            for index in range(step, len(looks), 2 * step):
                 if until.spent >= 1 and len(done) >= FEWEST_LOOKS:
-                    return [looks[place] for place in sorted(done)]
-                race.side(looks[place])
+                    return [looks[index] for index in sorted(done)]
+                race.side(looks[index])
                 race.progress((1 + min(1.0, max(until.spent, len(done) / len(looks)))) / 2)
-                done.add(place)
+                done.add(index)
         return looks
 
     def _bracket_crossovers(self, race: Race, looks: list[Real]) -> list[Piece]:

@@ -221,8 +221,8 @@ class Smooth:
         if left > BALANCED * max(size, 1.0):
             return None
         result = [0.0] * (len(self.equal) + len(self.lifting.floors))
-        for (place, sign), weight in zip(signs, weights, strict=False):
-            result[place] += sign * weight
+        for (index, sign), weight in zip(signs, weights, strict=False):
+            result[index] += sign * weight
         return tuple(float(result[i] * scale.rows[0] / scale.rows[1 + i]) for i in range(len(self.equal)))
 
 

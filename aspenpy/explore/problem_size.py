@@ -125,7 +125,7 @@ class WorkFormulas:
             for ranks in RANK_COUNTS
         }
         known = {ranks: pair for ranks, pair in found.items() if not any(map(isnan, pair))}
-        flops, moved = (_as_multiples([pair[place] for pair in known.values()]) for place in (0, 1))
+        flops, moved = (_as_multiples([pair[index] for pair in known.values()]) for index in (0, 1))
         return Growth(tuple(known), flops, moved)
 
     def product_of(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -139,8 +139,8 @@ class WorkFormulas:
         less, more = (
             self.evaluate(1, {name: self.values[name] * larger for name in names}) for larger in (LARGER, 2 * LARGER)
         )
-        place = 0 if less[0] else 1
-        return round(log2(more[place] / less[place])) if less[place] > 0 and more[place] > 0 else 0
+        index = 0 if less[0] else 1
+        return round(log2(more[index] / less[index])) if less[index] > 0 and more[index] > 0 else 0
 
     def sizes_that_keep_it(self) -> list[tuple[str, ...]]:
         """Single parameters, as often as the work grows with each, whose shrinking keeps the work of all ranks: those

@@ -432,7 +432,7 @@ class Scaling(Result):
             return None
         counts = self._candidates() if not self.counts else self._nearest_candidates(accepted)
         if len(counts) > self._batch_size:  # between the points next to the fastest of them
-            here = min(range(len(self.ranks)), key=lambda place: self.points[place].time)
+            here = min(range(len(self.ranks)), key=lambda index: self.points[index].time)
             low, high = self.ranks[max(here - 1, 0)], self.ranks[min(here + 1, len(self.ranks) - 1)]
             counts = [ranks for ranks in counts if low <= ranks <= high] or counts
         best = self._fastest_of(counts)

@@ -72,10 +72,10 @@ def _take_element(run: Runner, payload: Any, array: Any, *positions: Any) -> Any
         lengths = array.rows.shape
         pairs = zip(positions, lengths, strict=True)
         return array.rows[tuple([_locate_element(run, position, length) for position, length in pairs])]
-    place = _locate_element(run, positions[0], len(array))
+    index = _locate_element(run, positions[0], len(array))
     value: Any = numpy.nan
     for number, element in enumerate(array):
-        here = place == number
+        here = index == number
         if len(positions) > 1:
             element = _take_element(_Where(run, here), payload, element, *positions[1:])
         elif isinstance(element, tuple):
@@ -87,9 +87,9 @@ def _take_element(run: Runner, payload: Any, array: Any, *positions: Any) -> Any
 
 def _locate_element(run: Runner, position: Any, length: int) -> Any:
     """The place of an element as a whole number; one outside of the array is refused."""
-    place = numpy.trunc(position)
-    run.refuse(numpy.logical_not((place >= 0) & (place < length)), DOMAIN)
-    return numpy.clip(numpy.nan_to_num(place), 0, length - 1).astype(numpy.intp)
+    index = numpy.trunc(position)
+    run.refuse(numpy.logical_not((index >= 0) & (index < length)), DOMAIN)
+    return numpy.clip(numpy.nan_to_num(index), 0, length - 1).astype(numpy.intp)
 
 
 class _Where:

@@ -42,10 +42,10 @@ def _sure_share_of_runs(limit: int, size: int, count: int, window: tuple[Number,
     if window[:1] != (0,) or len(window) % 7 != 1:
         return None
     most = least = 0
-    for place in range(1, len(window), 7):
-        if window[place] != 1 or window[place + 2 : place + 7] != ONE_RUN:
+    for index in range(1, len(window), 7):
+        if window[index] != 1 or window[index + 2 : index + 7] != ONE_RUN:
             return None
-        length = max(1, math.ceil(window[place + 1]))
+        length = max(1, math.ceil(window[index + 1]))
         most += min(length // size + 2, length // (size * count) + 2)
         least += length // size // count
     return 1 if most <= limit else 0 if least > limit else None

@@ -203,14 +203,14 @@ def _evaluate_call(run: ExactEvaluation, node: Expr) -> Value:
 def _evaluate_element(run: ExactEvaluation, node: Expr) -> Value:
     array = run.known[node.args[0]]
     for position in node.args[1:]:
-        place = int(run.known[position])
+        index = int(run.known[position])
         if type(array) is not tuple:
             raise DomainError("a number has no elements: too many indices")
         if not array:
-            raise DomainError(f"index {place} is outside an array without elements")
-        if not 0 <= place < len(array):
-            raise DomainError(f"index {place} is outside the {len(array)} elements 0..{len(array) - 1}")
-        array = array[place]
+            raise DomainError(f"index {index} is outside an array without elements")
+        if not 0 <= index < len(array):
+            raise DomainError(f"index {index} is outside the {len(array)} elements 0..{len(array) - 1}")
+        array = array[index]
     return array
 
 
@@ -407,8 +407,8 @@ def order_definitions(roots: Sequence[Expr], definitions: Mapping[Expr, Expr]) -
 
 def _rotate_to_first(cycle: list[Expr], definitions: Mapping[Expr, Expr]) -> list[Expr]:
     """The cycle, beginning and ending with the symbol that is defined first."""
-    order = {symbol: place for place, symbol in enumerate(definitions)}
-    start = min(range(len(cycle)), key=lambda place: order[cycle[place]])
+    order = {symbol: index for index, symbol in enumerate(definitions)}
+    start = min(range(len(cycle)), key=lambda index: order[cycle[index]])
     return [*cycle[start:], *cycle[:start], cycle[start]]
 
 

@@ -328,10 +328,10 @@ def _know_conditions(lanes: Lanes, node: Expr, operands: list[Any]) -> list[Any]
     """The operands with the conditions among them known: one from outside the loop that has no value makes every lane
     doubtful. An array of floats is nan in the lanes in which it has none."""
     conditions = operands[:1] if node.kind == "if_else" else operands
-    for place, condition in enumerate(conditions):
+    for index, condition in enumerate(conditions):
         if isinstance(condition, float):
             lanes.mark_doubtful(True)
-            operands[place] = False
+            operands[index] = False
         elif numpy.any(missing := numpy.isnan(condition)):
             lanes.refuse(missing, UNDEFINED)
     return operands

@@ -138,15 +138,15 @@ def _arrange_values(
 
     def make_arranged(values: list[Any]) -> Any:
         arranged: list[Any] = []
-        for place in arrangement:
-            if place is None:
+        for index in arrangement:
+            if index is None:
                 arranged.append(None)
-            elif place >= 0:
-                arranged.append(values[place])
+            elif index >= 0:
+                arranged.append(values[index])
             elif arranged:
-                arranged += values[~place]
+                arranged += values[~index]
             else:
-                arranged = values[~place]
+                arranged = values[~index]
         return make(arranged)
 
     return make_arranged

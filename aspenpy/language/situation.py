@@ -55,8 +55,8 @@ class Situation:
         """Whether the innermost bracket and the words before it are of these types."""
         if self.opening is None:
             return False
-        place = next(i for i, value in enumerate(self.values) if value is self.opening.token)
-        return _terminals_of(self.values[: place + 1])[-len(types) :] == list(types)
+        index = next(i for i, value in enumerate(self.values) if value is self.opening.token)
+        return _terminals_of(self.values[: index + 1])[-len(types) :] == list(types)
 
     def allows(self, *terminals: str) -> bool:
         """Whether all of these could stand here."""

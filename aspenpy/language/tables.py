@@ -97,14 +97,14 @@ def _convert_rule(rule: LarkRule) -> Rule:
         handler = rule.alias or symbol
     absent_before = "".join("-" if absent else "+" for absent in rule.options.empty_indices or (False,) * length)
     arrangement: list[int | None] = []
-    place = 0
+    index = 0
     for mark in absent_before:
         if mark == "-":
             arrangement.append(None)
         else:
-            repetition = rule.expansion[place].name.startswith("__") and not rule.expansion[place].is_term
-            arrangement.append(~place if repetition else place)
-            place += 1
+            repetition = rule.expansion[index].name.startswith("__") and not rule.expansion[index].is_term
+            arrangement.append(~index if repetition else index)
+            index += 1
     plain = arrangement == list(range(length)) and handler != COLLECT
     return Rule(symbol, length, handler, None if plain else tuple(arrangement))
 

@@ -212,10 +212,10 @@ def draw(fit: Fit) -> Any:
 
 
 def _draw_errors(axes: Any, metric: str, places: list[str], residuals: list[Residual]) -> None:
-    for place, mark, colour in zip(places, cycle(MARKS), cycle(MARKED), strict=False):
-        here = [item for item in residuals if _describe_place(item) == place]
+    for position, mark, colour in zip(places, cycle(MARKS), cycle(MARKED), strict=False):
+        here = [item for item in residuals if _describe_place(item) == position]
         values, errors = [item.measurement.value for item in here], [100 * item.error for item in here]
-        axes.plot(values, errors, mark, color=colour, markersize=5, label=drop_middle(place))
+        axes.plot(values, errors, mark, color=colour, markersize=5, label=drop_middle(position))
     unit = unit_of_metric(metric)
     axes.set_xscale("log")
     label_axis(axes.xaxis, unit)

@@ -82,12 +82,12 @@ def draw(traces: Mapping[str, Sequence[Stage]]) -> Any:
 
 def draw_traces(axes: Any, traces: Mapping[str, Sequence[Stage]], legend: Mapping[Kind, str]) -> None:
     """A row for each trace, its kinds of stages named in the legend, its length behind it."""
-    for place, stages in enumerate(traces.values()):
+    for index, stages in enumerate(traces.values()):
         for stage in stages:
-            axes.barh(-place, stage.end - stage.begin, left=stage.begin, **EDGE, **FILL_OF[stage.kind])
+            axes.barh(-index, stage.end - stage.begin, left=stage.begin, **EDGE, **FILL_OF[stage.kind])
         end = max(stage.end for stage in stages)
-        axes.annotate(f" {format_quantity(end, 's')}", (end, -place), va="center")
-    axes.set_yticks([-place for place in range(len(traces))], list(traces))
+        axes.annotate(f" {format_quantity(end, 's')}", (end, -index), va="center")
+    axes.set_yticks([-index for index in range(len(traces))], list(traces))
     axes.margins(x=0.18)
     axes.grid(visible=False, axis="y")
     axes.set_xlim(left=0)

@@ -232,10 +232,10 @@ def _name_points(axes: Any, front: Front, words: Words) -> None:
     left_out = {goal.subject.text for goal in front.goals} | _common_values(front).keys()
     many = len(front.choices)
     count = min(many, MOST_NAMED)
-    for place in sorted({round(number * (many - 1) / max(1, count - 1)) for number in range(count)}):
-        choice = front.choices[place]
+    for index in sorted({round(number * (many - 1) / max(1, count - 1)) for number in range(count)}):
+        choice = front.choices[index]
         text = words.describe_point({name: value for name, value in choice.point.items() if name not in left_out})
-        is_last = place == many - 1  # whose name would run out of the frame
+        is_last = index == many - 1  # whose name would run out of the frame
         beside: dict[str, Any] = {"textcoords": "offset points", "color": GREY}
         shift, side = ((-5, -13), "right") if is_last else ((5, 4), "left")
         axes.annotate(text, choice.values[:2], xytext=shift, ha=side, **beside)
@@ -248,7 +248,7 @@ def draw_front(front: Front, space: Space, subject: str) -> Any:
 
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     axes, words = figure.add_subplot(), Words(space)
-    xs, ys = ([choice.values[place] for choice in front.choices] for place in (0, 1))
+    xs, ys = ([choice.values[index] for choice in front.choices] for index in (0, 1))
     # What dominates lies below and to the left: between two points the front is a step.
     axes.step(xs, ys, where="post", color=PALE, linewidth=1)
     axes.plot(xs, ys, "o", color=BLUE)

@@ -68,7 +68,7 @@ def report_prediction(
     if not metrics:
         slowest = prediction.bottleneck.resource if prediction.bottleneck else None
         uses = prediction.resources.values()
-        marked = frozenset(place for place, use in enumerate(uses) if use.name == slowest)
+        marked = frozenset(index for index, use in enumerate(uses) if use.name == slowest)
         busiest = make_table(RESOURCES, uses, marked=marked, media=TEXT)
         shown = (
             make_facts([*_list_facts(prediction, interval), *spread.items()]),
@@ -239,7 +239,7 @@ def _kernels_table(prediction: Prediction) -> Table:
         Column("group", media=JSON),
     )
     kernels = prediction.kernels
-    slowest = max(range(len(kernels)), key=lambda place: kernels[place].exclusive, default=0)
+    slowest = max(range(len(kernels)), key=lambda index: kernels[index].exclusive, default=0)
     return make_table(heads, kernels, marked=frozenset([slowest]), media=TEXT)
 
 

@@ -14,7 +14,7 @@ def report_published(comparisons: PublishedComparisons) -> Report:
     outside = len(comparisons.outside)
     machines = len({row.published.machine for row in comparisons.rows})
     headline = f"{machines} machines, {len(comparisons.rows)} published results: {outside} outside of the aims"
-    marked = frozenset(place for place, row in enumerate(comparisons.rows) if row.outside)
+    marked = frozenset(index for index, row in enumerate(comparisons.rows) if row.outside)
     parts = (
         make_table(SUMMARY, comparisons.summaries, "benchmarks", media=TEXT + JSON),
         make_table(ROWS, comparisons.rows, "results", marked=marked, title="predicted over published"),

@@ -59,9 +59,9 @@ def columns(study: Study, stretch: Stretch) -> dict[str, Any]:
     table: dict[str, Any] = {
         item.name: numpy.full(count, case_label(study.cases[case], item.name)) for item in study.categories
     }
-    places = numpy.unravel_index(numpy.arange(first, first + count), study.grid or (1,))
-    for dimension, place in zip(study.dimensions, places, strict=False):
-        table |= {name: values[place] for name, values in dimension.columns.items()}
+    indices = numpy.unravel_index(numpy.arange(first, first + count), study.grid or (1,))
+    for dimension, index in zip(study.dimensions, indices, strict=False):
+        table |= {name: values[index] for name, values in dimension.columns.items()}
     table |= dict(zip(study.metrics, stretch.values, strict=True))
     table["reason"] = numpy.zeros(count, dtype=numpy.uint8) if stretch.reasons is None else stretch.reasons
     return table
@@ -117,8 +117,8 @@ def _write_texts(name: str, column: Any) -> list[str]:
     if column.dtype.kind == "U":
         return [_csv_line([str(column[0])])[:-1]] * len(column)
     texts = list(map(_number, column.tolist()))
-    for place in numpy.flatnonzero(numpy.isnan(column)).tolist():
-        texts[place] = ""
+    for index in numpy.flatnonzero(numpy.isnan(column)).tolist():
+        texts[index] = ""
     return texts
 
 

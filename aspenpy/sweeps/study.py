@@ -183,8 +183,8 @@ class Study:
     def axes_hash(self) -> str:
         """SHA-256 of the names and values of all axes."""
         digest = sha256(repr([(item.name, item.labels) for item in self.categories]).encode())
-        for name, (place, values) in self.columns.items():
-            digest.update(repr((name, place, len(values))).encode())
+        for name, (index, values) in self.columns.items():
+            digest.update(repr((name, index, len(values))).encode())
             digest.update(numpy.ascontiguousarray(values).data)
         return digest.hexdigest()
 
@@ -220,8 +220,8 @@ class Study:
         are looked at, both ends among them."""
         if "runtime" not in self.metrics or prediction.stated_cap is None:
             return []
-        looked_at = sorted({round(place) for place in numpy.linspace(0, self.points_of_case - 1, MOST_LOOKED_AT)})
-        points = [self.point(place) for place in looked_at]
+        looked_at = sorted({round(index) for index in numpy.linspace(0, self.points_of_case - 1, MOST_LOOKED_AT)})
+        points = [self.point(index) for index in looked_at]
         rows = [[float(point[name]) for name in self.columns] for point in points]
         labels = [", ".join(f"{name} = {point[name]:.6g}" for name in self.columns) for point in points]
         return warn_of_cap(prediction, self.inputs, rows, labels)

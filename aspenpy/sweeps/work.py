@@ -56,34 +56,34 @@ class PointSheet:
         self.program, self.shape, self.kernel, self.loops = program, tuple(shape), kernel, loops
         self._dimensions = [dimension for dimension, _ in columns]
         inputs = [_spread_along(dimension, values, len(self.shape)) for dimension, values in columns]
-        self._inputs = {place: inputs[number] for place, number in program.given.items()}
+        self._inputs = {index: inputs[number] for index, number in program.given.items()}
         self._wanted = program.roots if kernel is None else kernel.leaves
-        straight = [place for place in program.needed_operations(self._wanted) if place not in self._inputs]
+        straight = [index for index in program.needed_operations(self._wanted) if index not in self._inputs]
         shared = self._places_shared(straight)
-        self._order = EvaluationOrder(program, [place for place in straight if place not in shared], self._wanted)
+        self._order = EvaluationOrder(program, [index for index in straight if index not in shared], self._wanted)
         self._everything = EvaluationOrder(
             program, [p for p in program.straight if p not in self._inputs], program.roots
         )
-        self._shared = self._compute_shared([place for place in straight if place in shared])
+        self._shared = self._compute_shared([index for index in straight if index in shared])
 
     # -- what blocks share -----------------------------------------------------------------------
 
     def _places_shared(self, straight: Sequence[int]) -> set[int]:
         """Operations over so few dimensions that they are computed once for all blocks."""
         shared: set[int] = set()
-        for place in straight:
-            op = self.program.ops[place]
+        for index in straight:
+            op = self.program.ops[index]
             over = {dimension for number, dimension in enumerate(self._dimensions) if op.mask >> number & 1}
             size = prod(self.shape[dimension] for dimension in over)
             small = size <= LARGEST_SHARED and size * LEAST_SHARING <= prod(self.shape)
             if small and all(arg in shared or arg in self._inputs for arg in op.args):
-                shared.add(place)
+                shared.add(index)
         return shared
 
-    def _compute_shared(self, places: Sequence[int]) -> ComputedArrays:
+    def _compute_shared(self, indices: Sequence[int]) -> ComputedArrays:
         """Values of the shared operations that blocks use, and of the inputs."""
-        used = {arg for place in self._order.places for arg in self.program.ops[place].args} | set(self._wanted)
-        order = EvaluationOrder(self.program, places, [place for place in places if place in used])
+        used = {arg for index in self._order.places for arg in self.program.ops[index].args} | set(self._wanted)
+        order = EvaluationOrder(self.program, indices, [index for index in indices if index in used])
         known = ComputedArrays(dict(self._inputs))
         try:
             Fast(self.program).compute(order, known)
@@ -136,9 +136,9 @@ class PointSheet:
 
 def _cut_to_block(known: ComputedArrays, slices: Slices) -> ComputedArrays:
     """A block's part of what is known everywhere."""
-    values = {place: _cut_value(value, slices) for place, value in known.values.items()}
-    reasons = {place: _cut_value(reason, slices) for place, reason in known.reasons.items()}
-    return ComputedArrays(values, {place: reason for place, reason in reasons.items() if numpy.any(reason)})
+    values = {index: _cut_value(value, slices) for index, value in known.values.items()}
+    reasons = {index: _cut_value(reason, slices) for index, reason in known.reasons.items()}
+    return ComputedArrays(values, {index: reason for index, reason in reasons.items() if numpy.any(reason)})
 
 
 def _spread_along(dimension: int, values: Floats, dimensions: int) -> Floats:

@@ -101,7 +101,7 @@ def document_of(report: Report, pictures: Sequence[Picture]) -> Document:
             continue
         if part.title:
             blocks.append(Section(part.title, anchor_of("table", f"{number} {part.title}")))
-        numbers = [place for place, column in enumerate(part.columns) if column.side != "left"]
+        numbers = [index for index, column in enumerate(part.columns) if column.side != "left"]
         blocks.append(make_sheet([column.header for column in part.columns], part.texts(), numbers))
     if report.diagnostics:
         blocks.append(Section("Warnings", "warnings"))

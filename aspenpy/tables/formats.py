@@ -93,7 +93,7 @@ def _stack_columns(source: Report | Table) -> list[list[Any]]:
     if table is None:
         fail("no-table", "this result has no table of its own", hint="`to_json` has all of it")
     columns = enumerate(table.columns)
-    return [stack for place, column in columns for stack in split_units(column, [row[place] for row in table.rows])]
+    return [stack for index, column in columns for stack in split_units(column, [row[index] for row in table.rows])]
 
 
 def split_units(column: Column, cells: list[Any]) -> list[list[Any]]:

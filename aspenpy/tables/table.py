@@ -90,13 +90,13 @@ class Table(Record):
 
     def select_columns(self, medium: str) -> Table:
         """The table with only the columns that the medium shows."""
-        kept = [place for place, column in enumerate(self.columns) if medium in column.media]
+        kept = [index for index, column in enumerate(self.columns) if medium in column.media]
         if medium == "text" and self.sparse:
-            kept = [place for place in kept if any(row[place] is not None for row in self.rows)]
+            kept = [index for index in kept if any(row[index] is not None for row in self.rows)]
         if len(kept) == len(self.columns):
             return self
-        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
-        return self.replace(columns=tuple(self.columns[place] for place in kept), rows=rows)
+        rows = tuple(tuple(row[index] for index in kept) for row in self.rows)
+        return self.replace(columns=tuple(self.columns[index] for index in kept), rows=rows)
 
     def texts(self) -> list[list[str]]:
         """The texts of the cells, row by row."""

@@ -122,7 +122,7 @@ class Acee(LearntModel):
     def learn(self, sheet: MeasurementSheet) -> dict[str, Any]:
         devices = rows_by_key(row_keys(sheet, ("device",)))
         return {
-            "devices": [["".join(key), self._learn_device(sheet.rows_at(places))] for key, places in devices.items()]
+            "devices": [["".join(key), self._learn_device(sheet.rows_at(indices))] for key, indices in devices.items()]
         }
 
     def _learn_device(self, sheet: MeasurementSheet) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class Acee(LearntModel):
             message = f"{count_noun(len(target), 'row')} cannot teach {taught} and an intercept"
             fail("too-few-rows", message, sheet.span, hint="measure more, or name fewer with --predictors")
         chosen, steps = self._choose_predictors(sheet, matrix, target)
-        kept = [names[place] for place in chosen]
+        kept = [names[index] for index in chosen]
         return fit_least_squares(matrix[:, chosen], target) | {
             "predictors": kept,
             "vif": variance_inflation(matrix[:, chosen]) if chosen else [],
@@ -183,8 +183,8 @@ class Acee(LearntModel):
             chosen, steps = select_by_cross_validation(matrix[:, differ], target, draw_folds(sheet))
         else:
             chosen, steps = select_stepwise(Moments(matrix[:, differ], target), self.direction, self.criterion)
-        places = [step._replace(place=int(differ[step.place])) for step in steps]
-        return [int(differ[place]) for place in chosen], places
+        indices = [step._replace(place=int(differ[step.place])) for step in steps]
+        return [int(differ[index]) for index in chosen], indices
 
     def _estimate_unseen_spread(
         self, sheet: MeasurementSheet, matrix: NDArray[np.float64], target: NDArray[np.float64]
@@ -283,14 +283,14 @@ class Acee(LearntModel):
         import numpy as np
 
         learnt = dict(map(tuple, self.state["devices"]))
-        for key, places in rows_by_key(row_keys(sheet, ("device",))).items():
+        for key, indices in rows_by_key(row_keys(sheet, ("device",))).items():
             device = "".join(key)
             if device not in learnt:
                 hint = f"it has learnt {', '.join(learnt)}; --option shortlist=all learns all"
                 fail("not-learnt", f"the model has not learnt the device {device}", sheet.span, hint=hint)
-            part, held = sheet.rows_at(places), learnt[device]
+            part, held = sheet.rows_at(indices), learnt[device]
             columns = [evaluate_formula(text, part) for text in held["predictors"]]
-            yield places, held, np.array([np.ones(len(places)), *columns]).T
+            yield indices, held, np.array([np.ones(len(indices)), *columns]).T
 
     # -- predictors ------------------------------------------------------------------------------
 

@@ -153,8 +153,8 @@ class BandwidthSensitivity(LearntModel):
         memory = read_numbers(sheet, "memory_frequency")
         top = [index for index, base in enumerate(rows) if memory[index] == memory[base]]
         fastest = find_base_rows(sheet.rows_at(top), "core_frequency", alike, "highest")
-        places = dict(zip(row_keys(sheet.rows_at(top), alike), fastest, strict=True))
-        return np.array([top[places[key]] for key in row_keys(sheet, alike)])
+        indices = dict(zip(row_keys(sheet.rows_at(top), alike), fastest, strict=True))
+        return np.array([top[indices[key]] for key in row_keys(sheet, alike)])
 
     def _matrix(self, sheet: MeasurementSheet, names: Sequence[str]) -> NDArray[np.float64]:
         """Counters of the base run and clocks of each row, one column per predictor."""

@@ -70,8 +70,8 @@ class Cos(LearntModel):
         runtimes = self.measured_target(sheet)
         taught = {*range(len(sheet.rows))}.difference(self.given_rows(sheet))
         fitted = []
-        for key, places in rows_by_key(keys).items():
-            used = [place for place in places if place in taught]
+        for key, indices in rows_by_key(keys).items():
+            used = [index for index in indices if index in taught]
             weights = 1 / runtimes[used] if self.form != "literal" else 1 + 0 * runtimes[used]
             label = dict(zip([name for name in alike if name in sheet.names], key, strict=True))
             fitted.append([list(key), self._solve_coefficients(terms, runtimes - rest, used, weights, label)])
@@ -283,10 +283,10 @@ class CosThrottling(LearntModel):
         extra = self.measured_target(sheet) - self.measured_target(sheet)[self._find_base_runs(sheet)]
         keys = row_keys(sheet, WHAT_RAN)
         inflections: dict[tuple[str, ...], list[tuple[float, float, float, float]]] = {}
-        for places in rows_by_key(row_keys(sheet, (*WHAT_RAN, "threads"))).values():
-            inflection = self._fit_inflection(idle[places], extra[places])
+        for indices in rows_by_key(row_keys(sheet, (*WHAT_RAN, "threads"))).values():
+            inflection = self._fit_inflection(idle[indices], extra[indices])
             if inflection is not None:
-                first = places[0]
+                first = indices[0]
                 inflections.setdefault(keys[first], []).append((density[first], misses[first], *inflection))
         learnt = []
         for key in dict.fromkeys(keys):

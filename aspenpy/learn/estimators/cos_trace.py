@@ -68,10 +68,10 @@ def read_traces(sheet: MeasurementSheet) -> dict[str, tuple[Stage, ...]]:
         hertz = read_numbers(sheet, "core_frequency")
         labels = [(*label, format_quantity(float(value), "Hz")) for label, value in zip(labels, hertz, strict=True)]
     made = {}
-    for key, places in rows_by_key(labels).items():
+    for key, indices in rows_by_key(labels).items():
         parts: dict[str, list[Interval]] = {"core": [], "memory": []}
-        for place in places:
-            parts[str(sheet.rows[place]["busy"].value)].append((float(begins[place]), float(ends[place])))
+        for index in indices:
+            parts[str(sheet.rows[index]["busy"].value)].append((float(begins[index]), float(ends[index])))
         made[" ".join(key) or "the run"] = cos_trace(sorted(parts["core"]), sorted(parts["memory"]))
     return made
 
@@ -114,7 +114,7 @@ def plan_training(sheet: MeasurementSheet, trained: str) -> TrainingPlan:
     there = "memory_frequency" in sheet.names
     core, threads = ({*map(float, read_numbers(sheet, name))} for name in ("core_frequency", "threads"))
     memory = {*map(float, read_numbers(sheet, "memory_frequency"))} if there else {0.0}
-    chosen = {int(read_numbers(sheet, "threads")[place]) for place in select_rows(sheet, trained, "--train")}
+    chosen = {int(read_numbers(sheet, "threads")[index]) for index in select_rows(sheet, trained, "--train")}
     return training_plan(sorted(core), sorted(memory), sorted(map(int, threads)), sorted(chosen))
 
 

@@ -59,13 +59,13 @@ class LeadingLoads(LearntModel):
         if self.rival in COUNTED:
             require_columns(sheet, [COUNTED[self.rival]], f"`{self.rival}`")
             return {}
-        places = self._find_base_runs(sheet)
-        ratio, runtimes = self._clock_ratios(sheet, places), self.measured_target(sheet)
-        asked = [index for index in range(len(sheet.rows)) if places[index] != index]
-        matrix = (self._counter_ratios(sheet)[places] * (1 - ratio)[:, None])[asked]
+        indices = self._find_base_runs(sheet)
+        ratio, runtimes = self._clock_ratios(sheet, indices), self.measured_target(sheet)
+        asked = [index for index in range(len(sheet.rows)) if indices[index] != index]
+        matrix = (self._counter_ratios(sheet)[indices] * (1 - ratio)[:, None])[asked]
         if len(asked) < matrix.shape[1]:
             fail("too-few-rows", f"{len(asked)} rows at other clocks cannot teach {matrix.shape[1]} coefficients")
-        wanted = (runtimes / runtimes[places] - ratio)[asked]
+        wanted = (runtimes / runtimes[indices] - ratio)[asked]
         scales = np.abs(matrix).max(axis=0)
         solution = np.linalg.lstsq(matrix / np.where(scales, scales, 1), wanted, rcond=1e-12)[0]
         return {"coefficients": [float(value) for value in solution / np.where(scales, scales, 1)]}
@@ -78,19 +78,19 @@ class LeadingLoads(LearntModel):
     def values(self, sheet: MeasurementSheet) -> NDArray[np.float64]:
         import numpy as np
 
-        places = self._find_base_runs(sheet)
-        ratio, runtime = self._clock_ratios(sheet, places), self.known_target(sheet)[places]
+        indices = self._find_base_runs(sheet)
+        ratio, runtime = self._clock_ratios(sheet, indices), self.known_target(sheet)[indices]
         if self.rival in COUNTED:
             name = COUNTED[self.rival]
             require_columns(sheet, [name], f"`{self.rival}`")
-            bus = (read_numbers(sheet, name) / read_numbers(sheet, "core_frequency"))[places]
+            bus = (read_numbers(sheet, name) / read_numbers(sheet, "core_frequency"))[indices]
             beyond = np.flatnonzero(bus > runtime * (1 + 1e-9))
             if beyond.size:
-                cell = sheet.rows[int(places[beyond[0]])][name]
+                cell = sheet.rows[int(indices[beyond[0]])][name]
                 fail("too-many-cycles", f"`{name}` is more than all cycles of the run", cell.span, parents=cell.parents)
             counted: NDArray[np.float64] = bus + ratio * (runtime - bus)
             return counted
-        share = self._counter_ratios(sheet)[places] @ np.array(self.state["coefficients"])
+        share = self._counter_ratios(sheet)[indices] @ np.array(self.state["coefficients"])
         learnt: NDArray[np.float64] = runtime * (ratio + (1 - ratio) * share)
         return learnt
 
@@ -120,9 +120,9 @@ class LeadingLoads(LearntModel):
     def _find_base_runs(self, sheet: MeasurementSheet) -> NDArray[np.int64]:
         return find_base_rows(sheet, "core_frequency", (*WHAT_RAN, "threads", "memory_frequency"), "highest")
 
-    def _clock_ratios(self, sheet: MeasurementSheet, places: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _clock_ratios(self, sheet: MeasurementSheet, indices: NDArray[np.int64]) -> NDArray[np.float64]:
         clocks = read_numbers(sheet, "core_frequency")
-        ratio: NDArray[np.float64] = clocks[places] / clocks
+        ratio: NDArray[np.float64] = clocks[indices] / clocks
         return ratio
 
     def _counter_ratios(self, sheet: MeasurementSheet) -> NDArray[np.float64]:

@@ -159,7 +159,7 @@ class LearntModel(Result):
     def given_rows(self, sheet: MeasurementSheet) -> Sequence[int]:
         """Row numbers of measured runs that predictions of other rows start from; these are not predicted."""
         runs = self._find_base_runs(sheet)
-        return () if runs is None else sorted({int(place) for place in runs})
+        return () if runs is None else sorted({int(index) for index in runs})
 
     def _find_base_runs(self, sheet: MeasurementSheet) -> NDArray[np.int64] | None:
         """Row number of the run that each row's prediction starts from; None for models without such runs."""

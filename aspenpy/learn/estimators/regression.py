@@ -37,21 +37,21 @@ class Moments:
         left = target - target.mean()
         self.products, self.cross, self.total = centred.T @ centred, centred.T @ left, float(left @ left)
 
-    def residual_squares(self, places: Sequence[int]) -> float:
+    def residual_squares(self, indices: Sequence[int]) -> float:
         """The residual sum of squares with some counters and an intercept."""
         import numpy as np
 
-        if not places:
+        if not indices:
             return self.total
-        chosen = list(places)
+        chosen = list(indices)
         solution = np.linalg.lstsq(self.products[np.ix_(chosen, chosen)], self.cross[chosen], rcond=1e-12)[0]
         return max(self.total - float(self.cross[chosen] @ solution), 1e-14 * self.total)
 
-    def squares_removed(self, places: Sequence[int], others: Sequence[int]) -> NDArray[np.float64]:
+    def squares_removed(self, indices: Sequence[int], others: Sequence[int]) -> NDArray[np.float64]:
         """Reduction of the residual sum of squares by each of the other counters; 0 for a collinear one."""
         import numpy as np
 
-        chosen, asked = list(places), list(others)
+        chosen, asked = list(indices), list(others)
         covariance, variance = self.cross[asked], np.diag(self.products)[asked].copy()
         if chosen:
             across = self.products[np.ix_(chosen, asked)]
@@ -104,8 +104,8 @@ def find_leaving_counter(moments: Moments, chosen: Sequence[int], criterion: str
     """The counter whose removal costs least, if the criterion lets it go."""
     if not chosen:
         return None
-    costs = {place: moments.residual_squares([other for other in chosen if other != place]) for place in chosen}
-    worst = min(costs, key=lambda place: costs[place])
+    costs = {index: moments.residual_squares([other for other in chosen if other != index]) for index in chosen}
+    worst = min(costs, key=lambda index: costs[index])
     here = moments.residual_squares(chosen)
     if criterion == "p":
         value = information_criterion(moments, here, costs[worst], len(chosen), "p")
@@ -145,9 +145,9 @@ def select_by_cross_validation(
     sums = np.array([relative[part].sum(axis=0) for part in parts])
     rest, rest_cross = products.sum(axis=0) - products, cross.sum(axis=0) - cross
 
-    def error(places: Sequence[int]) -> float:
+    def error(indices: Sequence[int]) -> float:
         """The squared error of 1 - x b/y, with b learnt from the other folds: n - 2 b sum(x/y) + b (x/y)'(x/y) b."""
-        chosen = [0, *(place + 1 for place in places)]
+        chosen = [0, *(index + 1 for index in indices)]
         system = rest[:, chosen][:, :, chosen] + 1e-12 * np.eye(len(chosen))
         solutions = np.linalg.solve(system, rest_cross[:, chosen][:, :, None])[:, :, 0]
         quadratic = np.einsum("gi,gij,gj->", solutions, squares[:, chosen][:, :, chosen], solutions)
@@ -158,8 +158,8 @@ def select_by_cross_validation(
     steps: list[SelectionStep] = []
     best = error([])
     while len(chosen) < matrix.shape[1]:
-        others = [place for place in range(matrix.shape[1]) if place not in chosen]
-        errors = [error([*chosen, place]) for place in others]
+        others = [index for index in range(matrix.shape[1]) if index not in chosen]
+        errors = [error([*chosen, index]) for index in others]
         least = min(errors)
         if not least < 0.99 * best:
             break

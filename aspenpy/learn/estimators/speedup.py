@@ -187,20 +187,20 @@ class PowerAwareSpeedup(LearntModel):
         threads, clocks, runtimes = (read_numbers(sheet, name) for name in ("threads", "core_frequency", "runtime"))
         there = [name for name in WHAT_RAN if name in sheet.names]
         learnt = []
-        for key, places in rows_by_key(row_keys(sheet, WHAT_RAN)).items():
+        for key, indices in rows_by_key(row_keys(sheet, WHAT_RAN)).items():
             what = " ".join(key) or "the application"
-            alone = [place for place in places if threads[place] == 1]
+            alone = [index for index in indices if threads[index] == 1]
             if not alone:
                 hint = "equation 18 starts from one processor at each clock, and each number of them at the lowest"
                 fail("no-sequential", f"{what} was not measured on one processor", sheet.span, hint=hint)
             lowest = min(clocks[alone])
-            if all(is_same_clock(clocks[place], lowest) for place in alone):
+            if all(is_same_clock(clocks[index], lowest) for index in alone):
                 hint = "one clock cannot tell time on the chip, which goes with the clock, from time off it"
                 fail("one-clock", f"{what} was measured on one processor at one clock only", sheet.span, hint=hint)
-            if not any(threads[place] > 1 and is_same_clock(clocks[place], lowest) for place in places):
+            if not any(threads[index] > 1 and is_same_clock(clocks[index], lowest) for index in indices):
                 fail("no-parallel", f"{what} was not measured on several processors at the lowest clock", sheet.span)
-            held = fit_code(places, threads, clocks, runtimes, lowest)
-            learnt.append([list(key), held | {"watts": read_powers(sheet, places, threads, clocks)}])
+            held = fit_code(indices, threads, clocks, runtimes, lowest)
+            learnt.append([list(key), held | {"watts": read_powers(sheet, indices, threads, clocks)}])
         return {"alike": there, "codes": learnt}
 
     def state_shape(self) -> Any:
@@ -237,10 +237,10 @@ class PowerAwareSpeedup(LearntModel):
         """Runs on one processor, and those at the lowest clock: the measurements of steps 1 and 3."""
         threads, clocks = read_numbers(sheet, "threads"), read_numbers(sheet, "core_frequency")
         rows = []
-        for places in rows_by_key(row_keys(sheet, WHAT_RAN)).values():
-            alone = [clocks[place] for place in places if threads[place] == 1]
+        for indices in rows_by_key(row_keys(sheet, WHAT_RAN)).values():
+            alone = [clocks[index] for index in indices if threads[index] == 1]
             lowest = min(alone, default=0.0)
-            rows += [place for place in places if threads[place] == 1 or is_same_clock(clocks[place], lowest)]
+            rows += [index for index in indices if threads[index] == 1 or is_same_clock(clocks[index], lowest)]
         return sorted(rows)
 
     def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
@@ -282,7 +282,7 @@ def is_same_clock(one: float, other: float) -> bool:
 
 
 def fit_code(
-    places: Sequence[int],
+    indices: Sequence[int],
     threads: NDArray[np.float64],
     clocks: NDArray[np.float64],
     runtimes: NDArray[np.float64],
@@ -291,15 +291,15 @@ def fit_code(
     """Sequential runtimes by clock, their line over 1/f, the overhead of each number of processors (equation 17)."""
     import numpy as np
 
-    alone = [place for place in places if threads[place] == 1]
-    sequential = [[float(clocks[place]), float(runtimes[place])] for place in alone]
+    alone = [index for index in indices if threads[index] == 1]
+    sequential = [[float(clocks[index]), float(runtimes[index])] for index in alone]
     matrix = np.array([1 / clocks[alone], 1 + 0 * clocks[alone]]).T
     on, off = np.linalg.lstsq(matrix * [lowest, 1], runtimes[alone], rcond=None)[0]
-    first = float(np.mean([runtimes[place] for place in alone if is_same_clock(clocks[place], lowest)]))
+    first = float(np.mean([runtimes[index] for index in alone if is_same_clock(clocks[index], lowest)]))
     overheads = [
-        [float(threads[place]), float(runtimes[place] - first / threads[place])]
-        for place in places
-        if threads[place] > 1 and is_same_clock(clocks[place], lowest)
+        [float(threads[index]), float(runtimes[index] - first / threads[index])]
+        for index in indices
+        if threads[index] > 1 and is_same_clock(clocks[index], lowest)
     ]
     return {
         "on": float(on * lowest),
@@ -311,7 +311,7 @@ def fit_code(
 
 
 def read_powers(
-    sheet: MeasurementSheet, places: Sequence[int], threads: NDArray[np.float64], clocks: NDArray[np.float64]
+    sheet: MeasurementSheet, indices: Sequence[int], threads: NDArray[np.float64], clocks: NDArray[np.float64]
 ) -> list[list[float]]:
     """Threads, clock and power of the runs whose power was measured, or their energy."""
     if "power" in sheet.names:
@@ -320,7 +320,7 @@ def read_powers(
         watts = read_numbers(sheet, "energy", blank=True) / read_numbers(sheet, "runtime")
     else:
         return []
-    return [[float(values[place]) for values in (threads, clocks, watts)] for place in places if watts[place] > 0]
+    return [[float(values[index]) for values in (threads, clocks, watts)] for index in indices if watts[index] > 0]
 
 
 def measured_surface(held: Mapping[str, Any]) -> tuple[Spot, ...]:

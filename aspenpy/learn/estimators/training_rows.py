@@ -45,8 +45,8 @@ def require_one_scale(sheet: MeasurementSheet) -> None:
     if not {"energy", "runtime"} <= {*sheet.names}:
         return
     powers = read_numbers(sheet, "energy", blank=True) / read_numbers(sheet, "runtime", blank=True)
-    for places in rows_by_key(row_keys(sheet, ("device",))).values():
-        powered = sorted((place for place in places if powers[place] > 0), key=lambda place: float(powers[place]))
+    for indices in rows_by_key(row_keys(sheet, ("device",))).values():
+        powered = sorted((index for index in indices if powers[index] > 0), key=lambda index: float(powers[index]))
         for end in range(1, len(powered)):
             if powers[powered[end]] > POWER_GAP * powers[powered[end - 1]]:
                 _refuse_scales(sheet, powers, powered[:end], powered[end:])
@@ -68,8 +68,8 @@ def _refuse_scales(
     fail("mixed-units", message, cell.span, hint=hint, parents=cell.parents)
 
 
-def describe_range(powers: NDArray[np.float64], places: Sequence[int]) -> str:
-    ends = [format_quantity(float(powers[place]), "W") for place in (places[0], places[-1])]
+def describe_range(powers: NDArray[np.float64], indices: Sequence[int]) -> str:
+    ends = [format_quantity(float(powers[index]), "W") for index in (indices[0], indices[-1])]
     return " to ".join(dict.fromkeys(ends))
 
 
@@ -83,34 +83,34 @@ def drop_rows_with_gaps(
     notes: list[Diagnostic] = []
     devices = list(rows_by_key(row_keys(sheet, ("device",))).values())
     for name in names:
-        by_device = [find_blank_rows(sheet, name, places, required) for places in devices]
-        blank = sorted(place for gaps in by_device for place in gaps)
-        often = any(len(gaps) > MOST_BLANK * len(places) for gaps, places in zip(by_device, devices, strict=True))
+        by_device = [find_blank_rows(sheet, name, indices, required) for indices in devices]
+        blank = sorted(index for gaps in by_device for index in gaps)
+        often = any(len(gaps) > MOST_BLANK * len(indices) for gaps, indices in zip(by_device, devices, strict=True))
         if blank and often and not required:
             gone.append(name)
             message = f"`{name}` is blank in {count_noun(len(blank), 'row')}: not a predictor"
             notes.append(Diagnostic("left-out", message, severity="note"))
         elif blank:
             dropped.update(blank)
-            notes.append(warn_rows_left_out(name, [sheet.rows[place][name] for place in blank]))
+            notes.append(warn_rows_left_out(name, [sheet.rows[index][name] for index in blank]))
     headings = tuple(heading for heading in sheet.headings if heading.name not in gone)
-    kept = sheet.rows_at(place for place in range(len(sheet.rows)) if place not in dropped)
+    kept = sheet.rows_at(index for index in range(len(sheet.rows)) if index not in dropped)
     return kept._replace(headings=headings), tuple(notes)
 
 
-def find_blank_rows(sheet: MeasurementSheet, name: str, places: Sequence[int], required: bool) -> list[int]:
+def find_blank_rows(sheet: MeasurementSheet, name: str, indices: Sequence[int], required: bool) -> list[int]:
     """Row numbers of blank cells in a numeric column; none for a column with text or without numbers. What a tool
     writes for no number, such as `nan`, is not blank in a required column: it is refused later."""
-    if not is_numeric(sheet.rows_at(places), name):
+    if not is_numeric(sheet.rows_at(indices), name):
         return []
-    cells = [(place, sheet.rows[place][name]) for place in places]
-    return [place for place, cell in cells if is_blank(cell) or not (required or number_in(cell) is not None)]
+    cells = [(index, sheet.rows[index][name]) for index in indices]
+    return [index for index, cell in cells if is_blank(cell) or not (required or number_in(cell) is not None)]
 
 
-def name_lines(sheet: MeasurementSheet, places: Sequence[int]) -> str:
-    lines = [str(next(iter(sheet.rows[place].values())).row) for place in places[:MOST_NAMED]]
-    word = "row" if len(places) == 1 else "rows"
-    return f"{word} {', '.join(lines)}" + (", ..." if len(places) > MOST_NAMED else "")
+def name_lines(sheet: MeasurementSheet, indices: Sequence[int]) -> str:
+    lines = [str(next(iter(sheet.rows[index].values())).row) for index in indices[:MOST_NAMED]]
+    word = "row" if len(indices) == 1 else "rows"
+    return f"{word} {', '.join(lines)}" + (", ..." if len(indices) > MOST_NAMED else "")
 
 
 # The devices that take the least energy or time for what all of them ran (Umar 2018, Algorithm 1).
@@ -132,14 +132,14 @@ def compare_devices(sheet: MeasurementSheet, by: str) -> tuple[DeviceCost, ...]:
     measured = read_numbers(sheet, "energy", blank=True), read_numbers(sheet, "runtime", blank=True)
     devices = rows_by_key(row_keys(sheet, ("device",)))
     codes = row_keys(sheet, ("application", "region", "input"))
-    common = set.intersection(*({codes[place] for place in places} for places in devices.values()))
+    common = set.intersection(*({codes[index] for index in indices} for indices in devices.values()))
     if not common:
         hint = "a short list compares the same code and input; --option shortlist=all learns all devices"
         fail("nothing-common", "no code ran on all devices", sheet.span, hint=hint)
     sums = {}
-    for key, places in devices.items():
-        shared = [place for place in places if codes[place] in common]
-        parts = rows_by_key([codes[place] for place in shared]).values()
+    for key, indices in devices.items():
+        shared = [index for index in indices if codes[index] in common]
+        parts = rows_by_key([codes[index] for index in shared]).values()
         sums["".join(key)] = tuple(
             float(sum(values[[shared[part] for part in group]].mean() for group in parts)) for values in measured
         )
@@ -177,7 +177,7 @@ def look_up_runs(path: str | Path, application: str, settings: Mapping[str, Any]
     for name in ("application", "energy", "runtime"):
         if name not in sheet.names:
             fail("no-column", f"`{path}` has no column `{name}`", sheet.span, hint="a record store has them")
-    own = [place for place, row in enumerate(sheet.rows) if str(row["application"].value) == application]
+    own = [index for index, row in enumerate(sheet.rows) if str(row["application"].value) == application]
     if not own:
         applications = {str(row["application"].value) for row in sheet.rows}
         fail(
@@ -186,7 +186,7 @@ def look_up_runs(path: str | Path, application: str, settings: Mapping[str, Any]
             hint=suggest_instead(application, applications, "applications"),
         )
     same = [
-        place for place in own if has_settings(sheet.rows[place], settings) and number_in(sheet.rows[place]["energy"])
+        index for index in own if has_settings(sheet.rows[index], settings) and number_in(sheet.rows[index]["energy"])
     ]
     if not same:
         said = ", ".join(f"{name}={value}" for name, value in settings.items())

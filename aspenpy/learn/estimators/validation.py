@@ -139,7 +139,7 @@ def validate(
 def rows_learnt_from(model: LearntModel, sheet: MeasurementSheet, split: Split) -> list[int]:
     """Line numbers in the file of the rows that `validate` trains a model on."""
     whole = model.select_rows(model.drop_unmeasured(sheet))
-    return [next(iter(whole.rows[place].values())).row for place in split_rows(whole, split)[0]]
+    return [next(iter(whole.rows[index].values())).row for index in split_rows(whole, split)[0]]
 
 
 def summarise_rows(rows: Sequence[Predicted]) -> ErrorSummary | None:
@@ -151,11 +151,11 @@ def predict_and_compare(
     model: LearntModel, sheet: MeasurementSheet, split: Split, confidence: float = 0.95
 ) -> PredictionErrors:
     """Compares a trained model with the measurements in the rows of `split.test`, or in all rows."""
-    places = list(range(len(sheet.rows))) if split.test is None else select_rows(sheet, split.test, "--test")
-    if not places:
+    indices = list(range(len(sheet.rows))) if split.test is None else select_rows(sheet, split.test, "--test")
+    if not indices:
         fail("no-rows", f"no row is one to test with: `{split.test}` holds nowhere", sheet.span)
-    rows, given = predict_rows(model, sheet, places, confidence, trained=False)
-    diagnostics = drop_repeats([*model.notes, *model.warn_outside_training(sheet.rows_at(places))])
+    rows, given = predict_rows(model, sheet, indices, confidence, trained=False)
+    diagnostics = drop_repeats([*model.notes, *model.warn_outside_training(sheet.rows_at(indices))])
     return PredictionErrors(
         model,
         split,
@@ -170,25 +170,25 @@ def predict_and_compare(
 
 
 def predict_rows(
-    model: LearntModel, sheet: MeasurementSheet, places: Sequence[int], confidence: float, *, trained: bool
+    model: LearntModel, sheet: MeasurementSheet, indices: Sequence[int], confidence: float, *, trained: bool
 ) -> tuple[list[Predicted], int]:
     """Predictions of the rows at some places, and the number of these rows that are given, not predicted."""
     given = {*model.given_rows(sheet)}
-    asked = sorted({*places} | given)
+    asked = sorted({*indices} | given)
     part = sheet.rows_at(asked)
     values, measured = model.predict(part), model.known_target(part)
     ends = model.interval(part, confidence)
     labels = label_columns(sheet)
-    wanted, rows = {*places} - given, []
-    for number, place in enumerate(asked):
-        if place in wanted:
-            row = sheet.rows[place]
+    wanted, rows = {*indices} - given, []
+    for number, index in enumerate(asked):
+        if index in wanted:
+            row = sheet.rows[index]
             interval = None if ends is None else (float(ends[0][number]), float(ends[1][number]))
             line = next(iter(row.values())).row
             said = tuple((name, row[name].value) for name in labels)
             pair = float(measured[number]), float(values[number])
             rows.append(Predicted(line, said, *pair, interval, trained))
-    return rows, len({*places} & given)
+    return rows, len({*indices} & given)
 
 
 def label_columns(sheet: MeasurementSheet) -> list[str]:
@@ -202,7 +202,7 @@ def split_rows(sheet: MeasurementSheet, split: Split) -> tuple[list[int], list[i
     everything = list(range(len(sheet.rows)))
     test = [] if split.test is None else select_rows(sheet, split.test, "--test")
     tested = {*test}
-    train = [place for place in everything if place not in tested]
+    train = [index for index in everything if index not in tested]
     if split.train is not None:
         train = select_rows(sheet, split.train, "--train")
         if both := tested.intersection(train):
@@ -210,7 +210,7 @@ def split_rows(sheet: MeasurementSheet, split: Split) -> tuple[list[int], list[i
             fail("not-held-out", f"--train and --test share {count_noun(len(both), 'row')}", hint=hint)
         if split.test is None and split.leave_out is None:
             learnt = {*train}
-            test = [place for place in everything if place not in learnt]
+            test = [index for index in everything if index not in learnt]
     for name, condition, rows in (("train", split.train, train), ("test", split.test, test)):
         if not rows and (condition is not None or name == "train"):
             fail("no-rows", f"no row is one to {name} with: `{condition}` holds nowhere", sheet.span)
@@ -218,7 +218,7 @@ def split_rows(sheet: MeasurementSheet, split: Split) -> tuple[list[int], list[i
 
 
 def leave_out_groups(
-    model: LearntModel, sheet: MeasurementSheet, places: Sequence[int], column: str, watch: Watch | None
+    model: LearntModel, sheet: MeasurementSheet, indices: Sequence[int], column: str, watch: Watch | None
 ) -> tuple[tuple[tuple[str, ErrorSummary], ...], list[Predicted]]:
     """Predictions for each value of a column by a model that learnt from the rows with other values."""
     try:
@@ -227,8 +227,8 @@ def leave_out_groups(
         hint = suggest_instead(column, sheet.names, "columns")
         fail("unknown-column", f"--leave-out: there is no column `{column}`", sheet.span, hint=hint)
     members: dict[str, list[int]] = {}
-    for place in places:
-        members.setdefault(str(sheet.rows[place][name].value), []).append(place)
+    for index in indices:
+        members.setdefault(str(sheet.rows[index][name].value), []).append(index)
     if len(members) < 2:
         fail("nothing-left", f"--leave-out: all rows have the same `{column}`, so nothing is left to learn from")
     groups: list[tuple[str, ErrorSummary]] = []
@@ -238,7 +238,7 @@ def leave_out_groups(
             watch(f"leaving out {column} {value}: {len(groups)} of {len(members)} done")
         held_out = {*group}
         learner = type(model)(**model.get_params())
-        learner.learn_rows(sheet.rows_at(place for place in places if place not in held_out))
+        learner.learn_rows(sheet.rows_at(index for index in indices if index not in held_out))
         predicted, _ = predict_rows(learner, sheet, group, confidence=0.95, trained=False)
         rows += predicted
         if (errors := summarise_rows(predicted)) is not None:
@@ -336,7 +336,7 @@ def check_collinearity(held: Mapping[str, Any], design: NDArray[np.float64]) -> 
     import numpy as np
 
     names, inflation = held["predictors"], held["vif"]
-    worst = max(range(len(names)), key=lambda place: inflation[place])
+    worst = max(range(len(names)), key=lambda index: inflation[index])
     holds = inflation[worst] <= HIGHEST_INFLATION
     text = f"of `{names[worst]}`"
     correlations = np.abs(np.corrcoef(design[:, 1:], rowvar=False))

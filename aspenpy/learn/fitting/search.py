@@ -56,11 +56,11 @@ def find_best_fit(errors: Errors) -> LeastSquaresSolution:
         import scipy.optimize  # noqa: F401  (asked for here, so that it is missed once and early)
     except ImportError:
         fail("no-scipy", "a fit needs SciPy", hint="pip install 'aspenpy[fit]'")
-    whole = [place for place, axis in enumerate(errors.axes) if axis.whole]
+    whole = [index for index, axis in enumerate(errors.axes) if axis.whole]
     box = tuple((axis.low, axis.high) for axis in errors.axes)
     if not whole:
         return minimise_in_box(errors, box, RUNS)
-    combinations = math.prod(int(box[place][1] - box[place][0]) + 1 for place in whole)
+    combinations = math.prod(int(box[index][1] - box[index][0]) + 1 for index in whole)
     return (
         try_all_combinations(errors, box, whole) if combinations <= MOST_TRIED else branch_and_bound(errors, box, whole)
     )
@@ -71,7 +71,7 @@ def find_best_fit(errors: Errors) -> LeastSquaresSolution:
 
 def try_all_combinations(errors: Errors, box: Box, whole: Sequence[int]) -> LeastSquaresSolution:
     """Tries all combinations of whole numbers, with the other parameters fitted for each; returns the best."""
-    ranges = [range(int(box[place][0]), int(box[place][1]) + 1) for place in whole]
+    ranges = [range(int(box[index][0]), int(box[index][1]) + 1) for index in whole]
 
     def fit_others(combination: Sequence[int]) -> LeastSquaresSolution:
         held = dict(zip(whole, combination, strict=True))
@@ -108,7 +108,7 @@ def branch_and_bound(errors: Errors, box: Box, whole: Sequence[int]) -> LeastSqu
         solution = minimise_in_box(errors, inner, RUNS if inner == box else 2)
         if best is not None and solution.cost >= best.cost:
             continue
-        cut = max(whole, key=lambda place: abs(solution.values[place] - round(solution.values[place])))
+        cut = max(whole, key=lambda index: abs(solution.values[index] - round(solution.values[index])))
         value = solution.values[cut]
         if value == round(value):
             best = solution
@@ -150,14 +150,14 @@ def descend(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, ..
     import numpy
     from scipy.optimize import least_squares
 
-    free = [place for place, (low, high) in enumerate(box) if low < high]
-    axes = [errors.axes[place].replace(low=box[place][0], high=box[place][1]) for place in free]
+    free = [index for index, (low, high) in enumerate(box) if low < high]
+    axes = [errors.axes[index].replace(low=box[index][0], high=box[index][1]) for index in free]
     count = len(errors(start))
 
     def values_at(places: Any) -> list[float]:
         numbers = list(start)
-        for place, axis, where in zip(free, axes, places, strict=True):
-            numbers[place] = axis.value(float(where))
+        for index, axis, where in zip(free, axes, places, strict=True):
+            numbers[index] = axis.value(float(where))
         return numbers
 
     def errors_or_infinity(places: Any) -> Any:
@@ -168,10 +168,10 @@ def descend(errors: Errors, box: Box, start: Sequence[float]) -> tuple[float, ..
 
     def jacobian(places: Any) -> Any:
         here = values_at(places)
-        paces = [axis.slope(here[place]) for place, axis in zip(free, axes, strict=True)]
+        paces = [axis.slope(here[index]) for index, axis in zip(free, axes, strict=True)]
         return numpy.array(errors.slopes(here))[:, free] * numpy.array(paces)
 
-    first = [min(max(axis.place(start[place]), 1e-3), 1 - 1e-3) for place, axis in zip(free, axes, strict=True)]
+    first = [min(max(axis.place(start[index]), 1e-3), 1 - 1e-3) for index, axis in zip(free, axes, strict=True)]
     errors(values_at(first))
     with numpy.errstate(all="ignore"):
         path = least_squares(
@@ -196,9 +196,9 @@ def gauss_newton_step(errors: Errors, box: Box, best: LeastSquaresSolution) -> L
     import numpy
     from scipy.optimize import lsq_linear
 
-    free = [place for place, (low, high) in enumerate(box) if low < high]
+    free = [index for index, (low, high) in enumerate(box) if low < high]
     here = numpy.array(best.values)[free]
-    low, high = (numpy.array([box[place][side] for place in free]) for side in (0, 1))
+    low, high = (numpy.array([box[index][side] for index in free]) for side in (0, 1))
     slopes = numpy.array(errors.slopes(best.values))[:, free]
     if not numpy.isfinite(slopes).all():
         return None
@@ -211,8 +211,8 @@ def gauss_newton_step(errors: Errors, box: Box, best: LeastSquaresSolution) -> L
     for _ in range(MOST_HALVINGS):
         moved = numpy.clip(here + step, low, high)
         values = list(best.values)
-        for place, value in zip(free, moved, strict=True):
-            values[place] = float(value)
+        for index, value in zip(free, moved, strict=True):
+            values[index] = float(value)
         try:
             cost = half_squared_errors(errors, values)
         except AspenError:  # too far: the model has no value there

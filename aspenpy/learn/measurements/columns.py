@@ -264,13 +264,13 @@ def find_base_rows(
     clocks = read_numbers(sheet, clock) * (1 if end == "lowest" else -1)
     known = np.isfinite(read_numbers(sheet, "runtime", blank=True))
     bases = np.zeros(len(sheet.rows), dtype=np.int64)
-    for key, places in rows_by_key(row_keys(sheet, alike)).items():
-        measured = [place for place in places if known[place]]
+    for key, indices in rows_by_key(row_keys(sheet, alike)).items():
+        measured = [index for index in indices if known[index]]
         if not measured:
             what = " ".join(key) or "the code"
             hint = f"its runtime at the {end} {clock} is what predictions start from"
             fail("no-base", f"{what} has no base sample: no runtime was measured", sheet.span, hint=hint)
-        bases[places] = min(measured, key=clocks.__getitem__)
+        bases[indices] = min(measured, key=clocks.__getitem__)
     return bases
 
 

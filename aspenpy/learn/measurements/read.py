@@ -170,10 +170,10 @@ def read_column(column: Any) -> list[Any]:
             values += chunk.to_pylist()
             continue
         texts = [text if isinstance(text, str) else str(text) for text in chunk.dictionary.to_pylist()]
-        places = chunk.indices.to_pylist()
-        if sum(len(texts[place]) for place in places if place is not None) > MOST_BYTES:
+        indices = chunk.indices.to_pylist()
+        if sum(len(texts[index]) for index in indices if index is not None) > MOST_BYTES:
             raise ValueError(f"its texts have more than {MOST_BYTES // 2**20} MiB when all are written out")
-        values += [None if place is None else texts[place] for place in places]
+        values += [None if index is None else texts[index] for index in indices]
     return values
 
 

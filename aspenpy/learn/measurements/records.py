@@ -62,8 +62,8 @@ class RunRecord(Record):
 
 def open_database(path: Path, mode: str) -> sqlite3.Connection:
     """A database of SQLite whose schema may run nothing of its own; `mode` is `ro` for reading alone, or `rwc`."""
-    place = f"{path.absolute().as_uri()}?mode={mode}"
-    connection = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=True)
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(address, timeout=PATIENCE, isolation_level=None, uri=True)
     connection.text_factory = decode_text
     connection.execute("pragma trusted_schema = off")
     connection.execute("pragma cell_size_check = on")

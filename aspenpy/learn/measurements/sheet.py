@@ -66,14 +66,14 @@ class MeasurementSheet(NamedTuple):
 
     def heading(self, name: str) -> Heading:
         """The heading of a column, by its name or as it is written. KeyError where there is none."""
-        for place in self.headings:
-            if name in (place.name, place.written):
-                return place
+        for heading in self.headings:
+            if name in (heading.name, heading.written):
+                return heading
         raise KeyError(name)
 
-    def rows_at(self, places: Iterable[int]) -> MeasurementSheet:
+    def rows_at(self, indices: Iterable[int]) -> MeasurementSheet:
         """The same columns, with the rows at these places."""
-        return self._replace(rows=tuple(self.rows[place] for place in places))
+        return self._replace(rows=tuple(self.rows[index] for index in indices))
 
 
 Data = str | Path | Source | MeasurementSheet | Iterable[Mapping[str, Any]]
@@ -184,13 +184,13 @@ def choose_columns(head: list[Cell], line: Span, columns: Mapping[str, str]) -> 
     plain = [parse_heading(text).name for text in texts]
     taken = []
     for asked, text in columns.items():
-        places = [place for place, known in enumerate(texts) if known == text.strip()]
-        places = places or [place for place, known in enumerate(plain) if known == text.strip()]
-        if not places:
+        indices = [index for index, known in enumerate(texts) if known == text.strip()]
+        indices = indices or [index for index, known in enumerate(plain) if known == text.strip()]
+        if not indices:
             fail("unknown-column", f"there is no column `{text.strip()}`", line, hint=suggest_nearest(text, texts))
         new = parse_heading(asked)
-        taken.append((places[0], Heading(new.name, new.unit or parse_heading(texts[places[0]]).unit)))
-    if len({place for place, _ in taken}) < len(taken):
+        taken.append((indices[0], Heading(new.name, new.unit or parse_heading(texts[indices[0]]).unit)))
+    if len({index for index, _ in taken}) < len(taken):
         fail("column-twice", "one column was given two names", line)
     return taken
 

@@ -164,8 +164,8 @@ def spread(front: tuple[PricedConfiguration, ...]) -> list[PricedConfiguration]:
     """A few of a front, from end to end."""
     if len(front) <= MOST_OF_FRONT:
         return list(front)
-    places = {round(place * (len(front) - 1) / (MOST_OF_FRONT - 1)) for place in range(MOST_OF_FRONT)}
-    return [front[place] for place in sorted(places)]
+    places = {round(index * (len(front) - 1) / (MOST_OF_FRONT - 1)) for index in range(MOST_OF_FRONT)}
+    return [front[index] for index in sorted(places)]
 
 
 def _front_columns(media: tuple[str, ...]) -> tuple[Column, ...]:

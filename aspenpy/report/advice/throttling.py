@@ -51,7 +51,7 @@ def heading(throttled: Throttled) -> str:
 
 
 def _row_of_half(item: Restriction) -> int:
-    return min(range(len(item.parts)), key=lambda place: abs(item.parts[place] - 0.5))
+    return min(range(len(item.parts)), key=lambda index: abs(item.parts[index] - 0.5))
 
 
 def name_restriction(component: str) -> str:

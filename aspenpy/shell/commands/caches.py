@@ -87,8 +87,8 @@ def run_rdd(arguments: Arguments) -> int:
         if name in files
     ]
     deliver(report_reuse(distances), arguments)
-    for place, path in enumerate(path for path in written if path and arguments.format == "table"):
-        report_written(path, before="" if place else "\n")
+    for index, path in enumerate(path for path in written if path and arguments.format == "table"):
+        report_written(path, before="" if index else "\n")
     if arguments.picture:
         save(arguments.picture, lambda: draw_reuse(distances))
     return 0
