@@ -104,8 +104,8 @@ CLASS_OF_RESOURCE: dict[str, ApplicationClass] = {
 NO_LATENCY = 1e-18  # seconds: in place of a latency; a machine may divide by it
 OF_ARITHMETIC, OF_MEMORY, OF_NETWORK = ("flops", "active"), ("bytes",), ("messages",)  # causes of energy
 
-Place = tuple[ApplicationClass, str | None]  # a class and the component at which a run is bound by it
-Shares = dict[Place, float]
+BoundKey = tuple[ApplicationClass, str | None]  # a class and the component at which a run is bound by it
+Shares = dict[BoundKey, float]
 
 
 class Classified(Result):
@@ -196,12 +196,12 @@ class Classified(Result):
         waits = self._waits(kernel)
         shares: Shares = {}
         for resource, wait in waits.items():
-            place = self._place(resource, kernel)
-            shares[place] = shares.get(place, 0.0) + wait / sum(waits.values()) * quick / time
+            key = self._bound_key(resource, kernel)
+            shares[key] = shares.get(key, 0.0) + wait / sum(waits.values()) * quick / time
         if time > quick or not waits:
             whole = {key: wait for key, wait in of_kind(Bound, self.prediction.totals).items() if key.kernel == kernel}
             waiting = max(whole, key=lambda key: whole[key] - self.quick.totals.get(key, 0.0), default=None)
-            late: Place = ("latency", None if waiting is None else self._place(waiting.resource, kernel)[1])
+            late: BoundKey = ("latency", None if waiting is None else self._bound_key(waiting.resource, kernel)[1])
             shares[late] = shares.get(late, 0.0) + ((time - quick) / time if waits else 1.0)
         return shares
 
@@ -231,7 +231,7 @@ class Classified(Result):
         chosen = ", ".join(f"{name} = {format_setting(value)}" for name, value in self.choices.items())
         return f"{self.prediction.where}, with {chosen}" if chosen else self.prediction.where
 
-    def _place(self, resource: str, kernel: str) -> Place:
+    def _bound_key(self, resource: str, kernel: str) -> BoundKey:
         path = self.prediction.component_of(resource, kernel)
         name = None if path is None else path.rpartition("/")[2]
         component = self.prediction.machine.components.get(name or "")
@@ -253,9 +253,7 @@ class Classified(Result):
             kernel,
             _largest(shares),
             None,
-            shares=tuple(
-                BoundShare(*place, share) for place, share in sorted(shares.items(), key=lambda item: -item[1])
-            ),
+            shares=tuple(BoundShare(*key, share) for key, share in sorted(shares.items(), key=lambda item: -item[1])),
             time=time,
             energy=energy,
             intensity=None if point is None else point.intensity,
@@ -270,13 +268,13 @@ class Classified(Result):
 
     def _energy_shares(self, shares: Shares, joules: Mapping[Key, float]) -> Shares:
         """Joules by class and component."""
-        found: Shares = {}
+        total: Shares = {}
         for key, value in joules.items():
             own = self._class_of(key)
             parts = {(own, key.component): 1.0} if own is not None else shares
-            for place, part in parts.items():
-                found[place] = found.get(place, 0.0) + part * value
-        return found
+            for bound, part in parts.items():
+                total[bound] = total.get(bound, 0.0) + part * value
+        return total
 
     def _class_of(self, key: Key) -> ApplicationClass | None:
         """Class of resource that a term of the energy goes with; None for a term that goes with time."""
@@ -304,14 +302,14 @@ class Classified(Result):
 
 
 def _scale_shares(shares: Shares, factor: float) -> Shares:
-    return {place: share * factor for place, share in shares.items()}
+    return {key: share * factor for key, share in shares.items()}
 
 
 def _sum(parts: Mapping[object, Shares]) -> Shares:
     total: Shares = {}
     for shares in parts.values():
-        for place, share in shares.items():
-            total[place] = total.get(place, 0.0) + share
+        for key, share in shares.items():
+            total[key] = total.get(key, 0.0) + share
     return total
 
 
@@ -327,6 +325,6 @@ def _with_energy(classification: Classification, joules: Shares) -> Classificati
     """The classification with shares of energy."""
     total = sum(joules.values())
     times = {(share.bound, share.component): share.time for share in classification.shares}
-    places = sorted({*times, *joules}, key=lambda place: (-times.get(place, 0.0), -joules.get(place, 0.0)))
-    shares = tuple(BoundShare(*place, times.get(place, 0.0), joules.get(place, 0.0) / total) for place in places)
+    keys = sorted({*times, *joules}, key=lambda key: (-times.get(key, 0.0), -joules.get(key, 0.0)))
+    shares = tuple(BoundShare(*key, times.get(key, 0.0), joules.get(key, 0.0) / total) for key in keys)
     return classification.replace(energy_bound=_largest(joules), shares=shares)

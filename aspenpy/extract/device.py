@@ -38,7 +38,7 @@ def is_threads(item: Item) -> bool:
     return isinstance(item, Nest) and any(pragma.startswith(BLOCK) for pragma in item.pragmas)
 
 
-Place = tuple[Expr, Expr]
+AxisCounters = tuple[Expr, Expr]
 """The counters of a loop over blocks and of one over threads."""
 
 
@@ -138,7 +138,7 @@ class DeviceKernel:
 
     # -- edges -------------------------------------------------------------------------------------
 
-    def _settle_edges(self, items: list[Item], within: Mapping[Place, ThreadRange]) -> list[Item]:
+    def _settle_edges(self, items: list[Item], within: Mapping[AxisCounters, ThreadRange]) -> list[Item]:
         """Items with shares of threads in place of conditions on the place of a thread in the whole grid."""
         found: list[Item] = []
         for item in items:
@@ -156,7 +156,7 @@ class DeviceKernel:
                 found.append(item)
         return found
 
-    def _settle_alternative(self, item: Alternative, within: Mapping[Place, ThreadRange]) -> Alternative:
+    def _settle_alternative(self, item: Alternative, within: Mapping[AxisCounters, ThreadRange]) -> Alternative:
         share, left, inner = ONE, list[Guard](), dict(within)
         for guard in item.guards:
             cut = self._cut(guard, inner)
@@ -176,7 +176,7 @@ class DeviceKernel:
         share = share if item.share is None else v.multiply(share, item.share)
         return Alternative(tuple(left), share, then, otherwise, item.span, negated=item.negated)
 
-    def _cut(self, guard: Guard, within: Mapping[Place, ThreadRange]) -> tuple[Place, ThreadRange] | None:
+    def _cut(self, guard: Guard, within: Mapping[AxisCounters, ThreadRange]) -> tuple[AxisCounters, ThreadRange] | None:
         """The axis that a condition on the place of a thread in the grid cuts, and what is left of it."""
         for name, axis in self.axes.items():
             parts = _place_parts(guard.value, axis)
