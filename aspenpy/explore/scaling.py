@@ -8,11 +8,9 @@ it is. Of weak scaling, where it grows with the ranks, it is T(P0) / T(P). Times
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice, repeat
-from math import log, sqrt
 from typing import Literal, Unpack
 
 from aspenpy.allowance import one_allowance
@@ -27,9 +25,10 @@ from aspenpy.cost.noise import seconds_lost
 from aspenpy.cost.prices import conflict_groups
 from aspenpy.explore.communication import communication_of
 from aspenpy.explore.problem_size import Growth, WorkFormulas, is_brick, sizes_per_rank
+from aspenpy.explore.rank_search import RankSearch, batch_size, find_growths
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import factor_evenly
-from aspenpy.expr.counts import ARGUMENTS, RULES, CountRule, counts_accepted_by_all, nearest_of, read_counts
+from aspenpy.expr.counts import ARGUMENTS, RULES, CountRule, read_counts
 from aspenpy.expr.evaluate import EvaluationError
 from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
@@ -48,16 +47,6 @@ Mode = Literal["strong", "weak"]
 
 RANKS = ("ranks", "P")  # parameters that say how many ranks there are, where none is named
 PROBLEMS = (("nx", "ny", "nz"),)  # parameters whose product is the size of a problem, where none are named
-
-SEARCHED_ONE_BY_ONE = 1024
-"""Ranks up to which the search for the fastest looks at every number; beyond, at 64 in each octave."""
-
-MOST_AT_ONCE, FEWEST_AT_ONCE = 2048, 16
-SEARCHED_OPERATIONS = 10_000_000
-"""Most numbers of ranks that a search looks at together, and most operations of loops without a closed form."""
-
-MOST_GROWTH = 1e12
-"""Largest factor by which a problem grows in the search for an efficiency."""
 
 
 class ScalingPoint(Record):
@@ -308,7 +297,7 @@ class Scaling(Result):
         """Runtime in seconds, speedup and efficiency at each number of ranks, in the order of `ranks`."""
         growths: Sequence[float | None] = [None] * len(self.ranks)
         if self.isoefficiency is not None:
-            growths = self._growths(self.isoefficiency)
+            growths = find_growths(self.ranks, self.isoefficiency, self._efficiencies)
         return self._points(self.ranks, growths)
 
     def _points(self, ranks: Sequence[int], growths: Sequence[float | None]) -> tuple[ScalingPoint, ...]:
@@ -377,31 +366,6 @@ class Scaling(Result):
             component = component_paths(self.prediction.tree)[max(paths, key=paths.__getitem__)]
         return Bottleneck(name, component, seconds, seconds / time, longest)
 
-    def _growths(self, wanted: float) -> list[float | None]:
-        """Factor of the problem's size, at least 1, at which each number of ranks has the efficiency wanted; all are
-        bisected at once. A larger problem is taken to be no less efficient."""
-        growths: dict[int, float | None] = {
-            ranks: 1.0
-            for ranks, here in zip(self.ranks, self._efficiencies(self.ranks, [1.0] * len(self.ranks)), strict=True)
-            if here >= wanted
-        }
-        low, high = (dict.fromkeys((ranks for ranks in self.ranks if ranks not in growths), at) for at in (1.0, 2.0))
-        bracketed: set[int] = set()
-        while waiting := [ranks for ranks in low if ranks not in bracketed]:
-            for ranks, here in zip(waiting, self._efficiencies(waiting, [high[each] for each in waiting]), strict=True):
-                if here >= wanted:
-                    bracketed.add(ranks)
-                elif high[ranks] ** 2 > MOST_GROWTH:
-                    growths[ranks] = None
-                    del low[ranks], high[ranks]
-                else:
-                    low[ranks], high[ranks] = high[ranks], high[ranks] ** 2  # from 2, five squarings reach 4e9
-        while waiting := [ranks for ranks in low if high[ranks] / low[ranks] > 1 + 1e-9]:
-            middles = [sqrt(low[ranks] * high[ranks]) for ranks in waiting]  # of growths that span orders of magnitude
-            for ranks, middle, here in zip(waiting, middles, self._efficiencies(waiting, middles), strict=True):
-                (high if here >= wanted else low)[ranks] = middle
-        return [growths[ranks] if ranks in growths else high[ranks] for ranks in self.ranks]
-
     @cached_property
     def _ranges(self) -> list[tuple[Parameter, Sequence[object]]]:
         """The sizes of the problem that declare a range, with its ends."""
@@ -427,54 +391,18 @@ class Scaling(Result):
         """The number of ranks, between the fewest and the most on which the sizes are within their ranges, that takes
         the least time; of equals the fewest. None where all of them are refused: by the program, or by the counts that
         are asked for."""
-        accepted = counts_accepted_by_all(self.counts, self.ranks[0], self._last_searched)
-        if not accepted:
-            return None
-        counts = self._candidates() if not self.counts else self._nearest_candidates(accepted)
-        if len(counts) > self._batch_size:  # between the points next to the fastest of them
-            here = min(range(len(self.ranks)), key=lambda index: self.points[index].time)
-            low, high = self.ranks[max(here - 1, 0)], self.ranks[min(here + 1, len(self.ranks) - 1)]
-            counts = [ranks for ranks in counts if low <= ranks <= high] or counts
-        best = self._fastest_of(counts)
-        if best > SEARCHED_ONE_BY_ONE:  # between the candidates next to it
-            near = best // 64
-            best = self._fastest_of(accepted[bisect_left(accepted, best - near) : bisect_right(accepted, best + near)])
+        before = self._runtime.operations
+        self._times(self.ranks[-1:])
+        at_once = batch_size(self._runtime.operations - before)
+        search = RankSearch(self._times, self.counts, self.ranks[0], self._last_searched, at_once)
+        best = search.find_fastest(self.ranks, [point.time for point in self.points])
         known = next((point for point in self.points if point.ranks == best), None)
-        return known or self._points([best], [None])[0]
+        return known if known is not None or best is None else self._points([best], [None])[0]
 
     @cached_property
     def _last_searched(self) -> int:
         """The most ranks of those listed on which the problem is one that the model describes."""
         return next((ranks for ranks in reversed(self.ranks) if self.is_within_ranges(ranks)), self.ranks[-1])
-
-    def _fastest_of(self, counts: Sequence[int]) -> int:
-        """The one that takes the least time, the fewest of equals: all of them at once, or, where they are more than
-        that, some, then those around the fastest of these."""
-        while len(counts) > self._batch_size:
-            stride = -(-len(counts) // self._batch_size)
-            best = int(self._times(counts[::stride]).argmin()) * stride
-            counts = counts[max(0, best - stride + 1) : best + stride]
-        return counts[int(self._times(counts).argmin())]
-
-    @cached_property
-    def _batch_size(self) -> int:
-        """Numbers of ranks that a search looks at together: fewer of models whose loops are added pass by pass."""
-        before = self._runtime.operations
-        self._times(self.ranks[-1:])
-        per_count = max(1.0, self._runtime.operations - before)
-        return max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, int(SEARCHED_OPERATIONS / per_count)))
-
-    def _candidates(self) -> list[int]:
-        first, last = self.ranks[0], self._last_searched
-        counts = set(range(first, min(last, SEARCHED_ONE_BY_ONE) + 1)) | {first, last}
-        octaves = range(SEARCHED_ONE_BY_ONE.bit_length() - 1, int(log(last, 2)) + 1)
-        counts |= {(1 << octave) * (64 + part) // 64 for octave in octaves for part in range(64)}  # 1.6 % apart at most
-        return sorted(ranks for ranks in counts if first <= ranks <= last)
-
-    def _nearest_candidates(self, accepted: Sequence[int]) -> list[int]:
-        """All accepted numbers where they are few, else those next to the candidates."""
-        few = len(accepted) <= SEARCHED_ONE_BY_ONE
-        return list(accepted) if few else nearest_of(accepted, self._candidates())
 
     @property
     def gets_slower(self) -> bool:
@@ -531,15 +459,6 @@ def require_counts(text: str) -> CountRule:
         known = ", ".join(f"{name}(n)" if name in ARGUMENTS else name for name in RULES)
         fail("unknown-counts", f"unknown rule for numbers of ranks: `{text}`", hint=f"there are {known}")
     return count_rule
-
-
-def doublings(first: int, last: int) -> list[int]:
-    """Doublings of `first`, then `last`."""
-    counts = []
-    while first < last:
-        counts.append(first)
-        first *= 2
-    return [*counts, last]
 
 
 def _refuse_derived(prediction: Prediction, name: str) -> None:

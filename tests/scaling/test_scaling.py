@@ -15,7 +15,8 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.explore.communication import communication_of
-from aspenpy.explore.scaling import Scaling, doublings, scale
+from aspenpy.explore.rank_search import doublings
+from aspenpy.explore.scaling import Scaling, scale
 from aspenpy.expr.evaluate import ExactEvaluation
 from aspenpy.expr.node import topological_order
 from aspenpy.models.application.total import Totaller
@@ -113,8 +114,8 @@ def test_the_fastest_where_few_are_looked_at_together(
 ) -> None:
     """Models whose loops are added pass by pass are asked for some counts only; of these times, with one valley among
     powers of two, the fastest is found all the same: at the first, in the middle and at the last."""
-    monkeypatch.setattr("aspenpy.explore.scaling.FEWEST_AT_ONCE", at_once)
-    monkeypatch.setattr("aspenpy.explore.scaling.MOST_AT_ONCE", at_once)
+    monkeypatch.setattr("aspenpy.explore.rank_search.FEWEST_AT_ONCE", at_once)
+    monkeypatch.setattr("aspenpy.explore.rank_search.MOST_AT_ONCE", at_once)
     found = scale(*models(), doublings(1, 512), set={"n": flops}, counts="power_of(2)")
     best = min((2**power for power in range(10)), key=lambda ranks: time(ranks, flops))
     assert best == {5e3: 1, 2e5: 128, 1e6: 512, 1e9: 512}[flops]

@@ -11,7 +11,8 @@ from aspenpy.answers.network import Network
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.network.collectives import COLLECTIVES
 from aspenpy.cost.placement_options import MACHINES_OWN, PlacementOptions
-from aspenpy.explore.scaling import RANKS, Scaling, doublings, require_counts
+from aspenpy.explore.rank_search import doublings
+from aspenpy.explore.scaling import RANKS, Scaling, require_counts
 from aspenpy.expr.counts import counts_accepted_by_all, nearest_of
 from aspenpy.language.axis import read_literal, split_ends
 from aspenpy.language.source import Span, split_at_commas
