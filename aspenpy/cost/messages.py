@@ -166,6 +166,8 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
         levels = levels_between(ranks, paths, among.count)
         if called is not None:
             levels = tuple(level.without_pieces for level in levels)
+        elif network.mpi is None and any(level.all.pipelined for level in levels[:-1]):
+            levels = (*levels[:-1], levels[-1].without_protocols)
         return _by_level(trait, Among(levels, ranks, size), algorithm, paths, among)
     container = among.container
     if network.threshold is not None or container is not None or (network.mpi is not None and algorithm is None):

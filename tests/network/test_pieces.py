@@ -126,6 +126,19 @@ def test_devices_whose_code_calls_mpi_have_no_pieces(kind: str) -> None:
         assert seconds(f'[{size}] as {kind}("mpi")', 32, stated) == seconds(f'[{size}] as {kind}("mpich")', 32, on)
 
 
+@pytest.mark.parametrize("kind", ["allreduce", "allgather", "broadcast", 'allreduce("ring")'])
+def test_nccl_has_none_of_the_protocols_of_mpi(kind: str) -> None:
+    """Copies and handshakes between nodes are of messages of MPI, and of collectives that call it."""
+    protocols = (
+        "property rendezvous_threshold [4 KiB] property rendezvous_latency [3 us] property eager_bandwidth [2e9]"
+    )
+    on, plain = boxes(rails=words), boxes()
+    for size in (1000, 1e6):
+        assert seconds(f"[{size}] as {kind}", 32, on) == seconds(f"[{size}] as {kind}", 32, plain)
+        if "ring" not in kind:
+            assert seconds(f'[{size}] as {kind}("mpi")', 32, on) > seconds(f'[{size}] as {kind}("mpi")', 32, plain)
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [

@@ -86,10 +86,8 @@ class Among(Record):
         """NCCL and RCCL never double recursively: they reduce up a tree and broadcast down it, in 2 log2(n) rounds, or
         go round a ring (Jeaugey, "Massively scale your deep learning training with NCCL 2.4", 2019; ncclTopoTuneModel
         in NCCL's src/graph/tuning.cc)."""
-        level, pipelined = self.levels[height], any(each.all.pipelined for each in self.levels[: height + 1])
-        if pipelined:  # rings and trees, of which one end of a container sends out of it
-            link = link.replace(container=None)
-        doubling = collective != "allreduce" or not pipelined
+        level = self.levels[height]
+        doubling = collective != "allreduce" or not any(each.all.pipelined for each in self.levels[: height + 1])
         return Phase(level.path, height, collective, level.ends, level.fewest, size, rest, link, doubling=doubling)
 
     def through_all(self, collective: str) -> Scheme:

@@ -187,6 +187,13 @@ class PathLevel(Record):
         one, every = (link.replace(pipelined=False, switch=None) for link in (self.one, self.all))
         return self.replace(one=one, all=every)
 
+    @property
+    def without_protocols(self) -> PathLevel:
+        """The network as NCCL and RCCL have it: no copies and no handshakes of MPI, and rings and trees, of which one
+        end of a container sends out of it."""
+        one, every = (link.replace(threshold=None, container=None) for link in (self.one, self.all))
+        return self.replace(one=one, all=every)
+
 
 class Phase(Record):
     """A collective of `size` among `ranks` ends of each container on the path of level `height`, and of size `rest`
