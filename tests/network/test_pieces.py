@@ -132,7 +132,7 @@ def test_nccl_has_none_of_the_protocols_of_mpi(kind: str) -> None:
     protocols = (
         "property rendezvous_threshold [4 KiB] property rendezvous_latency [3 us] property eager_bandwidth [2e9]"
     )
-    on, plain = boxes(rails=words), boxes()
+    on, plain = boxes(rails=protocols), boxes()
     for size in (1000, 1e6):
         assert seconds(f"[{size}] as {kind}", 32, on) == seconds(f"[{size}] as {kind}", 32, plain)
         if "ring" not in kind:
