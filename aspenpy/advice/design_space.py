@@ -14,6 +14,7 @@ from itertools import combinations
 from math import comb
 
 import numpy
+from numpy.typing import NDArray
 
 from aspenpy.advice.alternatives import is_alternative, machines_with_alternatives
 from aspenpy.advice.configurable import Configurable, configurable
@@ -73,6 +74,13 @@ class LevelGrid:
             points[:, index] = grid.ravel()
         return points
 
+    def index_of(self, points: Floats) -> NDArray[numpy.int64]:
+        """The places of points among all combinations of the chosen components."""
+        places = numpy.zeros(len(points), dtype=numpy.int64)
+        for index in self.chosen:
+            places = places * len(self.levels[index]) + numpy.searchsorted(self.levels[index], points[:, index])
+        return places
+
     @cached_property
     def pairs(self) -> tuple[tuple[int, ...], ...]:
         """The pairs of components that are looked at together; a component that is the only one by itself."""
@@ -91,7 +99,7 @@ def best_on_grid(
     values = evaluate(points)
     for objective in objectives:
         index = _index_of_least(WORTH[objective](values), values)
-        yield objective, points[index], values[:, index], along_pairs(grid, evaluate, objective)
+        yield objective, points[index], values[:, index], along_pairs(grid, values, objective)
 
 
 def _index_of_least(worth: Floats, values: Floats) -> int:
@@ -100,14 +108,16 @@ def _index_of_least(worth: Floats, values: Floats) -> int:
     return int(alike[numpy.prod(values[:, alike], axis=0).argmin()])
 
 
-def along_pairs(grid: LevelGrid, evaluate: Callable[[Floats], Floats], objective: Objective) -> float:
+def along_pairs(grid: LevelGrid, values: Floats, objective: Objective) -> float:
     """The objective after a search along pairs: from where nothing is varied to the best combination of any two
-    components, and on from there until no pair makes it better: the objective's value there."""
+    components, and on from there until no pair makes it better: the objective's value there. `values` are those of all
+    combinations."""
     point = grid.space.base
-    least = float(WORTH[objective](evaluate(point[None, :]))[0])
+    everywhere = WORTH[objective](values)
+    least = float(everywhere[grid.index_of(point[None, :])][0])
     for _ in range(MOST_STEPS):
         points = numpy.concatenate([grid.combine_levels(point, pair) for pair in grid.pairs])
-        worth = WORTH[objective](evaluate(points))
+        worth = everywhere[grid.index_of(points)]
         index = int(numpy.nanargmin(worth))
         if not worth[index] < least:
             break

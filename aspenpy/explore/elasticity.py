@@ -11,6 +11,7 @@ from aspenpy.answers.inverse import may_leap
 from aspenpy.answers.metrics import find_metric
 from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
+from aspenpy.explore.space import most_affordable
 from aspenpy.explore.variable import Variable, variable_from_range
 from aspenpy.expr.derivative import differentiate
 from aspenpy.expr.graph import Expr
@@ -22,6 +23,7 @@ from aspenpy.sweeps.points import Formulas
 from aspenpy.tables.result import Result
 
 STEPS = 101  # values of a range at which an elasticity is looked at
+COARSER = 1, 2, 4, 8, 16  # each, every second of them and so on, as far as the operations of a command allow
 FACTOR = 2.0  # the interval of a secant: the parameter is doubled, or halved where it cannot be doubled
 _Rule = Callable[[Floats, Floats], Floats]  # from places of a parameter, and the metric there, to elasticities
 NOTHING = 1e-12  # an elasticity below this is what rounding leaves of slopes that cancel
@@ -196,15 +198,19 @@ class _Asked:
     def _effects_over_range(self, elasticity: _Rule) -> _Over:
         if self.item is None:
             return _Over()
-        places = self._places(self.item)
+        places = everywhere = self._places(self.item)
         try:
-            values = self._values(self.formula, places, missing=True)
+            step = most_affordable(COARSER, self._values_of_formula, lambda step: everywhere[::step])
+            places = everywhere[::step]
+            values = self._values_of_formula(places)
             over = elasticity(places, values)
         except AspenError as error:  # more work than is done for a range
             return _Over(undefined=1.0, reason=f"{self.name} over its range: {error.diagnostics[0].message}")
         missing = numpy.isnan(values)
         undefined = float(missing.mean())
         reason = self._reason(float(places[missing][0])) if missing.any() else None
+        if step > 1 and reason is None:
+            reason = f"{self.name} over its range at more than {len(places)} values: the work of one command ends there"
         known = over[~numpy.isnan(over)]
         overall = _overall_secant(places, values)
         if not len(known):
@@ -238,6 +244,9 @@ class _Asked:
 
     def _format_value(self, value: float) -> str:
         return format_quantity(value, self.unit, 4)
+
+    def _values_of_formula(self, places: Floats) -> Floats:
+        return self._values(self.formula, places, missing=True)
 
     def _values(self, expr: Expr, places: Floats, *, missing: bool = False) -> Floats:
         with self.prediction.scope.locate_failures():

@@ -44,11 +44,15 @@ Evaluator = Callable[[Floats], Floats]  # of points, a row each; a row of values
 def most_affordable(sizes: Sequence[Size], evaluate: Evaluator, points_of: Callable[[Size], Floats]) -> Size:
     """The largest of some sizes of a study, the largest first, for whose points the operations of the command will do:
     the points of the last, the smallest, tell what one takes."""
-    points = points_of(sizes[-1])
-    with separate_allowance() as tried:
-        evaluate(points)
-    allowance().spend(tried.spent)
-    most = SURE * len(points) * allowance().left / tried.spent if tried.spent else numpy.inf
+    points, given = points_of(sizes[-1]), allowance()
+    try:
+        with separate_allowance(given.left) as tried:
+            evaluate(points)
+    finally:
+        given.spend(tried.spent)
+    if tried.exceeded:
+        return sizes[-1]
+    most = SURE * len(points) * given.left / tried.spent if tried.spent else numpy.inf
     return next((size for size in sizes if len(points_of(size)) <= most), sizes[-1])
 
 

@@ -39,6 +39,7 @@ def sum_floors(counts: Any, step: int, modulus: int, begins: Any) -> Any:
     under the line are counted by its other axis, as in Euclid's algorithm (Graham, Knuth and Patashnik, Concrete
     Mathematics, 1994, section 3.5). Below `MOST_EXACT` floating-point numbers, which divide faster, are as exact."""
     counts, begins = (numpy.array(part, dtype=numpy.int64) for part in numpy.broadcast_arrays(counts, begins))
+    allowance().noted += OF_A_SUM * counts.size
     most = int(counts.max(initial=0))
     furthest = max(int(begins.max(initial=0)), -int(begins.min(initial=0))) + step * most + modulus
     if most * furthest < MOST_EXACT:
@@ -46,6 +47,9 @@ def sum_floors(counts: Any, step: int, modulus: int, begins: Any) -> Any:
         return _sum_floors(counts, step, modulus, begins, _floor_quotient).astype(numpy.int64)
     return _sum_floors(counts, step, modulus, begins, numpy.floor_divide)
 
+
+OF_A_SUM = 100
+"""Operations of a sum of floors: some twenty steps of Euclid's algorithm."""
 
 MOST_EXACT = 1 << 52
 """Half of the whole numbers that are floating-point numbers: the floor of a quotient of smaller ones is exact."""
@@ -248,6 +252,7 @@ class Kept:
         if table is None:
             table = self._make(loops, cache)
             self._bytes += table.nbytes + OF_A_TABLE
+            allowance().noted += OF_AN_ENTRY * table.nbytes / 8
         self._tables[loops, cache] = table
         while self._bytes > MOST_KEPT and len(self._tables) > 1:
             oldest = next(iter(self._tables))
@@ -258,6 +263,8 @@ class Kept:
         self._tables, self._bytes = {}, 0
 
 
+OF_AN_ENTRY = 2  # operations in which a number of a table is made
+OF_A_STEP = 25  # the same where runs of a loop are added to those of another, at places far from each other
 OF_A_TABLE = 1000
 """Bytes of a table beside its numbers."""
 
@@ -277,6 +284,7 @@ def _count_begins(loops: Loops, cache: Cache) -> Begins | Single | Turns:
         (stride, trips), *_ = loops
         return Turns(stride // cache.unit, trips, cache.units)
     everywhere = _all_units(cache)
+    allowance().noted += OF_A_STEP * len(loops) * cache.units
     counts = (everywhere == 0).astype(numpy.int64)
     for stride, trips in loops:
         counts = Steps(counts, stride // cache.unit).sum_between(everywhere, 0, trips)

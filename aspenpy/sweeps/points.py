@@ -67,9 +67,9 @@ class Points(Lanes):
         if node.kind == "sum" and node in self.inside and self._add_sum_once(node):
             return
         before, self.doubts = self.doubts, numpy.zeros(self.size, dtype=bool)
-        noted = self.run.allowance.noted
         try:
             super()._compute(node)
+            noted = self.run.allowance.noted
             if node in self.inside and not isinstance(self.known[node], tuple) and self.doubts.any():
                 self._settle(node)
             spend_operations(self.run.allowance, self.run.allowance.noted - noted)

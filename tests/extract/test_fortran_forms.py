@@ -53,6 +53,15 @@ pytest.importorskip("fparser", reason="Fortran is read by fparser: pip install '
             ["stores [n] of size [8] to t", "flops [n] as multiply, dp"],
         ),
         ("", "x(1:3) = [1d0, 2d0, 3d0]*y(1:3)", ["flops [3] as multiply, dp"]),
+        (
+            "",
+            "x(2:6) = [y(1:3), x(6:7)]*3",
+            [
+                *("loads [3] of size [8] from y as stream", "stores [3] of size [8] to constructed as stream"),
+                *("loads [2] of size [8] from x as stream", "stores [2] of size [8] to constructed as stream"),
+                *("loads [5] of size [8] from constructed as stream", "flops [5] as multiply, dp"),
+            ],
+        ),
         ("", "x(1) = maxval(y)\nx(2) = minval(a)", ["flops [n] as compare, dp", "flops [n^2] as compare, dp"]),
         ("", "x(1) = product(y)", ["flops [n] as multiply, dp"]),
         ("", "i = count(x > 0)", ["flops [n] as compare, dp"]),

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import aspenpy
 from aspenpy.answers.published import (
     AIMS,
     PublishedComparison,
     PublishedComparisons,
+    _predict,
     compare_with_published,
     published_results,
 )
@@ -148,3 +150,12 @@ def write_table(found: PublishedComparisons) -> list[str]:
         source = f"{given.source}: {given.why}" if row.outside else given.source
         lines.append(f"| `{given.machine}` | {given.what} | {row.ratio:.2f} | {value} | {given.half} | {source} |")
     return lines
+
+
+def test_flops_of_a_linpack_are_those_that_it_counts() -> None:
+    """2/3 n^3 + 3/2 n^2 over the time of the run: of so small a system the second term is a tenth."""
+    (row,) = [row for row in published_results(["sequoia"]) if row.what == "Linpack"]
+    settings = {"n": 24, "block": 4, "ranks": 1, "grid_rows": 1}
+    run = aspenpy.predict(aspenpy.load_application("hpl"), aspenpy.load_machine("sequoia"), set=settings, bind="node")
+    attained = _predict(row.replace(settings={name: str(value) for name, value in settings.items()}))
+    assert attained * run.runtime == pytest.approx(2 / 3 * 24**3 + 3 / 2 * 24**2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from math import prod
 from typing import Any
 
 import pytest
@@ -20,6 +19,8 @@ from tests.thorough import examples
 SHAPES: dict[str, dict[str, Any]] = {
     "torus": {"dimensions": (4, 3, 5)},
     "mesh": {"dimensions": (3, 4, 2)},
+    "torus of several nodes on a router": {"dimensions": (4, 3, 2), "nodes_per_router": 2},
+    "mesh of several nodes on a router": {"dimensions": (3, 2, 4), "nodes_per_router": 3},
     "hypercube": {"dimension": 4},
     "star": {"nodes": 6},
 }
@@ -29,8 +30,9 @@ def counted(kind: str, shape: dict[str, Any], shift: int, ranks_per_node: int) -
     """Hops and the part of the ranks that go to another node, rank by rank."""
     lengths = {"hypercube": (2,) * shape.get("dimension", 0), "star": (shape.get("nodes", 1),)}.get(kind)
     lengths = lengths or shape["dimensions"]
-    places = list(product(*map(range, lengths)))
-    ranks = prod(lengths) * ranks_per_node
+    nodes_per_router = shape.get("nodes_per_router", 1)
+    places = [place for place in product(*map(range, lengths)) for _ in range(nodes_per_router)]
+    ranks = len(places) * ranks_per_node
     hops = other = 0
     for rank in range(ranks):
         here, there = rank // ranks_per_node, (rank + shift) % ranks // ranks_per_node
@@ -45,9 +47,10 @@ def counted(kind: str, shape: dict[str, Any], shift: int, ranks_per_node: int) -
 @settings(max_examples=examples(60))
 @given(kind=st.sampled_from(sorted(SHAPES)), shift=st.integers(0, 200), ranks_per_node=st.integers(1, 5))
 def test_against_every_rank(kind: str, shift: int, ranks_per_node: int) -> None:
-    network = topology(kind, **SHAPES[kind])
+    shape, kind = SHAPES[kind], kind.partition(" ")[0]
+    network = topology(kind, **shape)
     ranks = int(evaluate(network.nodes)) * ranks_per_node
-    hops, other = counted(kind, SHAPES[kind], shift % ranks, ranks_per_node)
+    hops, other = counted(kind, shape, shift % ranks, ranks_per_node)
     assert evaluate(mean_distance(network, shift, ranks_per_node)) == hops
     assert evaluate(off_node(shift, ranks_per_node, network.nodes)) == other
 
