@@ -20,6 +20,7 @@ from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, warning
 from aspenpy.language.dimensions import UNITS, format_quantity, parse_unit, unit_symbol
 from aspenpy.page.inputs import PageExpressions, SliderInput, SourceLine, inputs_of, refuse_arrays
 from aspenpy.page.machine import MachinePage, machine_page
+from aspenpy.page.widget import make_widget
 from aspenpy.version import VERSION
 
 SCRIPTS = (
@@ -125,6 +126,16 @@ class WhatIf:
         """The page in a notebook, in a frame that reaches nothing of the notebook."""
         frame = 'sandbox="allow-scripts allow-downloads" style="width: 100%; height: 720px; border: 0"'
         return f'<iframe title="{escape(self.title)}" {frame} srcdoc="{escape(self.html)}"></iframe>'
+
+    def widget(self) -> Any:
+        """The page as a widget of a notebook (extra `notebook`): its `values` are those of the sliders, by name, as
+        `set` of `predict` takes them where the page has one machine. Raises AspenError without anywidget."""
+        several = len(self.predictions) > 1
+        names = [
+            f"{item.machine}:{item.name}" if several and item.machine is not None else item.name for item in self.inputs
+        ]
+        values = [item.choices[int(item.value)] if item.choices else item.value for item in self.inputs]
+        return make_widget(self.title, self.html, dict(zip(names, values, strict=True)))
 
     @cached_property
     def machines(self) -> list[MachinePage]:

@@ -30,6 +30,8 @@ usage: aspenpy COMMAND ...
 
 How long will this application take on that machine, where does the time go, and what would change it?
 
+begin with: list, eval, compare, roofline, extract
+
 {commands}
 
 options, before or behind the command:

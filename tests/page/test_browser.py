@@ -81,10 +81,14 @@ def test_a_notebook_shows_the_page_with_its_sliders(browser):
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.set_content(f"<p>Out[1]:</p>{WhatIf(cases)._repr_html_()}")
+    page.evaluate("addEventListener('message', ({ data }) => { window.told = data.aspenpy; })")
     shown = page.frame_locator("iframe")
     before = shown.get_by_role("status").inner_text()
     shown.get_by_role("slider").first.press("ArrowRight")
     playwright.expect(shown.get_by_role("status")).not_to_have_text(before)
+    page.wait_for_function("window.told && window.told.n !== 1e7")  # n is the first
+    told = page.evaluate("window.told")
+    assert aspenpy.predict(cases[0].application, cases[0].machine, set=told).runtime > 0
     page.wait_for_timeout(500)  # what keeps the link waits 0.3 s
     assert complaints == []
     page.close()

@@ -253,3 +253,19 @@ def test_expressions_and_units_are_read_as_typed(tmp_path):
         elif not unit and text and value is None:
             with pytest.raises(AspenError):
                 predict(application, machine, set={"steps": text})
+
+
+def test_a_widget_has_the_values_of_the_sliders():
+    """As `set` takes them: the runtime is that of the case; of several machines names have a number in front."""
+    pytest.importorskip("anywidget")
+    widget = what_if("lulesh", "haswell", free=("edge_elements", "haswell_clock", "real")).widget()
+    assert widget.values["haswell_clock"] == 3.5e9
+    app, machine = aspenpy.load_application("lulesh"), aspenpy.load_machine("haswell")
+    plain = aspenpy.predict(app, machine).runtime
+    assert aspenpy.predict(app, machine, set=widget.values).runtime == pytest.approx(plain)
+    assert "postMessage" in widget.page
+    assert set(what_if("stream", "haswell", "haswell", free=("n", "haswell_clock")).widget().values) == {
+        "n",
+        "0:haswell_clock",
+        "1:haswell_clock",
+    }

@@ -113,6 +113,7 @@ function download() {
 
 let showChoices = () => {}, showActions = () => {}, said = "";
 const keepLink = later(() => { if (hasAddress) history.replaceState(null, "", linkText()); }, 300);
+const tellFrame = later(() => { if (parent !== window) parent.postMessage({ aspenpy: namedValues() }, "*"); }, 50);
 const announce = later(() => setText(byId("announced"), said), 600);
 const finish = later(() => drawCurve(POINTS.still), 150);
 
@@ -133,6 +134,7 @@ function changed() {
   refresh();
   document.documentElement.dataset.milliseconds = performance.measure("update", "begin").duration.toFixed(2);
   keepLink();
+  tellFrame();
   announce();
   finish();
 }

@@ -42,6 +42,15 @@ function headline(number, values) {
   return machines[number].headline(argumentsOf(number, values));
 }
 
+// The values by name, for a notebook that shows the page in a frame; of several machines with their number in front.
+function namedValues() {
+  const name = (input) => (facts.machines.length === 1 ? input.name : keyOf(input));
+  return Object.fromEntries(facts.inputs.map((input, place) => {
+    const value = state.values[place];
+    return [name(input), input.choices.length ? input.choices[value] : value];
+  }));
+}
+
 // -- the link --
 
 function linkText() {
