@@ -21,7 +21,7 @@ MOST: dict[str, int] = {
     "learn": 8145,
     "models": 4300,
     "other": 1094,
-    "page": 651,
+    "page": 706,
     "probe": 2061,
     "report": 10060,
     "shell": 7660,
