@@ -174,6 +174,22 @@ class Prediction(Evaluation):
 
         return cap_warnings(self)
 
+    @property
+    def raised_clock(self) -> tuple[str, float, float] | None:
+        """Where one core of several works at the clock that all of them have: the parameter of that clock, its value,
+        and the highest that it declares. None where the clock was set."""
+        core = self.tree.residence.where.drawing
+        clock = None if core is None else core.component.value("clock")
+        named = None if clock is None else self.scope.definitions.get(clock)
+        found = next((item for item in self.machine.parameters if named is item.symbol), None)
+        busy = max((width.busy_cores for width in self._widths.values()), default=0.0)
+        if core is None or found is None or found.high is None or busy != 1 or found.name in self.case.set:
+            return None
+        known = self.scope.numbers_if_known({"now": found.symbol, "high": found.high, "cores": core.count}, self.seed)
+        if known is None or known["cores"] < 2 or known["high"] < 1.01 * known["now"]:
+            return None
+        return found.name, known["now"], known["high"]
+
     @cached_property
     def warm(self) -> dict[tuple[str, str], float]:
         """Bytes, by cache and data structure, that are found in the cache as earlier blocks of the run left them."""

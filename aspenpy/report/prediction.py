@@ -13,6 +13,7 @@ from aspenpy.answers.run_placement import run_placement, spread_over
 from aspenpy.cost.instances import FILE_RESOURCES
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.rank_units import describe_component
+from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.intervals import interval_as_data, interval_rows
 from aspenpy.tables.numbers import (
     Amount,
@@ -93,6 +94,9 @@ def _list_facts(prediction: Prediction, interval: bool) -> list[tuple[str, str]]
     if bottleneck is not None:
         bound = f"{_describe_bound(prediction, bottleneck)} ({format_share(bottleneck.share)} of runtime)"
     rows = [("socket", prediction.socket or "none"), *placement_rows(prediction), (BOUND_BY, bound)]
+    if raised := prediction.raised_clock:
+        name, now, high = raised[0], *(format_quantity(clock, "Hz") for clock in raised[1:])
+        rows.append(("clock", f"{now}, that of all cores; one alone may have up to {high}: --set {name}={raised[2]:g}"))
     rows += [("assumed", describe_assumptions(prediction))] if prediction.assumptions else []
     if interval:
         rows += interval_rows(expected_error(prediction), prediction.runtime, "s")
