@@ -135,7 +135,7 @@ class Prediction(Evaluation):
                 continue
             networks.add(name)
             message = f"`{bound.kernel}` is bound by `{bound.exchange}` with {bound.reason}: a lower bound"
-            hint = f"`property mpi [open_mpi]` of `{name}`, or `[mpich]`, takes what that library chooses"
+            hint = f'`as {bound.exchange}("open_mpi")`, or `property mpi [open_mpi]` of `{name}`, takes its choice'
             if bound.cost.offer is not None and "pipelined" in bound.cost.offer.place.component.properties:
                 hint = "NCCL and RCCL took 1.2 times as long or as short in the median (docs/networks.md)"
             if bound.reason != FASTEST:
