@@ -184,6 +184,17 @@ def test_the_page_is_one_file_without_scripts(written: dict[str, str]) -> None:
     assert all(link.startswith(("#", "data:image/png;base64,")) for link in page.links)
 
 
+def test_formulas_are_folded_and_assumptions_first(written: dict[str, str]) -> None:
+    """The appendix opens when it is asked for; only formulas to which the page leads are in it."""
+    text = written[".html"]
+    inside = text[text.index("<details>") : text.index("</details>")]
+    assert text.count("<details>") == text.count("</details>") == 1
+    assert '<h2 id="formulas">' in inside
+    assert text.index('id="short"') < text.index('id="assumed"') < text.index('id="bound"') < text.index("<details>")
+    formulas = {*re.findall(r'id="(formula-[^"]+)"', inside)}
+    assert formulas == {*re.findall(r'href="#(formula-[^"]+)"', text)}
+
+
 def test_links_lead_to_places_that_are_there_once(written: dict[str, str]) -> None:
     page = Page(written[".html"])
     assert len(page.ids) == len({*page.ids})
