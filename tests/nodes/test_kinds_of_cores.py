@@ -148,3 +148,14 @@ def test_both_kinds_hold_up_the_roof() -> None:
     assert roofs("execute [4800] { flops [1e9] }", schedule="static") == [pytest.approx((48, 24))]
     # no instance asks for anything, and another block does
     assert roofs("execute [0] { flops [4e9] }\n execute [48000] { flops [4e9] }") == [pytest.approx((48, 48))]
+
+
+@pytest.mark.parametrize(("parts", "at_work"), [(4, 4), (8, 8), (48_000, 24)])
+def test_cores_of_both_kinds_draw_their_watts(parts: int, at_work: int) -> None:
+    """5 W of each core at work, 10 W of the socket, 1 W of the memory; few parts run on the faster kind alone."""
+    powered = HYBRID.replace("RANK", "property idle_power [10 W] property active_core_power [5 W]").replace(
+        " E }", " }"
+    )
+    powered = powered.replace("memory ram {", "memory ram { static power [1 W]")
+    found = aspenpy.energy(application(f"execute [{parts}] {{ flops [4e9] }}"), machine(powered))
+    assert found.value == pytest.approx((10 + 1 + 5 * at_work) * found.runtime)

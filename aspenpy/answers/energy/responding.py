@@ -254,7 +254,10 @@ class Responding:
         """The amounts that waiting does not change."""
         totals = add_totals([self._asked[item] for item in cost.requirements])
         if self._cores is not None:
-            cores = graph.apply("min", cost.instances.together, cost.instances.available(self.power_tree.cores))
+            kinds = {offer.place.path: offer.place for item in cost.requirements for offer in item.beside}
+            places = [self.power_tree.cores, *kinds.values()]
+            there = graph.add(*(cost.instances.available(place) for place in places))
+            cores = graph.apply("min", cost.instances.together, there)
             totals[self._cores] = graph.mul(cores, cost.time)
         if self._uncore is not None and self._saturation is not None:
             totals[self._uncore] = self._uncore_seconds(cost, self._saturation)
