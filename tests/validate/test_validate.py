@@ -184,6 +184,12 @@ def test_a_prediction_of_no_time_is_refused() -> None:
         aspenpy.validate(app, aspenpy.load_machine("haswell"), run="true {n}", over={"n": "1"})
 
 
+def test_a_program_that_is_not_there(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("p.csv").write_text("function,time [us]\nloop,2\n")
+    assert main(["validate", "none.c", "--profile", "p.csv", "--machine", "host.aspen"]) == 2
+    assert "file not found: `none.c`" in capsys.readouterr().err
+
+
 def test_a_program_beside_a_profile(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     """Its model is made of the source; a function that was never sampled is named."""
     pytest.importorskip("clang")

@@ -204,7 +204,7 @@ def _extract_model(arguments: Arguments, machine: Machine) -> tuple[Application,
     """The model of the program, and its parameters without a known value; chains of operations are asked for where the
     machine has latencies for them."""
     name = arguments.sources[0]
-    if name.endswith(".aspen") or not os.path.exists(name):
+    if os.path.splitext(name)[1] == ".aspen" or not (os.path.exists(name) or os.path.splitext(name)[1]):
         return load_application(name, allow_outside=arguments.allow_outside), ()
     flags = (*(f"-I{folder}" for folder in arguments.folders), *(f"-D{macro}" for macro in arguments.macros))
     chains = any("chain" in component.resources for component in machine.components.values())
