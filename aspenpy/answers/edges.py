@@ -230,7 +230,7 @@ def varied_totals(tree: CostTree) -> Mapping[str, Totals]:
 def _totals_in(hierarchy: Hierarchy, tree: CostTree) -> Totals:
     def traffic(block: flow.Block, kernel: flow.Kernel) -> Iterable[RequirementTraffic]:
         where = tree.residence.target_of(kernel)
-        return hierarchy.traffic(block, where.instances(block), where.find_offer).values()
+        return hierarchy.traffic(block, where.instances, where.find_offer).values()
 
     return run_totals(ByLevel(traffic), tree.entry)
 

@@ -252,6 +252,9 @@ class Simulation:
         if not found:
             return None
         accesses, levels = tuple(traffic.access for traffic in found), tuple(use.level for use in found[0].levels)
+        if any(use.parts is not graph.ONE for use in found[0].levels):
+            message = "a simulation follows one core, and each core of a rank has caches of its own here"
+            fail("parts-simulation", message, block.span, hint="leave out --simulate, or give each rank a core")
         for access in accesses:
             for trait, message in _LEFT_OUT.items():
                 if getattr(access, trait):

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.divided import Division, divide_accesses, join_levels
 from aspenpy.cost.caches.known import KnownTouches
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import PAGE
@@ -15,6 +16,7 @@ from aspenpy.cost.caches.touched import swept_since, touched_by, touched_name
 from aspenpy.cost.caches.traffic import RequirementTraffic, block_traffic
 from aspenpy.cost.caches.warm import COLD, Last, Swept
 from aspenpy.cost.history import ReuseHistory
+from aspenpy.cost.instances import ONE_INSTANCE, Instances
 from aspenpy.cost.prices import Offer
 from aspenpy.cost.touch_order import Touched
 from aspenpy.cost.waiting import loads_waited_for
@@ -27,11 +29,42 @@ from aspenpy.language.statements import declarations_by_name
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application, ArrayArguments, array_arguments, size_in_arguments
 from aspenpy.models.application.total import blocks_in, callees_first
+from aspenpy.models.machine.model import Place
 from aspenpy.traces.histogram import parse_histogram
 
 Numbers = tuple[float, ...]
 
 Serving = Callable[[flow.Requirement], Offer | None]
+
+InstancesOf = Callable[[flow.Block], Instances]
+
+
+class Divider:
+    """Divides the accesses of blocks among the components of a `place`, of which a rank has several; among none where
+    it is None."""
+
+    def __init__(self, place: Place | None = None, instances_of: InstancesOf = lambda _: ONE_INSTANCE) -> None:
+        self.place = place
+        self.instances_of = instances_of
+
+    def divide(self, block: flow.Block, accesses: Sequence[Access]) -> Division:
+        if self.place is None:
+            return Division(tuple(accesses))
+        return divide_accesses(accesses, self.instances_of(block).parts_at(self.place))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Divider) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> object:
+        return None if self.place is None else self.place.count
+
+
+UNDIVIDED = Divider()
+"""Of caches that see all of a rank's work."""
 
 
 class Accesses:
@@ -43,13 +76,20 @@ class Accesses:
         self.definitions = definitions
         self._readers: dict[flow.Kernel, TraitReader] = {}
         self._touches = KnownTouches()
-        self._histories: dict[Expr, ReuseHistory] = {}
-        self._touched: dict[tuple[int, Expr], dict[str, Touched]] = {}
+        self._histories: dict[tuple[Expr, Divider], ReuseHistory] = {}
+        self._touched: dict[tuple[int, Expr, Divider], dict[str, Touched]] = {}
 
     def traffic(
-        self, block: flow.Block, serving: Serving, levels: Sequence[Level], page: Expr, buffer: Level | None
+        self,
+        block: flow.Block,
+        serving: Serving,
+        levels: Sequence[Level],
+        page: Expr,
+        buffer: Level | None,
+        instances_of: InstancesOf,
     ) -> dict[flow.Requirement, RequirementTraffic]:
-        """Traffic between the levels of the requirements of a block that say how they touch their data."""
+        """Traffic between the levels of the requirements of a block that say how they touch their data. A cache of
+        which the cores of a rank have several sees a part of the rank's work."""
         kernel = self._kernels[block.requirements]
         accesses = self._read_accesses(block, kernel, serving)
         if not accesses or not levels:
@@ -57,6 +97,33 @@ class Accesses:
         accesses = [access.by_lines(levels[0].unit) for access in accesses]
         if all(access.loads_together for access in accesses):
             levels = [level.of_readers for level in levels]
+
+        def part(divider: Divider) -> dict[flow.Requirement, RequirementTraffic]:
+            return self._traffic_of_part(block, serving, accesses, levels, page=page, buffer=buffer, divider=divider)
+
+        instances = instances_of(block)
+        places = [None if buffer is None else buffer.place, *(level.place for level in levels)]
+        several = [place if place and instances.parts_at(place) is not graph.ONE else None for place in places]
+        dividers = [UNDIVIDED if place is None else Divider(place, instances_of) for place in several]
+        found = {divider: part(divider) for divider in dict.fromkeys(dividers if any(several) else [UNDIVIDED])}
+        if not any(several):
+            return found[UNDIVIDED]
+        parts = {divider: divider.divide(block, accesses).parts for divider in found}
+        first, *by_level = [(found[divider], parts[divider]) for divider in dividers]
+        return {access.requirement: join_levels(access, by_level, first) for access in accesses}
+
+    def _traffic_of_part(
+        self,
+        block: flow.Block,
+        serving: Serving,
+        whole: Sequence[Access],
+        levels: Sequence[Level],
+        *,
+        page: Expr,
+        buffer: Level | None,
+        divider: Divider,
+    ) -> dict[flow.Requirement, RequirementTraffic]:
+        accesses = divider.divide(block, whole).accesses
         known = dict[tuple[object, ...], list[Last]]()
 
         def last(requirement: flow.Requirement, line: Expr, warm: bool, stored: bool) -> Sequence[Last]:
@@ -65,8 +132,9 @@ class Accesses:
                 known[key] = self._last_touches(
                     requirement,
                     block,
-                    accesses=accesses,
-                    history=self._history(line, serving),
+                    accesses=whole,
+                    history=self._history(line, serving, divider),
+                    divider=divider,
                     line=line,
                     warm=warm,
                     stored=stored,
@@ -96,26 +164,27 @@ class Accesses:
     def _arguments(self) -> ArrayArguments:
         return array_arguments(self.entry)
 
-    def _history(self, line: Expr, serving: Serving) -> ReuseHistory:
+    def _history(self, line: Expr, serving: Serving, divider: Divider) -> ReuseHistory:
         """The history of touches of blocks, in lines of so many bytes."""
-        if line not in self._histories:
+        if (line, divider) not in self._histories:
 
             def touches(block: flow.Block, kernel: flow.Kernel) -> dict[str, Touched]:
-                return self._touched_in(block, line, lambda: self._read_accesses(block, kernel, serving))
+                return self._touched_in(block, line, lambda: self._read_accesses(block, kernel, serving), divider)
 
             def size(name: str, kernel: flow.Kernel) -> Expr | None:
                 return self._reader(kernel).sizes.get(name)
 
-            self._histories[line] = ReuseHistory(self.entry, touches, size, line)
-        return self._histories[line]
+            self._histories[line, divider] = ReuseHistory(self.entry, touches, size, line)
+        return self._histories[line, divider]
 
     def _touched_in(
-        self, block: flow.Block, line: Expr, accesses: Callable[[], Sequence[Access]]
+        self, block: flow.Block, line: Expr, accesses: Callable[[], Sequence[Access]], divider: Divider
     ) -> dict[str, Touched]:
         """How much a block touches of each structure, in lines of so many bytes: asked for by all that follows it."""
-        key = id(block.requirements), line
+        key = id(block.requirements), line, divider
         if key not in self._touched:
-            self._touched[key] = touched_by(block, accesses(), line)
+            part = divider.divide(block, accesses())
+            self._touched[key] = touched_by(block, part.accesses, line, part.parts)
         return self._touched[key]
 
     @cached_property
@@ -163,13 +232,14 @@ class Accesses:
         *,
         accesses: Sequence[Access],
         history: ReuseHistory,
+        divider: Divider,
         line: Expr,
         warm: bool,
         stored: bool,
     ) -> list[Last]:
         """How the structure of a requirement was touched last. Where it is certainly `warm`, and nothing in the run has
         touched it or it has no name, all that the run touches were swept together."""
-        touched = self._touched_in(block, line, lambda: accesses)
+        touched = self._touched_in(block, line, lambda: accesses, divider)
         targets = list(dict.fromkeys(access.requirement.target for access in accesses))
         name = None if requirement.target is None else touched_name(requirement)
         found = list[Last]()
@@ -185,22 +255,28 @@ class Accesses:
             return found or [COLD]
         ever = [last for last in found if last.swept is not None]
         if not ever:
-            return [Last(graph.ONE, self._swept_together(block, targets, history, line))]
+            part = divider.divide(block, accesses)
+            return [Last(graph.ONE, self._swept_together(block, targets, history, line, part))]
         return [ever[0].replace(share=graph.ONE)] if len(ever) == 1 else ever
 
     def _swept_together(
-        self, block: flow.Block, targets: Sequence[str | None], history: ReuseHistory, line: Expr
+        self, block: flow.Block, targets: Sequence[str | None], history: ReuseHistory, line: Expr, part: Division
     ) -> Swept:
         """All data structures that the run touches, those of a block among them; all that there are where some accesses
-        do not name theirs."""
+        do not name theirs. Of one that is divided a part of each, but for tables, which each part draws from."""
         kernel = self._kernels[block.requirements]
         sizes, known = self._sizes_in(kernel), self._reader(kernel).sizes
         arguments = self._arguments[kernel.name]
         touched = history.names
         own = {full for target in targets if target is not None for full in arguments.get(target, (target,))}
         wanted = [name for name in sizes if touched is None or name in touched]
-        lines = {name: size / line for name, size in known.items() if name in targets}
-        rest = tuple((0, sizes[name] / line) for name in wanted if name not in own)
+        tables = {access.requirement.target for access in part.accesses if access.is_scattered}
+        lines = {
+            name: size / line / (graph.ONE if name in tables else part.parts)
+            for name, size in known.items()
+            if name in targets
+        }
+        rest = tuple((0, sizes[name] / line / part.parts) for name in wanted if name not in own)
         return Swept(dict.fromkeys(targets, 0), lines, rest)
 
 

@@ -66,7 +66,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
     """Each requirement on the component that serves it. The block takes the slowest group's time; where cores share a
     memory, what the slowest would take alone, and what the others cost where they cost most (`cost.sharing`)."""
     instances = where.instances(block)
-    traffic = hierarchy.traffic(block, instances, where.find_offer)
+    traffic = hierarchy.traffic(block, where.instances, where.find_offer)
     windows = find_windows(block.requirements, where.core)
     waits = _waits(block, traffic, where)
     if windows:

@@ -17,6 +17,7 @@ from aspenpy.cost.touch_order import (
     join_orders,
     part_moving,
     rename_structures,
+    sizes_in,
     substitute_in_order,
     totals_by_structure,
     with_sizes,
@@ -435,8 +436,7 @@ class ReuseHistory:
             return order
         key = id(order), id(step)
         if key not in self._resolved:
-            parts = [value for group in order for part in group.values() for value in (part.lines, part.bytes)]
-            self._resolved[key] = order, with_sizes(order, iter(self._resolve(parts, step)))
+            self._resolved[key] = order, with_sizes(order, iter(self._resolve(sizes_in(order), step)))
         return self._resolved[key][-1]
 
     def _seen_values(self, values: Sequence[Expr], step: FlowPosition, search: _Search) -> Sequence[Expr]:

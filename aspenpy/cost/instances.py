@@ -136,6 +136,18 @@ class Instances(Record):
         several = graph.mul(self.placement.fullest(place, self.ranks), self.spread)
         return graph.if_else(graph.compare(">=", of_one, 1), part, several)
 
+    def parts_at(self, place: Place) -> Expr:
+        """The components of a place, such as private caches, among which a rank's busy cores divide its work."""
+        if self.placement is None or self.spread is graph.ONE or is_file_system(place):
+            return graph.ONE
+        of_one = self.placement.places_of_rank(place)
+        if graph.compare("<=", of_one, 1) is graph.TRUE:
+            return graph.ONE
+        busy = self.spread
+        if self.placement.threads == "close":
+            busy = graph.apply("ceil", graph.div(busy * of_one, self.cores))
+        return graph.apply("max", 1, graph.apply("min", busy, of_one))
+
     def count_used(self, place: Place) -> Expr:
         """How many of the components of a place have any work, one at least."""
         if self.placement is None or is_file_system(place):

@@ -139,18 +139,21 @@ class Hierarchy:
         return joining_cores(self.machine, self.socket)
 
     def traffic(
-        self, block: flow.Block, instances: Instances, serving: Callable[[flow.Requirement], Offer | None]
+        self,
+        block: flow.Block,
+        instances_of: Callable[[flow.Block], Instances],
+        serving: Callable[[flow.Requirement], Offer | None],
     ) -> dict[flow.Requirement, RequirementTraffic]:
         """The traffic of those requirements of a block that say how they touch their data."""
         patterns = any(trait.name in CACHE_TRAITS for requirement in block.requirements for trait in requirement.traits)
         if not patterns and not any(map(waits_for_data, block.requirements)):
             return {}
 
-        core = self.machine.first_core(self.socket)
+        instances, core = instances_of(block), self.machine.first_core(self.socket)
         buffer = None if self.buffer is None else share_levels([self.buffer], instances, core)[0]
         page = page_of(core)
         found: dict[flow.Requirement, RequirementTraffic] = self._accesses.traffic(
-            block, serving, share_levels(self.levels, instances, core), page, buffer
+            block, serving, share_levels(self.levels, instances, core), page, buffer, instances_of
         )
         return found
 

@@ -44,14 +44,20 @@ def substitute_in_order(order: Order, values: Mapping[Expr, Expr]) -> Order:
     """An order with the values of some symbols."""
     if not values:
         return order
-    sizes = [value for group in order for part in group.values() for value in (part.lines, part.bytes)]
-    return with_sizes(order, iter(graph.substitute(sizes, dict(values))))
+    return with_sizes(order, iter(graph.substitute(sizes_in(order), dict(values))))
+
+
+def sizes_in(order: Order) -> list[Expr]:
+    """Lines, bytes and instances of each part."""
+    parts = (part for group in order for part in group.values())
+    return [value for part in parts for value in (part.lines, part.bytes, part.instances)]
 
 
 def with_sizes(order: Order, sizes: Iterator[Expr]) -> Order:
-    """An order with other lines and bytes."""
+    """An order with other lines, bytes and instances."""
     return tuple(
-        {key: part.replace(lines=next(sizes), bytes=next(sizes)) for key, part in group.items()} for group in order
+        {key: part.replace(lines=next(sizes), bytes=next(sizes), instances=next(sizes)) for key, part in group.items()}
+        for group in order
     )
 
 

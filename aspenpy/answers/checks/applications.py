@@ -359,7 +359,7 @@ def _check_patterns(
             )
             for block in blocks_in(kernel.body) if hierarchy.levels else ():
                 with collect_errors(warnings):
-                    hierarchy.traffic(block, where.instances(block), where.find_offer)
+                    hierarchy.traffic(block, where.instances, where.find_offer)
     return list(dict.fromkeys(warnings))
 
 

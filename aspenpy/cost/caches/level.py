@@ -252,6 +252,8 @@ def share_levels(levels: Sequence[Level], instances: Instances, core: Place | No
         together = instances.instances_at(level.place)
         adds = bool(used) and level.adds
         added = used[-1].lines * used[-1].line / level.line if adds else graph.ZERO
+        if adds and (several := instances.parts_at(used[-1].place)) is not graph.ONE:
+            added = added * several / instances.parts_at(level.place)
         cores = graph.ONE if core is None else graph.div(core.count, level.place.count)
         used.append(level.evading(instances, cores).replace(shares=graph.apply("max", 1, together), added=added))
     return used

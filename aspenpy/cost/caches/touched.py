@@ -21,9 +21,11 @@ def touched_name(requirement: flow.Requirement) -> str | None:
     return next((table for table in tables if isinstance(table, str)), requirement.target)
 
 
-def touched_by(block: flow.Block, accesses: Sequence[Access], line: Expr) -> dict[str, Touched]:
-    """How much a block touches of each data structure, in lines of so many bytes. One that has no name is one of its
-    own; stores that go past the caches touch nothing there."""
+def touched_by(
+    block: flow.Block, accesses: Sequence[Access], line: Expr, parts: Expr = graph.ONE
+) -> dict[str, Touched]:
+    """How much a block, or one of so many parts of it, touches of each data structure, in lines of so many bytes. One
+    that has no name is one of its own; stores that go past the caches touch nothing there."""
     by_requirement = {access.requirement: access for access in accesses}
     found: dict[str, Touched] = {}
     for number, requirement in enumerate(dict.fromkeys((*block.requirements, *by_requirement))):
@@ -35,8 +37,11 @@ def touched_by(block: flow.Block, accesses: Sequence[Access], line: Expr) -> dic
         name = touched_name(requirement) or f"{UNNAMED}{number} {id(block.requirements)}"
         stored = requirement.resource == "stores"
         lines, size, dense = _reach(requirement, access, line)
+        if access is None and parts is not graph.ONE:
+            lines, size = lines / parts, size / parts
         anywhere = access is not None and access.is_scattered
         instances = graph.ONE if access is not None and access.loads_together else block.parallelism
+        instances = instances * parts
         touched = Touched(lines, size, instances, stored, anywhere, dense, _rim(access))
         if name in found:
             known = found[name]

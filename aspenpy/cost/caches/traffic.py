@@ -132,7 +132,7 @@ def _outermost(group: tuple[Access, ...]) -> tuple[float, int]:
     return nest.outermost, next((place for place, loop in enumerate(nest.loops) if loop.trips is not graph.ONE), 0)
 
 
-MOST_LAID = 12
+MOST_LAID = 48
 """Data structures of a block of which each has its own place in a cache; more of them begin at equal places, so that
 those that are alike are worked out once."""
 
@@ -143,7 +143,8 @@ class LevelUse(Record):
     a victim cache, or exclusive, it takes clean lines, too: `victims`. A share of what would be fetched is `evaded`.
     Units found there that were touched by the run before the block, and not by the block, are `warm`. Of the misses so
     many are `unsure`: those of touches of which only some are thought to find their line. Where that is estimated,
-    of walks at offsets and of what the run left, there would be others if lines lay `anywhere`."""
+    of walks at offsets and of what the run left, there would be others if lines lay `anywhere`. Counts are the sum of
+    so many `parts`, where each of a rank's cores has a cache of its own."""
 
     level: Level
     accesses: Expr
@@ -155,6 +156,7 @@ class LevelUse(Record):
     warm: Expr = graph.ZERO
     unsure: Expr = graph.ZERO
     anywhere: LinesAnywhere = AS_COUNTED
+    parts: Expr = graph.ONE
 
 
 class RequirementTraffic(Record):

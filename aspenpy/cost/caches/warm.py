@@ -85,7 +85,7 @@ def missing_share(
     the array, the pass is one of all of them.
     """
     (own, _), *_ = touched
-    age = swept.ages[names[0]]
+    age, parts = swept.ages[names[0]], list[Between]()
     between, unnamed = list[Between](), list[Expr]()
     for name, (nest, lines) in zip(names, touched, strict=True):
         later = swept.ages[name] - age
@@ -96,6 +96,7 @@ def missing_share(
             part = _lines_of_pass(lines, later, name in swept.sweep)
         size = swept.lines.get(name, graph.ZERO) if name is not None and later >= 0 else graph.ZERO
         untouched = graph.ZERO if size is lines else graph.apply("max", 0, size - lines)
+        parts.append(part)
         between.append(_sum_of_both(part, _untouched_lines(untouched, later, level.sets)))
         unnamed += [lines] if name is None else []
     between += [_lines_of_pass(lines, number - age, moves) for number, lines, moves in swept.beside]
@@ -108,17 +109,29 @@ def missing_share(
     between += [_untouched_lines(lines, later, level.sets) for later, lines in rest]
     in_step = swept.sweep is not None or in_order(own)
     moments = [(u, u) for u in INSTANTS] if in_step else [*product(FEW_INSTANTS, repeat=2)]
-    found: dict[tuple[Expr, ...], Expr] = {}
-    cache = level.room, level.line, level.sets, level.whole_sets
-    crowded = _crowding(own, touched[0][1], level)
-    kept = []
+    crowding = _crowding(own, touched[0][1], level)
+    plain = crowding is graph.ONE
+    crowded = graph.ZERO if plain else lambda u, v: _at_moment(parts[0], u, v) * crowding
+    kept = _kept_at(moments, between, crowded, level)
+    return 1 - (kept[0] if len({*kept}) == 1 else graph.add(*kept) / len(kept))
+
+
+def _kept_at(
+    moments: Sequence[tuple[Expr, ...]], between: Sequence[Between], crowded: Between, level: Level
+) -> list[Expr]:
+    """The chances at some moments. Of the structure itself, which comes first, the set has the `crowded` lines at
+    least: what is left of it lies in other sets, too."""
+    kept = list[Expr]()
     for u, v in moments:
-        at_moment = tuple([lines if isinstance(lines, Expr) else lines(u, v) for lines in between])
-        if at_moment not in found:
-            mine, *others = at_moment
-            found[at_moment] = _chance_kept((mine * crowded, *others), *cache)
-        kept.append(found[at_moment])
-    return 1 - (kept[0] if len(found) == 1 else graph.add(*kept) / len(kept))
+        mine, *others = (_at_moment(lines, u, v) for lines in between)
+        least = _at_moment(crowded, u, v)
+        mine = mine if least is graph.ZERO else graph.apply("max", mine, least)
+        kept.append(_chance_kept((mine, *others), level.room, level.line, level.sets, level.whole_sets))
+    return kept
+
+
+def _at_moment(lines: Between, u: Expr, v: Expr) -> Expr:
+    return lines if isinstance(lines, Expr) else lines(u, v)
 
 
 def _crowding(nest: AccessNest, lines: Expr, level: Level) -> Expr:
@@ -183,8 +196,8 @@ def _lines_between_sweeps(own: AccessNest, nest: AccessNest, lines: Expr, level:
 
 @lru_cache(maxsize=4096)
 def _chance_kept(between: tuple[Expr, ...], room: Expr, line: Expr, sets: Expr, whole_sets: Expr) -> Expr:
-    """The chance that a set has room for the lines of some structures, the first that of the line. A way of a page or
-    less has equal places for all of them; in larger caches each begins anywhere."""
+    """The chance that a set has room for the lines of some structures, the first that of the line. A way that divides a
+    page has equal places for all of them; in other caches each begins anywhere."""
     mine, *others = between
     if len(others) > MOST_APART:
         others = [*others[: MOST_APART - 1], graph.add(*others[MOST_APART - 1 :])]
@@ -193,7 +206,7 @@ def _chance_kept(between: tuple[Expr, ...], room: Expr, line: Expr, sets: Expr, 
     mine, *others = (lines / sets for lines in (mine, *others))
     loads = [value for load in others for value in (load, graph.ONE)]
     apart = graph.apply("lines_with_room", room, graph.apply("max", 1, mine), *loads)
-    return graph.if_else(graph.compare("<=", line * sets, PAGE), together, apart)
+    return graph.if_else(graph.compare("==", graph.apply("mod", PAGE, line * sets), 0), together, apart)
 
 
 def in_order(nest: AccessNest) -> bool:
