@@ -35,18 +35,29 @@ def expand_launches(programs: list[r.Program]) -> list[r.Program]:
         return programs
     launches = {launch.key: launch for program in programs for launch in program.launches}
     known = _SourceConstants(programs)
-    launched = {launch.kernel for launch in launches.values()}
+    others = {found.key: found for program in programs for found in program.functions if not found.is_kernel}
+    launched, copied = {launch.kernel for launch in launches.values()}, set[str]()
     result = []
     for program in programs:
         functions = [found for found in program.functions if not found.is_kernel]
         own = (launches[each.key].replace(warp=program.warp) for each in program.launches if each.kernel in kernels)
-        functions += (_make_launched(kernels[launch.kernel], launch, known) for launch in own)
+        pairs = [(kernels[launch.kernel], launch) for launch in own]
         for kernel in program.functions:
             if kernel.is_kernel and kernel.key not in launched and not _is_template(kernel, launched):
-                launch = r.Launch(kernel.key, kernel.key, (), kernel.span, program.warp)
-                functions.append(_make_launched(kernel, launch, known))
+                pairs.append((kernel, r.Launch(kernel.key, kernel.key, (), kernel.span, program.warp)))
+        for kernel, launch in pairs:
+            made, *copies = _make_launched(kernel, launch, known, others)
+            functions += (made, *copies)
+            copied.update(copy.key.removesuffix(f"@{launch.key}") for copy in copies)
         result.append(program.replace(functions=tuple(functions)))
-    return result
+    return [_drop_uncalled(program, copied, others) for program in result] if copied else result
+
+
+def _drop_uncalled(program: r.Program, copied: set[str], others: Mapping[str, r.Function]) -> r.Program:
+    """The program without functions that launches have copies of, and that nothing else calls."""
+    rest = [found for found in program.functions if found.key not in copied]
+    called = {key for found in rest for key in _find_called(found.body, others)}
+    return program.replace(functions=tuple(f for f in program.functions if f.key not in copied or f.key in called))
 
 
 def _is_template(kernel: r.Function, launched: set[str]) -> bool:
@@ -54,9 +65,12 @@ def _is_template(kernel: r.Function, launched: set[str]) -> bool:
     return kernel.key.startswith("c:@FT@") and bool(launched)
 
 
-def _make_launched(kernel: r.Function, launch: r.Launch, known: _SourceConstants) -> r.Function:
-    """The function of a launch: the loops over its grid and blocks around the text of its kernel. Extents of blocks
-    that the text says are numbers, since what warps do depends on them."""
+def _make_launched(
+    kernel: r.Function, launch: r.Launch, known: _SourceConstants, others: Mapping[str, r.Function]
+) -> list[r.Function]:
+    """The function of a launch: the loops over its grid and blocks around the text of its kernel, and its own of the
+    `others` that the kernel calls. Extents of blocks that the text says are numbers, since what warps do depends on
+    them."""
     formals = [r.Variable(f"{launch.key}@{name}", name, INT, "formal", span=kernel.span) for name in EXTENTS]
     used = {node.key for node in walk_records(kernel.body) if isinstance(node, r.Variable)}
     extents: list[r.Expression] = [*formals]
@@ -77,7 +91,7 @@ def _make_launched(kernel: r.Function, launch: r.Launch, known: _SourceConstants
     start = [r.Declaration(formal, mine, span=kernel.span) for formal, mine in zip(kernel.formals, own, strict=True)]
     start += [r.Declaration(index, extent, span=kernel.span) for index, extent in pairs]
     asked = launch.extents[6] if len(launch.extents) > 6 and known.evaluate(launch.extents[6], {}) is not None else None
-    text = _size_dynamic(kernel, launch, asked or formals[-1], known)
+    text, called = _size_dynamic(kernel, launch, asked or formals[-1], known, others)
     values = {
         index.key: extent.value
         for index, extent in pairs
@@ -88,37 +102,64 @@ def _make_launched(kernel: r.Function, launch: r.Launch, known: _SourceConstants
         for axis, extent in zip(AXES, along, strict=False):
             body = _loop_over(index_variable(name, axis, kernel.span), extent, body, pragma)
     whole = r.CompoundStatement((*start, body), kernel.span)
-    return kernel.replace(key=launch.key, formals=(*own, *formals), body=whole, in_place=False, launch=launch)
+    made = kernel.replace(key=launch.key, formals=(*own, *formals), body=whole, in_place=False, launch=launch)
+    return [made, *called]
 
 
-def _size_dynamic(kernel: r.Function, launch: r.Launch, size: r.Expression, known: _SourceConstants) -> r.Statement:
+def _size_dynamic(
+    kernel: r.Function, launch: r.Launch, size: r.Expression, known: _SourceConstants, others: Mapping[str, r.Function]
+) -> tuple[r.Statement, list[r.Function]]:
     """The text of a kernel with arrays of its launch's own in place of those of shared memory whose bytes only the
-    launch says."""
+    launch says, and so the functions that it calls where they use them, too: those of one name are one array."""
     number = known.evaluate(size, {})
     size = size if number is None else r.Constant(number, INT)
+    texts = {key: others[key].body for key in _find_called(kernel.body, others)}
     own: dict[str, r.Variable] = {}
-    for node in walk_records(kernel.body):
+    for node in (node for text in (kernel.body, *texts.values()) for node in walk_records(text)):
         if isinstance(node, r.Variable) and node.key.startswith(SHARED) and _is_open_ended(node.type):
             words = r.Operation("/", (size, r.Constant(max(1, node.type.of.size if node.type.of else 1), INT)), INT)
-            own[node.key] = node.replace(key=f"{node.key}@{launch.key}", type=node.type.replace(extent=words))
-    body: r.Statement = _replace_variables(kernel.body, own) if own else kernel.body
-    return body
+            key = f"{SHARED}{node.name}@{launch.key}"
+            own[node.key] = node.replace(key=key, type=node.type.replace(extent=words))
+    if not own:
+        return kernel.body, []
+    using = {key for key, text in texts.items() if _replace_parts(text, own, {}) is not text}
+    using |= {key for key, text in texts.items() if using & _find_called(text, others).keys()}
+    calls = {key: f"{key}@{launch.key}" for key in using}
+    copies = [others[key].replace(key=calls[key], body=_replace_parts(texts[key], own, calls)) for key in sorted(using)]
+    body: r.Statement = _replace_parts(kernel.body, own, calls)
+    return body, copies
+
+
+def _find_called(text: r.Statement, functions: Mapping[str, r.Function]) -> dict[str, None]:
+    """The functions that a text calls, and those that they call."""
+    found: dict[str, None] = {}
+    waiting = [text]
+    while waiting:
+        for node in walk_records(waiting.pop()):
+            if isinstance(node, r.Call) and node.key in functions and node.key not in found:
+                found[node.key] = None
+                waiting.append(functions[node.key].body)
+    return found
 
 
 def _is_open_ended(type: r.Type) -> bool:
     return type.kind == "array" and type.extent is None
 
 
-def _replace_variables(node: Any, given: Mapping[str, r.Variable]) -> Any:
-    """A record with other variables in place of some."""
+def _replace_parts(node: Any, given: Mapping[str, r.Variable], calls: Mapping[str, str]) -> Any:
+    """A record with other variables in place of some, and calls of other functions; itself where it has neither."""
     if isinstance(node, r.Variable):
         return given.get(node.key, node)
     if isinstance(node, Span | r.Type) or not isinstance(node, tuple | Record):
         return node
     if isinstance(node, tuple):
-        return tuple(_replace_variables(part, given) for part in node)
-    fields = {name: _replace_variables(getattr(node, name), given) for name in node._fields}
-    return node.replace(**{name: value for name, value in fields.items() if value is not getattr(node, name)})
+        parts = tuple(_replace_parts(part, given, calls) for part in node)
+        return node if all(new is old for new, old in zip(parts, node, strict=True)) else parts
+    fields = {name: _replace_parts(getattr(node, name), given, calls) for name in node._fields}
+    if isinstance(node, r.Call) and node.key in calls:
+        fields["key"] = calls[node.key]
+    changed = {name: value for name, value in fields.items() if value is not getattr(node, name)}
+    return node.replace(**changed) if changed else node
 
 
 def _loop_over(index: r.Variable, extent: r.Expression, body: r.Statement, pragma: str) -> r.Statement:

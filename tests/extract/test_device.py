@@ -569,3 +569,20 @@ def test_bounds_that_a_rounded_grid_covers(tmp_path: Path) -> None:
     model = aspenpy.load_application(tmp_path / "found.aspen")
     assert "min(" not in found.text
     assert float(aspenpy.count(model, "flops", set={"N": 777})) == pytest.approx(775)
+
+
+def test_functions_use_the_shared_memory_of_their_launch(tmp_path: Path) -> None:
+    """The bytes of an array without an extent are said by each launch, in functions that a kernel calls, too."""
+    text = (
+        "__device__ float get(int i) { extern __shared__ float s[]; return s[i]; }\n"
+        "__device__ float twice(int i) { return 2*get(i); }\n"
+        "__global__ void k(float *x) { extern __shared__ float s[]; s[threadIdx.x] = x[threadIdx.x];\n"
+        "  __syncthreads(); x[threadIdx.x] = twice(threadIdx.x); }\n"
+        "int main() { float *x; cudaMalloc(&x, 1024); k<<<1, 256, 1024>>>(x); k<<<1, 128, 512>>>(x); }\n"
+    )
+    found = extracted(text, tmp_path)
+    assert found.text.count("as Array(256, 4)") == found.text.count("as Array(128, 4)") == 1
+    assert "loads [256] of size [4] from s as rd(0), warm" in found.text
+    assert "occupancy(128, 512, k_registers_2)" in found.text
+    assert "unknown" not in found.text
+    assert "kernel twice" not in found.text
