@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2302,
     "explore": 4563,
     "expr": 6273,
-    "extract": 21770,
+    "extract": 21794,
     "generate": 841,
     "language": 4950,
     "learn": 8145,
