@@ -8,7 +8,7 @@ import pytest
 
 from aspenpy.expr import graph
 from aspenpy.expr.printer import shorten_text
-from aspenpy.generate.c_parameters import formula
+from aspenpy.generate.flow_comments import formula
 from aspenpy.language.tokens import LiteralError, read_number, shorten_word_line
 from aspenpy.report.advice.scalability import LONGEST_LABEL
 from aspenpy.report.explanation import LONGEST_FORMULA as LONGEST_EXPLAINED

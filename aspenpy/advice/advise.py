@@ -13,10 +13,11 @@ from aspenpy.advice.decide import AS_IT_IS as AS_GIVEN
 from aspenpy.advice.decide import ApplicationInput, ChoiceOptions, Decided
 from aspenpy.advice.design_space import LEVELS, DesignSpace
 from aspenpy.advice.problem import fewest_nodes, on_all_places, problem_of
-from aspenpy.advice.ranges import EVERY, SystemRange
+from aspenpy.advice.ranges import EVERY
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD, Scalability, Scaled
 from aspenpy.advice.significance import LeftOut, Significance
 from aspenpy.advice.significant import Significant
+from aspenpy.advice.system_ranges import SystemRange
 from aspenpy.advice.throttled import Throttled
 from aspenpy.advice.uncertain import Uncertain
 from aspenpy.allowance import one_allowance

@@ -26,8 +26,8 @@ from aspenpy.advice.configuration import (
 )
 from aspenpy.advice.design_space import ALIKE, DesignSpace
 from aspenpy.advice.problem import problem_of
-from aspenpy.advice.ranges import SystemRange
 from aspenpy.advice.scalability import MOST_NODES, node_counts
+from aspenpy.advice.system_ranges import SystemRange
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import energy_totals

@@ -20,8 +20,9 @@ from aspenpy.advice.alternatives import is_alternative, machines_with_alternativ
 from aspenpy.advice.configurable import Configurable, configurable
 from aspenpy.advice.configuration import OBJECTIVES, ComponentRange, NearOptimal, Objective, Outcome, configuration_of
 from aspenpy.advice.problem import on_all_places, problem_of
-from aspenpy.advice.ranges import EVERY, SystemRange, ranges_of
+from aspenpy.advice.ranges import EVERY, ranges_of
 from aspenpy.advice.significance import LeftOut
+from aspenpy.advice.system_ranges import SystemRange
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.totals import EnergyTotals, energy_totals

@@ -6,16 +6,13 @@ this host or in saved output (listing 4.1), or by the manufacturer's values with
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from glob import glob
-from pathlib import Path
-from subprocess import DEVNULL, run
+from collections.abc import Iterable, Sequence
 
 import numpy
 
 from aspenpy.advice.configurable import ComponentParameter, Configurable
 from aspenpy.advice.configuration import COMPONENTS, ComponentRange, HardwareComponent, RangeSource
+from aspenpy.advice.system_ranges import SystemRange
 from aspenpy.explore.variable import Kind, Variable
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError, evaluate
@@ -26,124 +23,8 @@ from aspenpy.language.diagnostics import AspenError, fail, require_known
 from aspenpy.language.dimensions import describe_dimension, format_quantity, parse_unit
 from aspenpy.language.infer import dimension_of
 from aspenpy.language.lower import Lowering, constant_value
-from aspenpy.language.opening import read_whole_file
 from aspenpy.language.parser import parse_value
 from aspenpy.language.source import Span
-from aspenpy.record import Record
-
-
-class SystemRange(Record):
-    """The least and the greatest value of a hardware component, in its base unit, and which line of what says so."""
-
-    component: str
-    low: float
-    high: float
-    origin: str
-
-
-Read = Callable[[str], list[SystemRange]]
-UNITS = {"k": 1e3, "M": 1e6, "G": 1e9}
-NUMBER = r"(\d{1,12}(?:\.\d{1,12})?)(?![\d.])"
-
-
-def cpufreq(text: str) -> list[SystemRange]:
-    """`cpupower frequency-info`: hardware limits of the clock."""
-    match = re.search(rf"hardware limits:\s*{NUMBER} ([kMG])Hz\s*[-\u2013]\s*{NUMBER} ([kMG])Hz", text)
-    if match is None:
-        return []
-    low, high = (float(match[at]) * UNITS[match[at + 1]] for at in (1, 3))
-    return [SystemRange("clock", low, high, f"cpupower: {match[0]}")]
-
-
-def sysfs(text: str) -> list[SystemRange]:
-    """`grep . /sys/devices/system/cpu/cpu0/cpufreq/*`, in kHz; with `intel_pstate/*_perf_pct` the part of it that is
-    allowed (kernel.org, admin-guide/pm/intel_pstate)."""
-    ends = [re.search(rf"cpuinfo_{end}_freq:{NUMBER}", text) for end in ("min", "max")]
-    if ends[0] is None or ends[1] is None:
-        return []
-    low, high = (1e3 * float(end[1]) for end in ends if end)
-    origin = f"cpufreq: {ends[0][0]}, {ends[1][0]}"
-    for index, end in enumerate(("min", "max")):
-        percent = re.search(rf"intel_pstate/{end}_perf_pct:{NUMBER}", text)
-        if percent is not None:
-            limit = float(percent[1]) / 100 * 1e3 * float(ends[1][1])
-            low, high = (max(low, limit), high) if index == 0 else (low, min(high, limit))
-            origin += f", {percent[0]}"
-    return [SystemRange("clock", low, high, origin)]
-
-
-COUNTS = {"cores": "Core(s) per socket", "sockets": "Socket(s)", "smt": "Thread(s) per core"}
-
-
-def lscpu(text: str) -> list[SystemRange]:
-    """`lscpu`: clocks, and from one up to as many cores, sockets and threads as there are."""
-    ranges = []
-    ends = [re.search(rf"CPU {end} MHz:\s*{NUMBER}", text) for end in ("min", "max")]
-    if ends[0] is not None and ends[1] is not None:
-        low, high = (1e6 * float(end[1]) for end in ends if end)
-        ranges.append(SystemRange("clock", low, high, "lscpu: CPU min MHz, CPU max MHz"))
-    for component, label in COUNTS.items():
-        count = re.search(rf"^\s*{re.escape(label)}:\s*(\d+)", text, re.MULTILINE)
-        if count is not None and int(count[1]) > 1:
-            ranges.append(SystemRange(component, 1.0, float(count[1]), f"lscpu: {label}: {count[1]}"))
-    return ranges
-
-
-def nvidia(text: str) -> list[SystemRange]:
-    """`nvidia-smi -q -d SUPPORTED_CLOCKS`: the graphics clocks at the highest memory clock, and the memory clocks."""
-    if "Supported Clocks" not in text:
-        return []
-    blocks: dict[float, list[float]] = {}
-    for kind, clock in re.findall(r"(Memory|Graphics)\s*:\s*(\d+) MHz", text):
-        if kind == "Memory":
-            blocks.setdefault(1e6 * float(clock), [])
-        elif blocks:
-            blocks[list(blocks)[-1]].append(1e6 * float(clock))
-    named = {"clock": blocks[max(blocks)] if blocks else [], "memory_clock": list(blocks)}
-    return [
-        SystemRange(name, min(clocks), max(clocks), f"nvidia-smi: {len(clocks)} supported clocks")
-        for name, clocks in named.items()
-        if len(clocks) > 1
-    ]
-
-
-READERS: tuple[Read, ...] = (cpufreq, sysfs, lscpu, nvidia)
-COMMANDS = (("cpupower", "frequency-info"), ("lscpu",), ("nvidia-smi", "-q", "-d", "SUPPORTED_CLOCKS"))
-FILES = ("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_*_freq", "/sys/devices/system/cpu/intel_pstate/*_perf_pct")
-HOST = "host"
-
-
-def system_ranges(name: str) -> tuple[SystemRange, ...]:
-    """The ranges in a file with saved output of one or several of these tools, or of this host. The first range of a
-    component holds. Raises AspenError for a file in which no range is found."""
-    texts = _read_host() if name == HOST else [_text(name)]
-    ranges: dict[str, SystemRange] = {}
-    for text in texts:
-        for reader in READERS:
-            for item in reader(text):
-                ranges.setdefault(item.component, item)
-    if not ranges and name != HOST:
-        hint = "save what cpupower frequency-info, lscpu or nvidia-smi -q -d SUPPORTED_CLOCKS prints"
-        fail("no-ranges", f"`{name}` contains no range of a hardware component", hint=hint)
-    return tuple(ranges.values())
-
-
-def _text(name: str) -> str:
-    return read_whole_file(name, hint="`host` reads this machine").decode(errors="replace")
-
-
-def _read_host() -> list[str]:
-    """Output of this host's tools, and its files; tools and files that fail are left out."""
-    files = [f"{path}:{Path(path).read_text()}" for pattern in FILES for path in glob(pattern)]
-    texts = ["\n".join(files)]
-    for command in COMMANDS:
-        try:
-            done = run(command, stdout=-1, stderr=DEVNULL, stdin=DEVNULL, text=True, timeout=20, check=False)
-        except OSError:
-            continue
-        texts.append(done.stdout if done.returncode == 0 else "")
-    return texts
-
 
 VOLT = "V"  # a unit that the language does not have
 WIDER = 2.0
@@ -156,10 +37,12 @@ EVERY = ("all",)  # in place of components: all that the machine states, whether
 def ranges_of(
     machine: Configurable, wanted: Sequence[str] = (), system: Iterable[SystemRange] = ()
 ) -> tuple[ComponentRange, ...]:
-    """The ranges of the `wanted` components, each a name or `NAME=LOW..HIGH` or `NAME=1,2,4`; of none, of those that
-    somebody can turn; of `EVERY`, of all that the machine states. The user's own range goes before the system's, that
-    before the one that the machine declares, and that before the widened value of the machine. Raises AspenError for a
-    range that is empty or unphysical."""
+    """The ranges of the `wanted` components, each a name or `NAME=LOW..HIGH` or `NAME=1,2,4`; where none is named, of
+    those that somebody can turn; for `EVERY`, of all that the machine states.
+
+    Of several ranges of a component the first of these holds: the user's own, the system's, the one that the machine
+    declares, the widened value of the machine. Raises AspenError for a range that is empty or unphysical.
+    """
     named = () if tuple(wanted) == EVERY else wanted
     axes = {axis.name: axis for axis in (parse_axis(text, "<--vary>") for text in named)}
     for axis in axes.values():
@@ -192,12 +75,16 @@ def _range_of(parameter: ComponentParameter, axis: Axis | None, of_system: Syste
         low, high = (_number(end, component.unit) for end in (axis.low, axis.high))
         _require_range(component, low, high, axis.span)
         return ComponentRange(
-            component.name, _variable(component, parameter, low, high), *_place(parameter), "user", "--vary"
+            component.name,
+            _variable(component, parameter, low, high),
+            *_setting_and_factor(parameter),
+            "user",
+            "--vary",
         )
     if of_system is not None:
         _require_range(component, of_system.low, of_system.high, span=None)
         variable = _variable(component, parameter, of_system.low, of_system.high)
-        return ComponentRange(component.name, variable, *_place(parameter), "system", of_system.origin)
+        return ComponentRange(component.name, variable, *_setting_and_factor(parameter), "system", of_system.origin)
     if parameter.low is not None and parameter.high is not None:
         return _cut(component, parameter, (parameter.low, parameter.high), "machine", f"`{parameter.sets}` declares it")
     return _widen_range(component, parameter)
@@ -233,10 +120,11 @@ def _cut(
     if not low < high:
         return None
     variable = _variable(component, parameter, low, high)
-    return ComponentRange(component.name, variable, *_place(parameter), source, origin)
+    return ComponentRange(component.name, variable, *_setting_and_factor(parameter), source, origin)
 
 
-def _place(parameter: ComponentParameter) -> tuple[str, float]:
+def _setting_and_factor(parameter: ComponentParameter) -> tuple[str, float]:
+    """The parameter of the machine that sets a component, and the component's unit in that of the parameter."""
     return parameter.sets, parameter.factor
 
 
@@ -264,7 +152,9 @@ def _range_from_list(component: HardwareComponent, parameter: ComponentParameter
     if len({*values}) < len(values):
         fail("bad-variable", f"`{axis.name}` lists a value twice", axis.span)
     _require_physical(component, min(values), max(values), axis.span)
-    return ComponentRange(component.name, _choice(component, parameter, values), *_place(parameter), "user", "--vary")
+    return ComponentRange(
+        component.name, _choice(component, parameter, values), *_setting_and_factor(parameter), "user", "--vary"
+    )
 
 
 # -- what a range may not be -----------------------------------------------------------------------

@@ -47,6 +47,14 @@ class LowerBound(Record):
     cost: RequirementCost
 
 
+class RaisedClock(Record):
+    """The parameter that sets the clock of all cores, its value, and the clock that one core alone may have, in Hz."""
+
+    parameter: str
+    now: float
+    highest: float
+
+
 class Prediction(Evaluation):
     """The answer to "how long does this kernel take on that machine". Everything is computed when asked for."""
 
@@ -175,9 +183,9 @@ class Prediction(Evaluation):
         return cap_warnings(self)
 
     @property
-    def raised_clock(self) -> tuple[str, float, float] | None:
-        """Where one core of several works at the clock that all of them have: the parameter of that clock, its value,
-        and the highest that it declares. None where the clock was set."""
+    def raised_clock(self) -> RaisedClock | None:
+        """The higher clock that one core of several may have where it works alone, at the clock of all of them. None
+        where the clock was set."""
         core = self.tree.residence.where.drawing
         clock = None if core is None else core.component.value("clock")
         named = None if clock is None else self.scope.definitions.get(clock)
@@ -188,7 +196,7 @@ class Prediction(Evaluation):
         known = self.scope.numbers_if_known({"now": found.symbol, "high": found.high, "cores": core.count}, self.seed)
         if known is None or known["cores"] < 2 or known["high"] < 1.01 * known["now"]:
             return None
-        return found.name, known["now"], known["high"]
+        return RaisedClock(parameter=found.name, now=known["now"], highest=known["high"])
 
     @cached_property
     def warm(self) -> dict[tuple[str, str], float]:

@@ -188,9 +188,10 @@ def to_javascript(exprs: Sequence[Expr], free: Sequence[Expr], name: str, seed: 
     reason = why_unwritable(program, program.straight)
     if reason is not None:
         raise NotInJavaScript(reason.replace("in C", "in JavaScript"))
+    arguments = {f"x{number}": number for number in program.given.values()}
     names = {index: f"x{number}" for index, number in program.given.items()}
-    writer = JavaScriptWriter(program, program.straight, names, {"x", "result", *names.values()}, float(MOST_PASSES))
-    lines = [f"const {name} = x[{name[1:]}];" for name in names.values()]
+    writer = JavaScriptWriter(program, program.straight, names, {"x", "result", *arguments}, float(MOST_PASSES))
+    lines = [f"const {argument} = x[{number}];" for argument, number in arguments.items()]
     lines += writer.block(program.straight)
     lines.append(f"return [{', '.join(writer.text(root) for root in program.roots)}];")
     return "\n".join([f"function {name}(x) {{", *("  " + line for line in lines), "}"])

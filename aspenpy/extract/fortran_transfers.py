@@ -23,6 +23,8 @@ class Transfers:
         self.expressions, self.declarations = expressions, declarations
 
     def read_input(self, node: Any, span: Span | None) -> list[r.Statement]:
+        """`read (unit, format) a, b(i)`: a call that stores to its items, and a loop for each implied `do`. The items
+        are a node of their own, or the last child of `read format, a`."""
         items = [
             item
             for child in node.children
@@ -32,12 +34,7 @@ class Transfers:
         last = node.children[-1]
         if not items and last is not None and type_name(last) not in ("Io_Control_Spec_List", "Io_Control_Spec", "str"):
             items = list_arguments(last)
-        names = [
-            name
-            for group in self.declarations.namelists
-            if f"nml = {group}" in str(node).lower() or f", {group})" in str(node).lower()
-            for name in self.declarations.namelists[group]
-        ]
+        names = self._names_in_namelists(node.children[0])
         plain, repeated = _separate(items)
         statements = self.store_unknown(plain, span)
         entities = [self.expressions.scope.find(name) for name in names]
@@ -48,6 +45,12 @@ class Transfers:
         )
         whole = r.ExpressionStatement(statements.replace(arguments=(*statements.arguments, *more)), span)
         return [whole, *(self._repeat(item, self.store_unknown, span) for item in repeated)]
+
+    def _names_in_namelists(self, controls: Any) -> list[str]:
+        """The names in the namelist that `read (unit, nml=group)` or `read (unit, group)` reads."""
+        specified = () if controls is None or isinstance(controls, str) else controls.children
+        groups = [str(control.children[1]).lower() for control in specified if type_name(control) == "Io_Control_Spec"]
+        return [name for group in groups for name in self.declarations.namelists.get(group, ())]
 
     def read_output(self, node: Any, span: Span | None) -> list[r.Statement]:
         plain, repeated = _separate(list_arguments(node.children[-1]))

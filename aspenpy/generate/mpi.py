@@ -16,7 +16,8 @@ from aspenpy.cost.memory import Hierarchy
 from aspenpy.engine.c_text import find_used_helpers, make_identifier, read_helpers, split_helpers
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.generate.c_parameters import RESERVED, CParameters, comment
+from aspenpy.generate.c_literals import comment
+from aspenpy.generate.c_parameters import RESERVED, CParameters
 from aspenpy.generate.exchanges import MESSAGES, exchange_of, warn_of_doubtful_traits
 from aspenpy.generate.mpi_kernel import KernelWriter, Surroundings, speaking_kernels
 from aspenpy.language.diagnostics import Diagnostic, fail

@@ -10,18 +10,10 @@ from typing import Any
 from aspenpy.engine.c_text import make_identifier
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.generate.c_parameters import (
-    RESERVED,
-    CParameters,
-    comment,
-    describe_flow,
-    execute,
-    formula,
-    heading,
-    string,
-    write_requirement,
-)
+from aspenpy.generate.c_literals import comment, string
+from aspenpy.generate.c_parameters import RESERVED, CParameters
 from aspenpy.generate.exchanges import MESSAGES, exchange_of
+from aspenpy.generate.flow_comments import block_heading, describe_flow, formula, heading, write_requirement
 from aspenpy.language.source import Span
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import blocks_in, calls_in
@@ -164,7 +156,7 @@ class KernelWriter:
             self._write_flow(node.replace(requirements=silent))
         for requirement in node.requirements:
             if requirement.resource == MESSAGES:
-                self._write_comment(f"{heading(node, execute(node))}: {write_requirement(requirement)}")
+                self._write_comment(f"{heading(node, block_heading(node))}: {write_requirement(requirement)}")
                 self._exchange(node, requirement)
 
     def _exchange(self, node: flow.Block, requirement: flow.Requirement) -> None:

@@ -1,4 +1,4 @@
-"""The numbers of a machine, each with where it is from: measured, told by somebody, or assumed by a rule."""
+"""The numbers of a probed machine, each with its source: measured, stated by somebody, or assumed by a rule."""
 
 from __future__ import annotations
 
@@ -26,16 +26,14 @@ Quantities = Mapping[str, Quantity]
 
 
 def combine_passes(passes: Sequence[Mapping[str, float]]) -> dict[str, Quantity]:
-    """The least time or highest rate by name: whatever disturbs a window makes it longer."""
+    """The best value of each name: whatever disturbs a measurement makes times longer and rates lower."""
     names = dict.fromkeys(name for results in passes for name in results)
-    return {
-        name: _make_quantity([results[name] for results in passes if name in results], "latency" in name)
-        for name in names
-    }
+    return {name: _best_value(name, [results[name] for results in passes if name in results]) for name in names}
 
 
-def _make_quantity(values: Sequence[float], least: bool) -> Quantity:
-    best = min(values) if least else max(values)
+def _best_value(name: str, values: Sequence[float]) -> Quantity:
+    """The least of times, which have `latency` in their name, the highest of rates."""
+    best = min(values) if "latency" in name else max(values)
     return Quantity(best, abs(median(values) / best - 1) if best else 0.0)
 
 

@@ -9,7 +9,7 @@ from aspenpy.answers.figures import Figures
 from aspenpy.language import nodes
 from aspenpy.language.source import Source, Span
 from aspenpy.models.library import Kind, find_source, library_names
-from aspenpy.models.machine.texts import Header, header
+from aspenpy.models.machine.texts import Header, read_header
 from aspenpy.record import Record
 from aspenpy.tables.numbers import Amount, format_setting_with_unit
 from aspenpy.tables.table import JSON, TEXT, Column, Paragraph, Report, Table, make_table
@@ -137,7 +137,7 @@ COLUMNS = (
 
 def _header_column(name: str) -> Column:
     """Something that a machine's header says."""
-    return Column(name, get=lambda item: getattr(header(item[1].text), name), media=JSON)
+    return Column(name, get=lambda item: getattr(read_header(item[1].text), name), media=JSON)
 
 
 MACHINES = tuple(map(_header_column, ("kind", "vendor", "year")))
@@ -148,14 +148,14 @@ def sources(kind: Kind, wanted: Wanted | None = None) -> Sources:
     by_name = {name: find_source(kind, name) for name in library_names(kind)}
     if wanted is None:
         return by_name
-    return {name: source for name, source in by_name.items() if wanted(name, header(source.text))}
+    return {name: source for name, source in by_name.items() if wanted(name, read_header(source.text))}
 
 
 def report_library(kind: Kind, listed: Sources, figures: Mapping[str, Figures] | None = None) -> Report:
     """A table of the names with their summaries; of machines also kind, vendor and year, and `figures` by name."""
     heads = COLUMNS + MACHINES if kind == "machines" else COLUMNS
     if figures is not None:
-        year = Column("year", get=lambda item: header(item[1].text).year, media=TEXT)
+        year = Column("year", get=lambda item: read_header(item[1].text).year, media=TEXT)
         words = Column("summary", get=lambda item: summary(item[1]), media=JSON)
         heads = (COLUMNS[0], year, *(_figure_column(*row, figures) for row in FIGURES), words, *MACHINES)
     nothing = () if listed else (Paragraph("There is none like that in the library."),)

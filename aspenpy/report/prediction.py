@@ -95,8 +95,9 @@ def _list_facts(prediction: Prediction, interval: bool) -> list[tuple[str, str]]
         bound = f"{_describe_bound(prediction, bottleneck)} ({format_share(bottleneck.share)} of runtime)"
     rows = [("socket", prediction.socket or "none"), *placement_rows(prediction), (BOUND_BY, bound)]
     if raised := prediction.raised_clock:
-        name, now, high = raised[0], *(format_quantity(clock, "Hz") for clock in raised[1:])
-        rows.append(("clock", f"{now}, that of all cores; one alone may have up to {high}: --set {name}={raised[2]:g}"))
+        now, highest = format_quantity(raised.now, "Hz"), format_quantity(raised.highest, "Hz")
+        advice = f"one alone may have up to {highest}: --set {raised.parameter}={raised.highest:g}"
+        rows.append(("clock", f"{now}, that of all cores; {advice}"))
     rows += [("assumed", describe_assumptions(prediction))] if prediction.assumptions else []
     if interval:
         rows += interval_rows(expected_error(prediction), prediction.runtime, "s")

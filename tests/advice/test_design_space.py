@@ -10,7 +10,7 @@ import pytest
 from aspenpy.advice.advise import EVERY, AdviceOptions, space_of
 from aspenpy.advice.configurable import configurable
 from aspenpy.advice.design_space import DesignSpace
-from aspenpy.advice.ranges import SystemRange
+from aspenpy.advice.system_ranges import SystemRange
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import predict_energy
 from aspenpy.answers.energy.options import LITERAL

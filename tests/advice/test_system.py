@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.advice.ranges import system_ranges
+from aspenpy.advice.system_ranges import system_ranges
 from aspenpy.language.diagnostics import AspenError
 
 CPUPOWER = "analyzing CPU 0:\n  driver: intel_pstate\n  hardware limits: 1.20 GHz - 3.80 GHz\n"  # listing 4.1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aspenpy.models.machine.texts import Header, header
+from aspenpy.models.machine.texts import Header, read_header
 from tests.cli.conftest import ROOT, Runner, models, run
 
 __all__ = ["models", "run"]
@@ -82,4 +82,4 @@ def test_refused(run: Runner, arguments: tuple[str, ...], said: str) -> None:
     ],
 )
 def test_header(text: str, found: Header) -> None:
-    assert header(text) == found
+    assert read_header(text) == found

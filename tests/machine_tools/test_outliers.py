@@ -12,7 +12,7 @@ import aspenpy
 from aspenpy.answers.checks.outliers import check_outliers, list_balances
 from aspenpy.answers.figures import Figures, figures_of
 from aspenpy.models.library import find_source, library_names
-from aspenpy.models.machine.texts import header
+from aspenpy.models.machine.texts import read_header
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
@@ -82,7 +82,7 @@ def test_the_fence_is_three_interquartile_ranges_of_logarithms(name: str, stands
         figures = figures_of(aspenpy.load_machine(each))
         return (figures.capacity or 0) / (figures.bandwidth or 0)
 
-    of = {each: header(find_source("machines", each).text) for each in library_names("machines")}
+    of = {each: read_header(find_source("machines", each).text) for each in library_names("machines")}
     year = of[name].year or 0
     peers = [each for each in of if of[each].kind == "cpu" and abs((of[each].year or 0) - year) <= 3 and each != name]
     low, _, high = quantiles([log(seconds(each)) for each in peers], n=4)

@@ -25,7 +25,7 @@ ELSEWHERE = {
     "aspenpy/traces/hierarchy.py": "caches in C",
     "aspenpy/probe/probe.py": "counters of the kernel in /sys",
     "aspenpy/probe/topology.py": "what the kernel says in /sys and /proc",
-    "aspenpy/advice/ranges.py": "what the kernel says in /sys",
+    "aspenpy/advice/system_ranges.py": "what the kernel says in /sys",
     "aspenpy/learn/measurements/measure.py": "counters of the kernel in /sys, and what perf has just written",
     "aspenpy/learn/measurements/records.py": "SQLite opens what the gate has found to be a store",
     "aspenpy/learn/measurements/read.py": "Parquet in memory, from the gate",

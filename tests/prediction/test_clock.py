@@ -3,6 +3,7 @@
 import pytest
 
 import aspenpy
+from aspenpy.answers.prediction import RaisedClock
 
 MACHINE = """
 param c_clock = 2 GHz in 1 GHz .. 3.5 GHz
@@ -23,5 +24,5 @@ def test_one_core_alone_may_have_a_higher_clock(
     app = aspenpy.parse(f"model a {{ kernel main {{ execute [{instances}] {{ flops [1e9] }} }} }}")
     machine = aspenpy.parse(MACHINE.replace("CORES", cores))
     found = aspenpy.predict(app, machine, set=settings)
-    assert found.raised_clock == (("c_clock", 2e9, 3.5e9) if told else None)
+    assert found.raised_clock == (RaisedClock(parameter="c_clock", now=2e9, highest=3.5e9) if told else None)
     assert ("one alone may have up to 3.5 GHz: --set c_clock=3.5e+09" in str(found)) is told

@@ -133,8 +133,8 @@ def _may_be_left_out(span: Span | None, machine: Machine) -> bool:
 
 
 def _check_conflicts(machine: Machine) -> list[Diagnostic]:
-    """Conflicts of what is neither a resource, nor one assumed of cores by their year, nor a cache, nor the lookup of
-    pages: probably misspelt."""
+    """Conflicts with a name that nothing offers, so probably misspelt. Components offer resources (cores with a year,
+    those assumed of their kind), a cache offers its name, a TLB the lookup of pages."""
     offered = {name for component in machine.components.values() for name in component.resources}
     if any(YEAR in component.properties for component in machine.components.values()):
         offered |= {*OF_CORES}
@@ -184,7 +184,8 @@ def _paths_between_ranks(machine: Machine) -> Iterator[Paths]:
 
 
 def _check_rank_flags(machine: Machine) -> list[Diagnostic]:
-    """Flags `rank` where no rank can live, or too many of them; and such as have a value, which says nothing."""
+    """Flags `rank` where no rank can live, or where there are too many of them; and flags with a value, which says
+    nothing there."""
     diagnostics: list[Diagnostic] = []
     for socket in machine.sockets or (None,):
         with collect_errors(diagnostics):
@@ -198,7 +199,7 @@ def _check_rank_flags(machine: Machine) -> list[Diagnostic]:
 
 
 def _check_voltages(machine: Machine) -> list[Diagnostic]:
-    """Words for how a curve of voltages is known that are none."""
+    """Values of `voltage_curve` that are none of the known words."""
     diagnostics: list[Diagnostic] = []
     for component in machine.components.values():
         with collect_errors(diagnostics):
@@ -207,7 +208,8 @@ def _check_voltages(machine: Machine) -> list[Diagnostic]:
 
 
 def check_powers(machine: Machine) -> Iterator[Diagnostic]:
-    """Powers that the energy model would refuse. A design power without idle power does no harm before that."""
+    """Powers that the energy model would refuse. A machine that states a design power without an idle power is
+    accepted, as long as nobody asks for its energy."""
     origins: Origins = dict(machine.origins)
     for component in machine.components.values():
         try:
@@ -237,19 +239,20 @@ def _check_cap(component: Component, machine: Machine) -> Iterator[Diagnostic]:
     if cap is None or idle is None or cap.value is None or idle.value is None:
         return
     try:
-        most, least = evaluate_many([cap.symbol, idle.symbol], None, DEFAULT_SEED, machine.definitions)
+        cap_watts, idle_watts = evaluate_many([cap.symbol, idle.symbol], None, DEFAULT_SEED, machine.definitions)
     except EvaluationError:
         return
-    if most <= least:
-        stated = f"the power cap of {component.type} `{component.name}`, {format_quantity(most, 'W')},"
+    if cap_watts <= idle_watts:
+        stated = f"the power cap of {component.type} `{component.name}`, {format_quantity(cap_watts, 'W')},"
         message = f"{stated} is not above its idle power"
         yield Diagnostic(
-            "impossible-power", message, cap.span, hint=f"it consumes {format_quantity(least, 'W')} without work"
+            "impossible-power", message, cap.span, hint=f"it consumes {format_quantity(idle_watts, 'W')} without work"
         )
 
 
 def _check_watts(watts: Expr, machine: Machine, origins: Origins) -> Iterator[Diagnostic]:
-    """Values that fail for another reason are told where they are defined."""
+    """The error of a power that is negative or no number. Values that fail for another reason are reported where they
+    are defined."""
     try:
         evaluate_many([watts], None, DEFAULT_SEED, machine.definitions)
     except EvaluationError as error:

@@ -13,7 +13,7 @@ from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.library import find_source, library_names, load_machine
 from aspenpy.models.machine.model import Machine
-from aspenpy.models.machine.texts import Header, header
+from aspenpy.models.machine.texts import Header, read_header
 
 YEARS = 3
 """Largest difference in years between machines that are compared."""
@@ -47,7 +47,7 @@ KINDS = {"cpu": "processors", "gpu": "accelerators", "system": "systems"}
 def check_outliers(machine: Machine, text: str) -> Iterator[Diagnostic]:
     """A warning for each balance that is far out among the library's machines of its kind and years; `text` is that of
     its file, whose header says both. Nothing is said of a machine without a header."""
-    of = header(text)
+    of = read_header(text)
     if of.kind not in KINDS or of.year is None:
         return
     own = list_balances(figures_of(machine))
@@ -80,7 +80,7 @@ def list_balances(figures: Figures) -> Mapping[str, float]:
 
 def _list_peers(of: Header) -> Iterator[str]:
     for name in library_names("machines"):
-        other = header(find_source("machines", name).text)
+        other = read_header(find_source("machines", name).text)
         if other.kind == of.kind and other.year is not None and abs(other.year - (of.year or 0)) <= YEARS:
             yield name
 

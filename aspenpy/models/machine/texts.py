@@ -144,7 +144,7 @@ class Header(Record):
     year: int | None
 
 
-def header(text: str) -> Header:
+def read_header(text: str) -> Header:
     """The header of a file's text: the comment lines that it begins with."""
     facts: dict[str, str] = {}
     for line in text.splitlines():

@@ -16,8 +16,9 @@ from aspenpy.advice.advise import (
 from aspenpy.advice.alternatives import KINDS
 from aspenpy.advice.configuration import COMPONENTS
 from aspenpy.advice.decide import AS_IT_IS
-from aspenpy.advice.ranges import EVERY, system_ranges
+from aspenpy.advice.ranges import EVERY
 from aspenpy.advice.scalability import MOST_NODES, THRESHOLD
+from aspenpy.advice.system_ranges import system_ranges
 from aspenpy.answers.case import Case
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.language.files import STANDARD_OUTPUT

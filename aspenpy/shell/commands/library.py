@@ -14,8 +14,7 @@ from aspenpy.language.files import Reader
 from aspenpy.language.lower import Lowering
 from aspenpy.language.parser import parse_expression
 from aspenpy.models.library import find_source, library_names, load_machine, load_source
-from aspenpy.models.machine.texts import Header
-from aspenpy.models.machine.texts import header as header_of
+from aspenpy.models.machine.texts import Header, read_header
 from aspenpy.models.networks import published_networks
 from aspenpy.report.listings import FIGURES, Wanted, report_library, report_networks, sources, summary
 from aspenpy.shell.failure import CommandError
@@ -75,7 +74,7 @@ def run_list(arguments: Arguments) -> int:
     figures = {name: figures_of(load_machine(name)) for name in listed}
 
     def size(name: str) -> tuple[float, str]:
-        by_header = {"year": header_of(listed[name].text).year, "name": 0}
+        by_header = {"year": read_header(listed[name].text).year, "name": 0}
         value = by_header[arguments.sort] if arguments.sort in by_header else getattr(figures[name], arguments.sort)
         return -(value or 0), name
 
@@ -116,7 +115,7 @@ def _read_filters(arguments: Arguments) -> Wanted:
 
 def _read_vendor(text: str) -> str:
     """The vendor in lower case; one without any machine is refused, since it is probably misspelt."""
-    vendors = {header_of(find_source("machines", name).text).vendor for name in library_names("machines")}
+    vendors = {read_header(find_source("machines", name).text).vendor for name in library_names("machines")}
     named = sorted(vendor for vendor in vendors if vendor)
     if text.lower() not in map(str.lower, named):
         hint = suggest_nearest(text, named) or f"there are {', '.join(named)}"
