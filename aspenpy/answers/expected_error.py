@@ -15,7 +15,12 @@ from math import exp, hypot, log
 from aspenpy.answers.evaluation import MESSAGES, Evaluation
 from aspenpy.answers.occupancy import MANY_LANES
 from aspenpy.answers.peaks import value_of
+from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import MEMORY_RESOURCES
+from aspenpy.cost.waiting import CHAIN
+from aspenpy.cost.windows import is_window
+from aspenpy.models.application import flow
+from aspenpy.models.application.total import Leaf, Total, Totals, add_totals, of_kind, run_totals
 from aspenpy.record import Record
 
 COVERAGE = 0.9
@@ -42,6 +47,7 @@ ERROR_CLASSES: dict[str, ErrorClass] = {
     for item in (
         ErrorClass("operations", 0.771, 2.226, 20, 9, 20),
         ErrorClass("caches", 0.762, 1.255, 16, 8, 16),
+        ErrorClass("compiled loops", 0.868, 1.507, 33, 19, 6),
         ErrorClass("latency", 0.569, 2.948, 14, 5, 14),
         ErrorClass("branches", 0.276, 3.880, 8, 3, 8),
         ErrorClass("memory", 0.698, 1.234, 23, 16, 9),
@@ -49,8 +55,9 @@ ERROR_CLASSES: dict[str, ErrorClass] = {
         ErrorClass("watts", 0.853, 1.262, 31, 23, 31),
     )
 }
-"""Kernels of a Zen 4 on a machine that was probed, published bandwidths, collectives of MPI and NCCL, and watts of
-whole systems under Linpack. The first four are of data in caches: the host's memory was used by others."""
+"""Kernels of a Zen 4 on a machine that was probed, programs that cycles of their compiled loops bound on a Zen 5,
+published bandwidths, collectives of MPI and NCCL, and watts of whole systems under Linpack. The kernels are of data in
+caches: the host's memory was used by others."""
 
 RESOURCE_CLASSES = {
     "flops": "operations",
@@ -66,6 +73,32 @@ RESOURCE_CLASSES = {
 COMPARED_COLLECTIVES = frozenset({"allreduce", "allgather", "alltoall"})
 
 
+DOUBTFUL = 1.75
+"""Factor from which on an interval is doubtful: compiled loops alone are within 1.51, and those of which a quarter of
+the time is wrong guesses or loads that wait for each other are not within this."""
+
+
+class ChainTime(Total):
+    """Seconds of chains of a kernel: of cycles of compiled loops, or of others."""
+
+    kernel: str
+    is_compiled: bool
+
+
+class _ChainLeaf(Leaf):
+    """The seconds of chains of a block, by what they are of."""
+
+    def __init__(self, tree: CostTree) -> None:
+        self.tree = tree
+
+    def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
+        has_cycles = any(map(is_window, block.requirements))
+        chains = (cost for cost in self.tree.blocks[block].requirements if cost.requirement.resource == CHAIN)
+        return add_totals(
+            {ChainTime(kernel.name, has_cycles and not cost.requirement.traits): cost.time} for cost in chains
+        )
+
+
 class ExpectedError(Record):
     """Factors between which a measured value lies of a predicted one in nine of ten such cases, None where too much of
     the runtime is `unknown`. Both name classes with their shares, the largest first."""
@@ -74,6 +107,11 @@ class ExpectedError(Record):
     high: float | None
     classes: Mapping[str, float]
     unknown: Mapping[str, float]
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a value may be far off: one end of the interval, or none is known."""
+        return self.low is None or self.high is None or max(self.high, 1 / self.low) > DOUBTFUL
 
     def around(self, value: float) -> tuple[float, float] | None:
         """The interval around a predicted value."""
@@ -87,8 +125,24 @@ def expected_error(evaluation: Evaluation) -> ExpectedError:
     for kernel, waits in evaluation.waits.items():
         for resource, time in ((resource, time) for resource, time in waits.items() if time):
             name = class_of(evaluation, resource, kernel)
-            seconds[name] = seconds.get(name, 0.0) + time
+            compiled = time * compiled_parts(evaluation).get(kernel, 0.0) if resource == CHAIN else 0.0
+            for part, spent in (("compiled loops", compiled), (name, time - compiled)):
+                seconds[part] = seconds.get(part, 0.0) + spent
     return combine_classes(seconds)
+
+
+def compiled_parts(evaluation: Evaluation) -> dict[str, float]:
+    """The part of the time of each kernel's chains in which these are the cycles of compiled loops; nothing where that
+    differs from call to call."""
+    tree = evaluation.tree
+    if not any(is_window(need) for block in tree.blocks for need in block.requirements):
+        return {}
+    formulas = of_kind(ChainTime, run_totals(_ChainLeaf(tree), tree.entry))
+    values = evaluation.scope.values_if_known(list(formulas.values()), evaluation.seed)
+    found: dict[str, dict[bool, float]] = {}
+    for key, value in zip(formulas, values or (), strict=False):
+        found.setdefault(key.kernel, {})[key.is_compiled] = float(value)
+    return {kernel: parts.get(True, 0.0) / whole for kernel, parts in found.items() if (whole := sum(parts.values()))}
 
 
 def combine_classes(seconds: Mapping[str, float]) -> ExpectedError:

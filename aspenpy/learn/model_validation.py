@@ -11,12 +11,13 @@ from typing import Any, Unpack
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.evaluation import KernelUse
+from aspenpy.answers.expected_error import UNKNOWN_SHARE, ExpectedError, expected_error
 from aspenpy.answers.footprint import Footprint
 from aspenpy.answers.peaks import value_of
 from aspenpy.answers.prediction import Prediction, predict
 from aspenpy.cost.memory import PAGE
 from aspenpy.language.axis import Axis, parse_axis
-from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead
+from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, suggest_instead, warning
 from aspenpy.language.source import Source, Span
 from aspenpy.learn.measurements.measure import Measured, StoppingRule, measure
 from aspenpy.models.application.model import Application
@@ -63,6 +64,7 @@ class ValidationPoint(Record):
     overhead: Overhead
     kernels: tuple[KernelUse, ...]
     bound_by: str | None
+    expected: ExpectedError
 
     @property
     def predicted(self) -> float:
@@ -207,8 +209,20 @@ def run_and_compare(
             message = f"{prediction.where} takes no time, so that there is nothing to compare with what was measured"
             where = ", ".join(f"{name} = {number:g}" for name, number in value.items())
             fail("no-time", message, prediction.tree.entry.name_span, hint=f"at {where}" if where else None)
-    warnings = (item for prediction in predictions for item in prediction.diagnostics)
+    warnings = [item for prediction in predictions for item in prediction.diagnostics]
+    warnings += [warn_doubtful(point.expected) for point in points if point.expected.is_doubtful]
     return Validation(case, command, tuple(points), tuple(drop_repeats(warnings)))
+
+
+def warn_doubtful(expected: ExpectedError) -> Diagnostic:
+    """Says what bounds a prediction that may be far off, and how far."""
+    shares = {**expected.classes, **expected.unknown}
+    named = " and ".join(f"{name} ({share:.0%} of it)" for name, share in shares.items() if share >= UNKNOWN_SHARE)
+    if expected.low is None or expected.high is None:
+        return warning("uncertain", f"nobody has compared such predictions with runs: bound by {named}")
+    message = f"such predictions are up to {max(expected.high, 1 / expected.low):.1f} times off: bound by {named}"
+    hint = "nine of ten lie within; the order of data and branches decides, which a probe cannot know"
+    return warning("uncertain", message, hint=hint)
 
 
 def make_point(values: Mapping[str, float], prediction: Prediction, run: Measured, clock: str) -> ValidationPoint:
@@ -225,6 +239,7 @@ def make_point(values: Mapping[str, float], prediction: Prediction, run: Measure
         overhead=process_overhead(prediction),
         kernels=tuple(prediction.kernels),
         bound_by=bound,
+        expected=expected_error(prediction),
     )
 
 

@@ -12,6 +12,7 @@ from aspenpy.learn.measurements.measure import Measured
 from aspenpy.learn.measurements.sheet import MeasurementSheet
 from aspenpy.learn.model_validation import NEAR_FACTOR, Validation, ValidationPoint
 from aspenpy.learn.profile_validation import ProfileValidation
+from aspenpy.report.intervals import interval_as_data, interval_rows
 from aspenpy.report.junit import CaseVerdict, VerdictSuite, write_suites
 from aspenpy.report.prediction import BOUND_BY
 from aspenpy.tables.drawing import (
@@ -126,6 +127,7 @@ def report_validated(validation: Validation) -> Report:
         ("near", f"{validation.near} of {len(validation.points)} within a factor of {NEAR_FACTOR:g}"),
         ("worst", f"{far.ratio:.2f} times what was measured{f', at {_list_values(far)}' if far.values else ''}"),
     ]
+    said += interval_rows(far.expected, far.predicted, "s")
     if validation.limit is not None:
         said.append(
             ("beyond the limit", f"{len(validation.failed)} of {len(validation.points)}, by {validation.limit:.0%}")
@@ -138,6 +140,7 @@ def report_validated(validation: Validation) -> Report:
         "command": validation.command,
         "median_error": validation.median_error,
         "within": {"factor": NEAR_FACTOR, "points": validation.near},
+        "expected": interval_as_data(far.expected, far.predicted),
     }
     parts = (make_facts(said), _points_table(validation), _kernels_table(validation))
     points = f"{len(validation.points)} point" + ("s" if len(validation.points) > 1 else "")

@@ -536,7 +536,7 @@ RESULTS: dict[str, dict[Any, Any]] = {
     },
     "validation/1": {
         "application": str, "machine": str, "limit": NUMBER, "failed": int, "command": str, "median_error": float,
-        "within": {"factor": float, "points": int},
+        "within": {"factor": float, "points": int}, "expected": EXPECTED,
         "points": [{
             "predicted": float, "start": float, "pages": float, "measured": float, "mean": float,
             "half_interval": NUMBER, "runs": int, "ratio": float, "bound_by": TEXT, str: float,

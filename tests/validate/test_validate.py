@@ -10,10 +10,19 @@ import pytest
 
 import aspenpy
 from aspenpy.answers.case import Case
+from aspenpy.answers.expected_error import combine_classes
 from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.measurements.measure import Measured, MeasuredRun, StoppingRule
-from aspenpy.learn.model_validation import PROCESSOR, WALL, CommandTemplate, Overhead, ValidationPoint, run_and_compare
+from aspenpy.learn.model_validation import (
+    PROCESSOR,
+    WALL,
+    CommandTemplate,
+    Overhead,
+    ValidationPoint,
+    run_and_compare,
+    warn_doubtful,
+)
 from aspenpy.shell.main import main
 
 SWEEP = """\
@@ -46,7 +55,9 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
 def point(predicted: float, *seconds: float) -> ValidationPoint:
     runs = tuple(MeasuredRun({WALL: each, PROCESSOR: each / 2}) for each in seconds)
     measured = Measured(("true",), runs, sum(seconds) / len(seconds), 0.0, True, StoppingRule(), ())
-    return ValidationPoint(WALL, {"n": 1.0}, measured, predicted, Overhead(0.0, 0.0), (), None)
+    return ValidationPoint(
+        WALL, {"n": 1.0}, measured, predicted, Overhead(0.0, 0.0), (), None, combine_classes({"memory": 1.0})
+    )
 
 
 def test_a_prediction_is_the_kernels_the_start_and_the_pages(case: Case) -> None:
@@ -205,3 +216,12 @@ def test_a_program_beside_a_profile(case: Case, capsys: pytest.CaptureFixture[st
     assert (row["region"], row["kernel"]) == ("fill", "fill")
     assert row["predicted"] > 0
     assert "left out, since the profile has no time of them: tiny" in captured.err + captured.out
+
+
+def test_what_bounds_a_doubtful_prediction_is_said() -> None:
+    """A third of wrong guesses: (2*1.507 + 3.88)/3 = 2.3; compiled loops alone are off by 1.5 and not doubtful."""
+    mixed = combine_classes({"compiled loops": 2.0, "branches": 1.0})
+    assert mixed.is_doubtful
+    assert "2.3 times off: bound by compiled loops (67% of it) and branches (33% of it)" in str(warn_doubtful(mixed))
+    assert not combine_classes({"compiled loops": 2.0}).is_doubtful
+    assert "nobody has compared" in str(warn_doubtful(combine_classes({"halos": 1.0})))
