@@ -10,7 +10,6 @@ from aspenpy.expr import graph
 from aspenpy.expr.printer import shorten_text
 from aspenpy.generate.flow_comments import formula
 from aspenpy.language.tokens import LiteralError, read_number, shorten_word_line
-from aspenpy.report.advice.scalability import LONGEST_LABEL
 from aspenpy.report.explanation import LONGEST_FORMULA as LONGEST_EXPLAINED
 from aspenpy.report.roofline_picture import LONGEST_ROOF
 from aspenpy.tables.drawing import LONGEST_TITLE, drop_middle
@@ -31,7 +30,6 @@ CUT: dict[str, tuple[int, Callable[[int], str]]] = {
     "a name in a picture": (34, lambda length: drop_middle("x" * length)),
     "a title of a picture": (90, lambda length: drop_middle("x" * length, LONGEST_TITLE)),
     "a roof of a picture": (44, lambda length: drop_middle("x" * length, LONGEST_ROOF)),
-    "a configuration in a picture": (64, lambda length: drop_middle("x" * length, LONGEST_LABEL)),
 }
 
 

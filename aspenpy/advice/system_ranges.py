@@ -118,8 +118,8 @@ def _text(name: str) -> str:
 
 
 def _read_host() -> list[str]:
-    """What this host's files and tools say. A file that cannot be read, and a tool that is not there, fails or does
-    not end, say nothing."""
+    """Text of this host's files and tools, empty for a file that cannot be read, and for a tool that is not there,
+    fails or does not end."""
     lines = [f"{path}:{text}" for pattern in FILES for path in glob(pattern) if (text := _read_kernel_file(path))]
     return ["\n".join(lines), *map(_run_tool, COMMANDS)]
 

@@ -11,7 +11,7 @@ import ctypes
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cache, cached_property
 from glob import glob
@@ -281,6 +281,7 @@ class ParsedUnit:
         """libclang's errors in the user's files; they are warnings where a header is missing, since the others follow
         from that."""
         said = [item for item in self.unit.diagnostics if item.severity >= 3 and not item.location.is_in_system_header]
+        self._require_own_files(said)
         missing = [item for item in said if "file not found" in item.spelling]
         severity: Severity = "warning" if missing else "error"
         diagnostics = [
@@ -289,6 +290,32 @@ class ParsedUnit:
         if diagnostics and not missing:
             raise AspenError(*diagnostics[:MOST_ERRORS])
         yield from diagnostics[:MOST_ERRORS]
+
+    def _require_own_files(self, errors: Sequence[Any]) -> None:
+        """Raises AspenError for errors in a file that lies in no folder of the user's: its lines and words are not
+        shown, since a source may include any file."""
+        own = [os.path.realpath(folder) for folder in (os.path.dirname(self.path) or ".", ".", *self._header_folders())]
+        for name in dict.fromkeys(item.location.file.name for item in errors if item.location.file is not None):
+            if not any(os.path.commonpath([folder, os.path.realpath(name)]) == folder for folder in own):
+                places = (include.location for include in self.unit.get_includes() if include.include.name == name)
+                here = next(
+                    (place for place in places if place.file is not None and place.file.name == self.path), None
+                )
+                span = None if here is None else self.text.span(here.offset, here.offset + len(name) + 2)
+                hint = "its lines are not shown: it is in none of the folders of the sources; -I names more"
+                fail("c-syntax", f"`{name}` is included, and is not correct {self._language}", span, hint=hint)
+
+    @property
+    def _language(self) -> str:
+        suffix = os.path.splitext(self.path)[1]
+        return "C" if suffix in C else "CUDA" if suffix in CUDA else "C++"
+
+    def _header_folders(self) -> Iterator[str]:
+        """The folders that options name, as `-I FOLDER` or `-IFOLDER`."""
+        for option, following in zip(self.options, (*self.options, "")[1:], strict=True):
+            for flag in ("-I", "-isystem", "-iquote", "-idirafter"):
+                if option.startswith(flag):
+                    yield option.removeprefix(flag) or following
 
     def _make_diagnostic(self, item: Any, severity: Severity) -> Diagnostic:
         place, text = item.location, self.find_text(item.location.file)

@@ -1,4 +1,4 @@
-"""What a model says of its blocks and steps, a line each, as comments of a program say it."""
+"""Blocks and steps of a model in words, a line each, for the comments of a program."""
 
 from __future__ import annotations
 

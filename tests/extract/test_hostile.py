@@ -62,3 +62,21 @@ def test_what_is_no_program_is_refused_with_its_place(name: str, tmp_path: Path)
     with pytest.raises(AspenError) as refused:
         extract(tmp_path / "a.c")
     assert refused.value.diagnostics[0].span is not None
+
+
+@pytest.mark.parametrize("name", ['"{}"', "<{}>"])
+def test_lines_of_files_elsewhere_are_not_shown(name: str, tmp_path: Path) -> None:
+    secret = tmp_path / "elsewhere" / "passwords"
+    secret.parent.mkdir()
+    secret.write_text("alice:xyzzy:1001\n")
+    source = tmp_path / "own" / "a.c"
+    source.parent.mkdir()
+    source.write_text(f"#include {name.format(secret)}\nint main(void) {{ return 0; }}\n")
+    with pytest.raises(AspenError) as refused:
+        extract(source)
+    assert "xyzzy" not in str(refused.value)
+    assert "alice" not in str(refused.value)
+    assert refused.value.diagnostics[0].span is not None
+    assert refused.value.diagnostics[0].span.source.name == str(source)
+    with pytest.raises(AspenError, match="xyzzy"):  # a folder that the user names
+        extract(source, flags=("-I", str(secret.parent)))
