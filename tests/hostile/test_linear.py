@@ -69,6 +69,18 @@ def test_calls_that_multiply_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         aspenpy.predict(app, machine)
 
 
+def test_equal_arguments_are_put_into_a_kernel_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred calls with the same argument, ceil(7*n/3) flops each, and one with another."""
+    calls = " ".join(["call k(7*n)"] * 100)
+    kernel = "kernel k(param x) { execute { flops [ceil(x/3)] } }"
+    text = f"model many {{ param n = 5 kernel main {{ {calls} call k(n) }} {kernel} }}"
+    app, machine = both(text, SECONDS)
+    alone = aspenpy.predict(app, machine).runtime
+    assert alone == 100 * 12 + 2
+    monkeypatch.setattr(total, "MOST_REBUILT", 100)
+    assert aspenpy.predict(app, machine).runtime == alone
+
+
 def test_so_many_rows_of_measurements_are_read_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sheet, "MOST_ROWS", 3)
     app, machine = both(

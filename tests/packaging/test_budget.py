@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2302,
     "explore": 4563,
     "expr": 6273,
-    "extract": 21797,
+    "extract": 21824,
     "generate": 849,
     "language": 4950,
     "learn": 8155,

@@ -137,6 +137,7 @@ class Totaller:
         self.carry = carry
         self.done: dict[flow.Kernel, Totals] = {}
         self.symbols: dict[flow.Kernel, frozenset[Expr]] = {}
+        self.with_arguments: dict[tuple[flow.Kernel, frozenset[tuple[Expr, Expr]]], Totals] = {}
         self.rebuilt = 0
 
     def kernel(self, entry: flow.Kernel) -> Totals:
@@ -179,12 +180,15 @@ class Totaller:
             self.symbols[node.kernel] = frozenset(symbols.intersection(nodes))
         used = self.symbols[node.kernel]
         bindings = {formal: value for formal, value in node.arguments if formal in used}
-        if bindings:
+        if not bindings:
+            return self.leaf.call(node, callee)
+        key = node.kernel, frozenset(bindings.items())
+        if key not in self.with_arguments:
             values = graph.substitute(
                 list(callee.values()), bindings, lambda old, new: self._carry_origin(old, new, node)
             )
-            callee = dict(zip(callee, values, strict=True))
-        return self.leaf.call(node, callee)
+            self.with_arguments[key] = dict(zip(callee, values, strict=True))
+        return self.leaf.call(node, self.with_arguments[key])
 
     def _carry_origin(self, old: Expr, new: Expr, call: flow.Call) -> None:
         self.rebuilt += 1
