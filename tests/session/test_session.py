@@ -228,8 +228,8 @@ def test_parts_of_a_line() -> None:
     [
         ("", list(COMMANDS)),
         ("s", ["schedule", "set", "show", "socket", "solve", "sweep"]),
-        ("set c", ["clock"]),
-        ("set n=2*c", ["clock"]),
+        ("set cl", ["clock"]),
+        ("set n=2*c", ["capped_runtime", "clock"]),
         ("show run", ["runtime"]),
         ("show m", ["messages"]),
         ("kernel ", ["axpy", "main"]),
