@@ -16,8 +16,8 @@ MOST_DEPTH = 200
 blocks and 63 of parentheses (ISO C17, 5.2.4.1)."""
 
 
-MOST_LOOPS = 64
-"""Loops inside one another that have a model; programs that people write have a dozen."""
+MOST_LOOPS = 32
+"""Loops inside one another that have a model: as many as a nest of the language has."""
 
 
 class UnitState:

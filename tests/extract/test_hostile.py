@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import aspenpy
 from aspenpy.extract.extraction import extract
 from aspenpy.language.diagnostics import AspenError
 
@@ -45,8 +46,17 @@ def test_strange_programs_have_models(name: str, tmp_path: Path) -> None:
     assert "kernel" in extract(tmp_path / "a.c").text
 
 
+def test_as_many_loops_as_a_nest_has_are_priced(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(nest(32))
+    (tmp_path / "a.aspen").write_text(extract(tmp_path / "a.c").text)
+    application, machine = aspenpy.load_application(tmp_path / "a.aspen"), aspenpy.load_machine("haswell")
+    found = aspenpy.predict(application, machine, set={"n": 2})
+    assert found.resources["flops"].amount == 2**32
+
+
 REFUSED = {
     "loops": nest(300),
+    "one loop more than a nest of the language has": nest(33),
     "brackets": f"double f(double x) {{ return {'(' * 5000}x{')' * 5000}; }}",
     "blocks": f"void f(double *x) {{ {'{' * 5000}x[0] *= 3;{'}' * 5000} }}",
     "comment": "/* never ends\nvoid f(void) {}",

@@ -29,8 +29,11 @@ from aspenpy.expr.polynomial import add_polynomials as sum_of
 from aspenpy.expr.series import bernoulli_number
 from aspenpy.record import Record
 
-COUNTERS = tuple(graph.symbol(f"loop {depth}", "nest") for depth in range(1, 34))
-"""The counters of the loops of a block, from the innermost outwards."""
+MOST_LOOPS = 32
+"""Loops of a nest; those of people have a dozen."""
+
+COUNTERS = tuple(graph.symbol(f"loop {depth}", "nest") for depth in range(1, MOST_LOOPS + 2))
+"""The counters of the loops of a block, from the innermost outwards; the last is for the passes of a `reuse`."""
 
 
 class StridedLoop(Record):

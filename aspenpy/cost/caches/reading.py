@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aspenpy.cost.caches import triangular
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, StridedLoop, gather_terms, multiply_out
+from aspenpy.cost.caches.domain import (
+    COUNTERS,
+    MOST_LOOPS,
+    CrookedBound,
+    StridedLoop,
+    gather_terms,
+    multiply_out,
+)
 from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine, Distances, Pattern, Scattered, Stencil
 from aspenpy.cost.trait_names import ADDITIONS, SHARED, WITH_ARGUMENTS
@@ -272,12 +279,14 @@ def _nest(request: _Request) -> Affine:
     if len(arguments) % 2:
         message = "`nest` takes pairs, the stride in bytes and the trips of each loop, and the last has no trips"
         fail("wrong-arguments", message, request.trait.span)
+    if len(arguments) > 2 * MOST_LOOPS:
+        fail("wrong-arguments", f"a nest has {MOST_LOOPS} loops at most, not {len(arguments) // 2}", request.trait.span)
     if any(isinstance(argument, flow.Counted) for argument in arguments):
         named = counted_loops(request.trait)
         sizes = [size for loop in named for size in graph.free_symbols(loop.trips)]
         loops = tuple(loop.replace(stride=request.step(loop.stride, sizes)) for loop in named)
     else:
-        given = request.arguments(2, 64, NEST)
+        given = request.arguments(2, 2 * MOST_LOOPS, NEST)
         strides = [request.step(stride, given[1::2]) for stride in given[::2]]
         loops = tuple(map(StridedLoop, strides, [graph.checked("count", trips) for trips in given[1::2]]))
     if request.reuse is not None:
