@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from aspenpy.expr import graph
@@ -304,6 +305,43 @@ def to_text(expr: Expr) -> str:
     May raise `TooLarge`.
     """
     return _join_fragments(expr, ASPEN)
+
+
+SHORTEST_NAMED = 6
+"""Nodes of the written tree of the shortest term that is worth a name."""
+
+
+def to_named_text(expr: Expr, name: str, known: Mapping[Expr, str]) -> str:
+    """Aspen text in lines `term = ...`, one for each term that occurs several times or that is `known` by a name, each
+    behind those that it is made of; the last line is that of the expression, `name = ...`."""
+    while expr.kind == "checked":
+        expr = expr.args[0]
+    counters = {node.args[0] for node in nodes_of_kind("sum", expr)}
+    within_sums = {*graph.dependents(expr, on=counters)} if counters else set()
+    nodes = topological_order(expr)
+    uses, sizes = Counter(arg for node in nodes for arg in node.args), dict[Expr, int]()
+    names = display_names(expr)
+    taken = {name, *names.values()}
+    lines: list[str] = []
+    for node in nodes:
+        sizes[node] = 1 + sum(1 if arg in names else sizes[arg] for arg in node.args)
+        several = uses[node] > 1 and sizes[node] >= SHORTEST_NAMED
+        if node is expr or node in within_sums or node.kind in ("symbol", "number", "checked"):
+            continue
+        if several or (node in known and uses[node]):
+            text = "".join(write_fragments(node, ASPEN, names))
+            wanted = known.get(node, "t")
+            names[node] = next(new for new in _numbered(wanted) if new not in taken)
+            taken.add(names[node])
+            lines.append(f"{names[node]} = {text}")
+    return "\n".join([*lines, f"{name} = {''.join(write_fragments(expr, ASPEN, names))}"])
+
+
+def _numbered(name: str) -> Iterator[str]:
+    """The name itself, then with numbers; a `t` has a number from the first on."""
+    yield from (f"{name}{number}" for number in count(1)) if name == "t" else ()
+    yield name
+    yield from (f"{name}_{number}" for number in count(2))
 
 
 def to_latex(expr: Expr) -> str:

@@ -1,13 +1,16 @@
 """`aspenpy expr`: formulas worked out by hand, and read by programs that are not ours."""
 
 import json
+import math
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sympy
 
+import aspenpy
 from tests.cli.conftest import Runner
 
 ON_CLUSTER = ("expr", "axpy.aspen", "--machine", "cluster.aspen")
@@ -98,3 +101,29 @@ def test_several_entries_need_a_choice(run: Runner, models: Path) -> None:
     assert outcome.status == 2
     assert outcome.err.endswith("  = hint: choose one with --kernel: a, b\n")
     assert json.loads(run("expr", "two.aspen", "--metric", "flops", "--kernel", "b").out) == 2
+
+
+def test_terms_of_a_formula_have_the_names_of_the_model(run: Runner, models: Path) -> None:
+    (models / "m.aspen").write_text(
+        "model m { param n = 9 param pairs = ceil(n/2) + n^2 kernel main {"
+        " execute { flops [pairs*n + 3/(n^2 + 7*n) + sqrt(n^2 + 7*n)] } } }"
+    )
+    outcome = run("expr", "m.aspen", "--metric", "flops", "--free", "n", "--named")
+    *terms, last = outcome.out.splitlines()
+    assert sorted(terms) == ["pairs = ceil(n/2) + n^2", "t1 = n^2 + 7*n"]
+    assert last == "flops = pairs*n + 3/t1 + sqrt(t1)"
+
+
+@pytest.mark.parametrize(
+    ("model", "free", "value"),
+    [("comd", "nx", 30), ("md", "atoms", 4096), ("cg", "rows", 7000), ("spmv", "rows", 4096), ("fft3d", "n", 128)],
+)
+def test_named_terms_give_the_runtime(run: Runner, model: str, free: str, value: int) -> None:
+    """Each line is evaluated by Python, with the terms of those before it."""
+    names: dict[str, Any] = {"choose": lambda condition, then, otherwise: then if condition else otherwise, free: value}
+    names |= {name: getattr(math, name) for name in ("ceil", "floor", "log2", "sqrt", "exp")}
+    for line in run("expr", model, "--machine", "haswell", "--free", free, "--named").out.splitlines():
+        name, term = line.split(" = ", 1)
+        names[name] = eval(term.replace("^", "**").replace("if(", "choose("), names)
+    application, machine = aspenpy.load_application(model), aspenpy.load_machine("haswell")
+    assert names["runtime"] == pytest.approx(aspenpy.predict(application, machine, set={free: value}).runtime, rel=1e-9)

@@ -14,7 +14,7 @@ MOST: dict[str, int] = {
     "editor": 2741,
     "engine": 2302,
     "explore": 4563,
-    "expr": 6273,
+    "expr": 6310,
     "extract": 21824,
     "generate": 849,
     "language": 4950,

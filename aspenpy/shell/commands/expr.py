@@ -9,7 +9,7 @@ from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Scope
 from aspenpy.expr.evaluate import needed_nodes
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.printer import to_latex, to_text
+from aspenpy.expr.printer import to_latex, to_named_text, to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
 from aspenpy.language.files import require_writable, write_whole
 from aspenpy.shell.failure import CommandError
@@ -22,6 +22,7 @@ from aspenpy.shell.study_options import FREE
 EXAMPLES: Examples = (
     ("the runtime in seconds, one parameter left free", "aspenpy expr matmul --machine simple --free n"),
     ("a parameter of each model", "aspenpy expr stream --machine simple --free n,simple_bandwidth"),
+    ("in short lines, for people", "aspenpy expr comd --machine haswell --free nx --named"),
     ("simplified, for a paper", "aspenpy expr matmul --machine simple --free n --simplify --latex"),
     ("a function in C", "aspenpy expr matmul --machine simple --free n,ranks --c"),
     ("how much of a resource is asked for: no machine is needed", "aspenpy expr matmul --metric flops --free n"),
@@ -36,6 +37,13 @@ OPTIONS = (
     flag("--simplify", "lets SymPy simplify it; slow for a large formula"),
     OneOf(
         (
+            flag(
+                "--named",
+                "in lines, one for each term that occurs several times, under its name in the models or as t1, t2, ...",
+                dest="form",
+                action="store_const",
+                const="named",
+            ),
             flag("--latex", "as LaTeX", dest="form", action="store_const", const="latex"),
             flag("--sympy", "as SymPy writes it", dest="form", action="store_const", const="sympy"),
             flag("--c", "as a function in C99", dest="form", action="store_const", const="c"),
@@ -60,7 +68,10 @@ def run_expr(arguments: Arguments) -> int:
             from aspenpy.expr.sympy_view import simplify_with_sympy
 
             formula = simplify_with_sympy(formula)
-        text = _write_formula(arguments.form, formula, [scope.symbol(name) for name in free], metric)
+        if arguments.form == "named":
+            text = to_named_text(formula, metric, _names_in_models(scope, free))
+        else:
+            text = _write_formula(arguments.form, formula, [scope.symbol(name) for name in free], metric)
     except ValueError as error:  # too large a formula, or one that has no such form; the message says which
         raise CommandError(str(error)) from None
     if arguments.output is None:
@@ -88,6 +99,13 @@ def _refuse_failures(formula: Expr) -> None:
     for node in needed_nodes(formula):
         if node.kind == "failure" and isinstance(node.payload, Diagnostic):
             raise AspenError(node.payload)
+
+
+def _names_in_models(scope: Scope, free: list[str]) -> dict[Expr, str]:
+    """The names of parameters by their formulas in the free ones; of equal formulas the first."""
+    symbols = [symbol for symbol in scope.definitions if not scope.is_array(symbol)]
+    formulas = scope.formulas(symbols, free)
+    return dict(reversed([(formula, symbol.name) for formula, symbol in zip(formulas, symbols, strict=True)]))
 
 
 def _write_formula(form: str | None, formula: Expr, free: list[Expr], name: str) -> str:
