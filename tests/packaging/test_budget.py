@@ -23,7 +23,7 @@ MOST: dict[str, int] = {
     "other": 1094,
     "page": 706,
     "probe": 2061,
-    "report": 10060,
+    "report": 10129,
     "shell": 7660,
     "sweeps": 2634,
     "tables": 1652,

@@ -8,6 +8,7 @@ from aspenpy.explore.comparison import Comparison
 from aspenpy.explore.crossovers import Crossovers
 from aspenpy.language.axis import read_interval
 from aspenpy.report.comparison import draw_comparison
+from aspenpy.report.lanes_picture import draw_placement
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments, machines_of
 from aspenpy.shell.option import Arguments, command, flag, repeatable_option, split_pairs
@@ -108,10 +109,12 @@ def _find_crossovers(comparison: Comparison, arguments: Arguments) -> Crossovers
         PAR,
         OUTSIDE,
         *RESULTS,
+        PICTURE,
         SEED,
     ),
     examples=(
         ("the fastest socket for each kernel", "aspenpy place cg --machine keeneland"),
+        ("drawn, each kernel in its socket's colour", "aspenpy place cg --machine keeneland --picture place.svg"),
         ("a placement of one's own", "aspenpy place hpcg --machine keeneland --on multiply=nvidia_m2090"),
         (
             "the best of those in which a kernel stays where it is",
@@ -127,7 +130,7 @@ def run_place(arguments: Arguments) -> int:
         best=arguments.best or not arguments.on,
         data=split_pairs("--data", "NAME=SOCKET", _split_parts(arguments.data)),
     )
-    return deliver(placement.report(), arguments)
+    return deliver(placement.report(), arguments, lambda: draw_placement(placement))
 
 
 def _split_parts(texts: list[str]) -> list[str]:

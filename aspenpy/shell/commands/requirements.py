@@ -8,10 +8,11 @@ from aspenpy.answers.parallelism import Parallelism
 from aspenpy.language.axis import parse_axis
 from aspenpy.language.diagnostics import fail
 from aspenpy.report.counts import report_inverse
+from aspenpy.report.lanes_picture import draw_parallelism
 from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments
 from aspenpy.shell.option import Arguments, command, option, split_words
-from aspenpy.shell.options import MODEL, OUTSIDE, RANKS, RESULTS, SEED, SOCKET, VALUES, machine
+from aspenpy.shell.options import MODEL, OUTSIDE, PICTURE, RANKS, RESULTS, SEED, SOCKET, VALUES, machine
 from aspenpy.shell.output import deliver
 
 
@@ -111,6 +112,7 @@ def run_memory(arguments: Arguments) -> int:
         *VALUES,
         OUTSIDE,
         *RESULTS,
+        PICTURE,
         SEED,
     ),
     examples=(
@@ -120,4 +122,5 @@ def run_memory(arguments: Arguments) -> int:
     ),
 )
 def run_parallelism(arguments: Arguments) -> int:
-    return deliver(Parallelism(case_of_arguments(arguments)).report(), arguments)
+    parallelism = Parallelism(case_of_arguments(arguments))
+    return deliver(parallelism.report(), arguments, lambda: draw_parallelism(parallelism))
