@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from aspenpy.answers.figures import Figures, figures_of
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.library import find_source, library_names, load_machine
-from aspenpy.models.machine.texts import STANDINGS, header, provenance
+from aspenpy.models.machine.texts import STANDINGS, provenance, read_header
 from aspenpy.tables.drawing import MARKED, MARKS, label_axis, set_title, use_shared_style
 
 FILE = Path(__file__).parent / "models" / "machine_figures.md"
@@ -34,7 +34,7 @@ def rows() -> list[Row]:
     """The machines that can be bought or used, by kind, the newest first."""
     found = []
     for name in library_names("machines"):
-        of = header(find_source("machines", name).text)
+        of = read_header(find_source("machines", name).text)
         if of.kind in KINDS and of.year is not None:
             machine = load_machine(name)
             known = Counter(origin.known for origin in provenance(machine))
