@@ -263,6 +263,13 @@ def test_a_processor_without_a_core_is_told(run: Runner, models: Path) -> None:
     assert "golden_cove (sapphire_rapids, emerald_rapids" in found.out
 
 
+def write_correct_machine(run: Runner, name: str) -> str:
+    """The text of the machine that is made of a sheet, which has nothing to warn of."""
+    assert run("machine", "new", name, "--from", f"{name}.toml").status == 0
+    assert run("machine", "check", f"{name}.aspen", "--strict").status == 0
+    return Path(f"{name}.aspen").read_text()
+
+
 def test_a_code_name_is_a_core_and_has_neighbours(run: Runner, models: Path) -> None:
     """The Platinum 8592+ attains 276 of 358.4 GB/s, 0.77, and loads in 5 cycles; two sockets as the sheet says."""
     text = (
@@ -289,9 +296,7 @@ def test_a_code_name_is_a_core_and_has_neighbours(run: Runner, models: Path) -> 
 def test_a_processor_like_one_of_the_library(run: Runner, models: Path) -> None:
     sheet = 'kind = "processor"\nname = "Mine"\nlike = "xeon_platinum_8592plus"\ncores = 48\n'
     Path("mine.toml").write_text(sheet)
-    assert run("machine", "new", "mine", "--from", "mine.toml").status == 0
-    assert run("machine", "check", "mine.aspen", "--strict").status == 0
-    written = Path("mine.aspen").read_text()
+    written = write_correct_machine(run, "mine")
     assert "core [48] mine_core" in written
     assert "property power_cap [350 W]  // assumed: as Intel Xeon Platinum 8592+ of the library\n" in written
 
@@ -309,9 +314,7 @@ def test_an_accelerator_has_neighbours(run: Runner, models: Path) -> None:
     """Latencies of the library's nearest board with the same cores, and its part of the bandwidth: 1832 of 2039."""
     text = BOARD.replace("YEAR", "2022").replace("KIND", "hbm2e").replace("lanes = 128", 'lanes = 128\ncore = "Hopper"')
     Path("board.toml").write_text(text.replace("cores = 188", "cores = 120\nboards = 2"))
-    assert run("machine", "new", "board", "--from", "board.toml").status == 0
-    assert run("machine", "check", "board.aspen", "--strict").status == 0
-    written = Path("board.aspen").read_text()
+    written = write_correct_machine(run, "board")
     assert "core board_core like nvidia_sm_90 {" in written
     assert "param board_boards = 2 in 1 .. 2 " in written
     words = "  // assumed: as NVIDIA H100 PCIe of the library\n"
@@ -322,9 +325,7 @@ def test_an_accelerator_like_one_of_the_library(run: Runner, models: Path) -> No
     """A bin of the L40S: 269.15 of its 362 Tflop/s are 0.74."""
     sheet = 'kind = "accelerator"\nname = "Mine"\nlike = "l40s"\ncores = 100\n[tensor]\nbf16 = "250 Tflop/s"\n'
     Path("mine.toml").write_text(sheet)
-    assert run("machine", "new", "mine", "--from", "mine.toml").status == 0
-    assert run("machine", "check", "mine.aspen", "--strict").status == 0
-    written = Path("mine.aspen").read_text()
+    written = write_correct_machine(run, "mine")
     words = "  // assumed: as NVIDIA L40S of the library\n"
     assert "core [100] mine_core" in written
     assert f"property tensor_attained [0.74*250 Tflop/s/(250 Tflop/s)]{words}" in written

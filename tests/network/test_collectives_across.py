@@ -84,7 +84,8 @@ def played(network: Topology, rounds: Iterator[Round]) -> float:
     return seconds
 
 
-def priced(network: Topology, collective: str, algorithm: str, words: str = "") -> float:
+def runtime_of(network: Topology, message: str, words: str = "") -> float:
+    """Seconds of a message among all nodes, which take a second for a byte and none to begin."""
     stated = " ".join(f"property {name} [{value}]" for name, value in network.parameters)
     nodes = int(network.figures()["nodes"])
     text = f"""
@@ -96,8 +97,12 @@ def priced(network: Topology, collective: str, algorithm: str, words: str = "") 
       resource messages(v) [v]
     }}
     """
-    body = f'execute [{nodes}] {{ messages [{SIZE}] as {collective}("{algorithm}") }}'
+    body = f"execute [{nodes}] {{ messages {message} }}"
     return aspenpy.predict(application(body), read_machine(text)).runtime
+
+
+def priced(network: Topology, collective: str, algorithm: str, words: str = "") -> float:
+    return runtime_of(network, f'[{SIZE}] as {collective}("{algorithm}")', words)
 
 
 @pytest.mark.parametrize(("collective", "algorithm"), OF_PAIRS)
@@ -141,19 +146,5 @@ def test_what_a_library_chooses_shares_the_uplinks(library: str) -> None:
     """64 nodes, a tree with leaves of eight and two uplinks: 100 bytes each, gathered by recursive doubling."""
     network = topology("fat_tree", arity=2, levels=4, taper=4)
     simulated = played(network, rounds_of("allgather", "recursive_doubling", 64)) / SIZE
-    found = priced_by_library(network, f"property mpi [{library}]", "allgather", 100) / 100
+    found = runtime_of(network, "[100] as allgather", f"property mpi [{library}]") / 100
     assert found == pytest.approx(simulated, rel=1e-9)
-
-
-def priced_by_library(network: Topology, words: str, collective: str, size: float) -> float:
-    stated = " ".join(f"property {name} [{value}]" for name, value in network.parameters)
-    text = f"""
-    machine m {{ node [64] n  interconnect [64] w }} node n {{ property rank  socket s }} socket s {{ core c }}
-    core c {{ resource flops(n) [n] }}
-    interconnect w {{
-      property topology [{network.kind}] {stated} property latency [0] property bandwidth [1] {words}
-      resource messages(v) [v]
-    }}
-    """
-    body = f"execute [64] {{ messages [{size}] as {collective} }}"
-    return aspenpy.predict(application(body), read_machine(text)).runtime
