@@ -122,16 +122,17 @@ def expected_error(evaluation: Evaluation) -> ExpectedError:
     """The error to expect of a runtime: factors of its classes, weighted with the seconds that each bounds, as if all
     classes were off to the same side at once, which makes the interval wider than that of independent errors."""
     seconds: dict[str, float] = {}
+    compiled_parts = _compiled_parts(evaluation)
     for kernel, waits in evaluation.waits.items():
         for resource, time in ((resource, time) for resource, time in waits.items() if time):
             name = class_of(evaluation, resource, kernel)
-            compiled = time * compiled_parts(evaluation).get(kernel, 0.0) if resource == CHAIN else 0.0
+            compiled = time * compiled_parts.get(kernel, 0.0) if resource == CHAIN else 0.0
             for part, spent in (("compiled loops", compiled), (name, time - compiled)):
                 seconds[part] = seconds.get(part, 0.0) + spent
     return combine_classes(seconds)
 
 
-def compiled_parts(evaluation: Evaluation) -> dict[str, float]:
+def _compiled_parts(evaluation: Evaluation) -> dict[str, float]:
     """The part of the time of each kernel's chains in which these are the cycles of compiled loops; nothing where that
     differs from call to call."""
     tree = evaluation.tree
@@ -139,10 +140,13 @@ def compiled_parts(evaluation: Evaluation) -> dict[str, float]:
         return {}
     formulas = of_kind(ChainTime, run_totals(_ChainLeaf(tree), tree.entry))
     values = evaluation.scope.values_if_known(list(formulas.values()), evaluation.seed)
-    found: dict[str, dict[bool, float]] = {}
-    for key, value in zip(formulas, values or (), strict=False):
-        found.setdefault(key.kernel, {})[key.is_compiled] = float(value)
-    return {kernel: parts.get(True, 0.0) / whole for kernel, parts in found.items() if (whole := sum(parts.values()))}
+    if values is None:
+        return {}
+    by_kernel: dict[str, dict[bool, float]] = {}
+    for key, value in zip(formulas, values, strict=True):
+        by_kernel.setdefault(key.kernel, {})[key.is_compiled] = float(value)
+    wholes = {kernel: sum(parts.values()) for kernel, parts in by_kernel.items()}
+    return {kernel: by_kernel[kernel].get(True, 0.0) / whole for kernel, whole in wholes.items() if whole}
 
 
 def combine_classes(seconds: Mapping[str, float]) -> ExpectedError:

@@ -19,7 +19,7 @@ from aspenpy.expr.failures import LAWS
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.graph import free_symbols
 from aspenpy.expr.node import Expr, nodes_of_kind
-from aspenpy.expr.printer import display_names
+from aspenpy.expr.printer import display_names, take_name
 
 _WORDS = """
     auto break case char const continue default do double else enum extern float for goto if inline int long main
@@ -115,11 +115,7 @@ def make_identifier(name: str, taken: set[str]) -> str:
         plain = "m" + plain
     if plain in KEYWORDS:
         plain += "_"
-    free, copy = plain, 2
-    while free in taken:
-        free, copy = f"{plain}_{copy}", copy + 1
-    taken.add(free)
-    return free
+    return take_name(plain, taken)
 
 
 # -- helpers ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ the length of the text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -62,12 +62,17 @@ def display_names(*exprs: Expr) -> dict[Expr, str]:
     for symbol in symbols:
         name, owner = symbol.payload[:2]
         wanted = name if uses[name] == 1 or not owner else f"{owner}:{name}"
-        free, copy = wanted, 2
-        while free in taken:
-            free, copy = f"{wanted}_{copy}", copy + 1
-        taken.add(free)
-        names[symbol] = free
+        names[symbol] = take_name(wanted, taken)
     return names
+
+
+def take_name(wanted: str, taken: set[str]) -> str:
+    """The name, with a number behind it where it is taken; now it is."""
+    name, copy = wanted, 2
+    while name in taken:
+        name, copy = f"{wanted}_{copy}", copy + 1
+    taken.add(name)
+    return name
 
 
 # -- pieces common to all dialects -----------------------------------------------------------------
@@ -290,12 +295,16 @@ def _join_fragments(expr: Expr, dialect: Dialect) -> str:
     sizes: dict[Expr, int] = {}
     for node in nodes:
         sizes[node] = min(1 + sum([sizes[arg] for arg in node.args]), MOST_NODES + 1)
-    if sizes[expr] > MOST_NODES:
+    _require_short(sizes[expr], nodes)
+    names = {node: dialect.symbol(name) for node, name in display_names(expr).items()}
+    return "".join(write_fragments(expr, dialect, names))
+
+
+def _require_short(size: int, nodes: Sequence[Expr]) -> None:
+    if size > MOST_NODES:
         raise TooLarge(
             f"written out, the expression has more than {MOST_NODES:,} terms; its graph has {len(nodes):,} nodes"
         )
-    names = {node: dialect.symbol(name) for node, name in display_names(expr).items()}
-    return "".join(write_fragments(expr, dialect, names))
 
 
 def to_text(expr: Expr) -> str:
@@ -313,35 +322,27 @@ SHORTEST_NAMED = 6
 
 def to_named_text(expr: Expr, name: str, known: Mapping[Expr, str]) -> str:
     """Aspen text in lines `term = ...`, one for each term that occurs several times or that is `known` by a name, each
-    behind those that it is made of; the last line is that of the expression, `name = ...`."""
+    behind those that it is made of; the last line is that of the expression, `name = ...`. May raise `TooLarge`."""
     while expr.kind == "checked":
         expr = expr.args[0]
     counters = {node.args[0] for node in nodes_of_kind("sum", expr)}
     within_sums = {*graph.dependents(expr, on=counters)} if counters else set()
     nodes = topological_order(expr)
-    uses, sizes = Counter(arg for node in nodes for arg in node.args), dict[Expr, int]()
+    uses, sizes, unnamed = Counter(arg for node in nodes for arg in node.args), dict[Expr, int](), count(1)
     names = display_names(expr)
     taken = {name, *names.values()}
     lines: list[str] = []
     for node in nodes:
-        sizes[node] = 1 + sum(1 if arg in names else sizes[arg] for arg in node.args)
-        several = uses[node] > 1 and sizes[node] >= SHORTEST_NAMED
+        sizes[node] = min(1 + sum(1 if arg in names else sizes[arg] for arg in node.args), MOST_NODES + 1)
         if node is expr or node in within_sums or node.kind in ("symbol", "number", "checked"):
             continue
-        if several or (node in known and uses[node]):
+        if node in known or (uses[node] > 1 and sizes[node] >= SHORTEST_NAMED):
+            _require_short(sizes[node], nodes)
             text = "".join(write_fragments(node, ASPEN, names))
-            wanted = known.get(node, "t")
-            names[node] = next(new for new in _numbered(wanted) if new not in taken)
-            taken.add(names[node])
+            names[node] = take_name(known.get(node) or f"t{next(unnamed)}", taken)
             lines.append(f"{names[node]} = {text}")
+    _require_short(sizes[expr], nodes)
     return "\n".join([*lines, f"{name} = {''.join(write_fragments(expr, ASPEN, names))}"])
-
-
-def _numbered(name: str) -> Iterator[str]:
-    """The name itself, then with numbers; a `t` has a number from the first on."""
-    yield from (f"{name}{number}" for number in count(1)) if name == "t" else ()
-    yield name
-    yield from (f"{name}_{number}" for number in count(2))
 
 
 def to_latex(expr: Expr) -> str:

@@ -15,11 +15,12 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cache, cached_property
 from glob import glob
+from pathlib import Path
 from typing import Any
 
 from aspenpy.extract import device_functions
 from aspenpy.extract.library_functions import HEADER
-from aspenpy.extract.records import CPP, CUDA, FORTRAN, C
+from aspenpy.extract.records import CPP, CUDA, FORTRAN, HEADER_FOLDER_OPTIONS, C
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity, fail
 from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source, Span
@@ -296,7 +297,7 @@ class ParsedUnit:
         shown, since a source may include any file."""
         own = [os.path.realpath(folder) for folder in (os.path.dirname(self.path) or ".", ".", *self._header_folders())]
         for name in dict.fromkeys(item.location.file.name for item in errors if item.location.file is not None):
-            if not any(os.path.commonpath([folder, os.path.realpath(name)]) == folder for folder in own):
+            if not any(Path(os.path.realpath(name)).is_relative_to(folder) for folder in own):
                 places = (include.location for include in self.unit.get_includes() if include.include.name == name)
                 here = next(
                     (place for place in places if place.file is not None and place.file.name == self.path), None
@@ -313,7 +314,7 @@ class ParsedUnit:
     def _header_folders(self) -> Iterator[str]:
         """The folders that options name, as `-I FOLDER` or `-IFOLDER`."""
         for option, following in zip(self.options, (*self.options, "")[1:], strict=True):
-            for flag in ("-I", "-isystem", "-iquote", "-idirafter"):
+            for flag in HEADER_FOLDER_OPTIONS:
                 if option.startswith(flag):
                     yield option.removeprefix(flag) or following
 

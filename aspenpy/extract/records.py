@@ -20,6 +20,9 @@ C = frozenset({".c", ".h"})
 CUDA = frozenset({".cu", ".hip", ".cuh"})
 """How the names of files of CUDA and HIP end."""
 
+HEADER_FOLDER_OPTIONS = ("-I", "-isystem", "-iquote")
+"""Options of compilers that name a folder of headers."""
+
 FREE_FORM = frozenset({".f90", ".f95", ".f03", ".f08", ".F90", ".F95", ".F03", ".F08"})
 FIXED_FORM = frozenset({".f", ".for", ".ftn", ".f77", ".F", ".FOR", ".FTN", ".F77"})
 FORTRAN = FREE_FORM | FIXED_FORM

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from aspenpy.extract.device_functions import warp_option
-from aspenpy.extract.records import CPP, CUDA, FORTRAN, C
+from aspenpy.extract.records import CPP, CUDA, FORTRAN, HEADER_FOLDER_OPTIONS, C
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.opening import read_text_file, read_whole_file
 from aspenpy.language.schema import find_mismatch, parse_json
@@ -35,7 +35,7 @@ ENTRY: Mapping[str, Any] = {"arguments": [], "command": "", "directory": ""}
 SHAPE = {"directory": str, "file": str, "arguments": [str], "command": str}
 """What an entry has without being there, and the shape of all that is looked at."""
 
-_WITH_FOLDER = ("-I", "-isystem", "-iquote", "-include")
+_WITH_FOLDER = (*HEADER_FOLDER_OPTIONS, "-include")
 _PREPROCESSING = ("-D", "-U", "-std=")
 FORTRAN_OPTIONS = ("-cpp", "-ffree-form", "-ffixed-form", "-fdefault-real-8", "-fdefault-integer-8")
 """Options of gfortran that change what a program means."""
