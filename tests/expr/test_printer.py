@@ -23,7 +23,7 @@ from aspenpy.expr.graph import (
     summation,
     symbol,
 )
-from aspenpy.expr.printer import TooLarge, display_names, shorten_text, to_latex, to_text
+from aspenpy.expr.printer import TooLarge, display_names, shorten_text, to_latex, to_named_text, to_text
 from tests.expr.strategies import built, environments, recipes, worth
 
 n, m, k = symbol("n"), symbol("m"), symbol("k")
@@ -132,8 +132,7 @@ def test_counters_of_the_same_name_are_told_apart():
     assert sorted(display_names(i + j).values()) == ["i", "i_2"]
 
 
-def doubled(times):
-    expr = n
+def doubled(times, expr=n):
     for _ in range(times):
         expr = expr * expr + 1
     return expr
@@ -142,6 +141,13 @@ def doubled(times):
 def test_a_shared_graph_too_large_to_write_out_is_refused_at_once():
     with pytest.raises(TooLarge, match=r"more than 1,000,000 terms; its graph has 2,00\d nodes"):
         to_text(doubled(1000))  # 2^1000 terms would not end
+
+
+def test_shared_terms_have_names_but_in_a_sum():
+    """Terms with the counter of a sum have no value outside of it, so that they are written out."""
+    assert to_named_text(doubled(1000), "whole", {}).count("\n") > 400
+    with pytest.raises(TooLarge):
+        to_named_text(summation(i, n, apply("floor", apply("sqrt", doubled(40, i)))), "whole", {})
 
 
 def test_an_excerpt_is_short_however_large_the_expression():
