@@ -231,7 +231,8 @@ def test_recorded_tests(tmp_path: Path) -> None:
     (root / "tests" / "mutation" / "plugin.py").write_text(text.replace("LONGEST = 400.0", "LONGEST = 3.0"))
     (root / "test_a.py").write_text(
         "import os, time, pytest\nfrom pathlib import Path\nfrom aspenpy import twice\n"
-        "THREE = twice.three()\n@pytest.fixture(scope='module')\ndef one():\n    return type(twice.once)(twice.once.__code__, {})()\n"
+        "THREE = twice.three()\n"
+        "@pytest.fixture(scope='module')\ndef one():\n    return type(twice.once)(twice.once.__code__, {})()\n"
         "def test_zero(one):\n    assert twice.twice(0) == 0\n"
         "def test_ends():\n    os._exit(3)\n"
         "def test_hangs():\n    time.sleep(1000)\n"
