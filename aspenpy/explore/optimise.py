@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from itertools import groupby, islice
 from typing import Any, Unpack
 
 import numpy
@@ -73,10 +74,12 @@ class Binding(Record):
 
 
 class FrontPoint(Record):
-    """A point of several: its values by name, and the quantities there in the order of the goals."""
+    """A point of several: its values by name, and the quantities there in the order of the goals. `equal` has all the
+    values of variables with which, in any combination, the goals and both sides of the constraints are the same."""
 
     point: dict[str, float | str]
     values: tuple[float, ...]
+    equal: dict[str, tuple[float | str, ...]]
 
 
 class Optimum(Record, Result):
@@ -131,18 +134,54 @@ def find_optimum(space: Space, goal: Goal, constraints: Sequence[Constraint] = (
 
 
 def _best_points(problem: Problem, goal: Goal, count: int) -> tuple[FrontPoint, ...]:
-    """The feasible points with the best values, of equal ones the first. Raises AspenError where variables are real."""
+    """The feasible points with the best values, of equal ones the first; points that differ in nothing else than
+    variables which change nothing are one. Raises AspenError where variables are real."""
     if not problem.enumerable:
         name = problem.space.variables[problem.real[0]].name
         hint = f"give `{name}` a list of values, such as {name}=1,2,4, or {name}=1..8:whole"
         fail("no-best-points", f"the best {count} points are known of whole numbers and choices alone", hint=hint)
     points, found = problem.first_points
     feasible = numpy.flatnonzero(found.violation == 0)
-    places = feasible[numpy.argsort(found.value[feasible], kind="stable")][:count]
-    return tuple(
-        FrontPoint(problem.space.values_at(points[place]), (goal.quantity(float(found.value[place])),))
-        for place in places
+    order = feasible[numpy.argsort(found.value[feasible], kind="stable")]
+    boxes = (
+        (places[0], box) for places in _equal_places(problem.combined, order) for box in fold_points(points[places])
     )
+    best = []
+    for place, box in islice(boxes, count):
+        cells = zip(problem.space.variables, box, strict=True)
+        values = {item.name: tuple(map(item.named, cell)) for item, cell in cells}
+        point = {name: cell[0] for name, cell in values.items()}
+        equal = {name: cell for name, cell in values.items() if len(cell) > 1}
+        best.append(FrontPoint(point, (goal.quantity(float(found.value[place])),), equal))
+    return tuple(best)
+
+
+def _equal_places(quantities: Floats, order: Any) -> Iterator[list[int]]:
+    """Places in their order, those together at which all quantities are the same but for rounding."""
+
+    def words(place: int) -> tuple[str, ...]:
+        return tuple(f"{value:.11e}" for value in quantities[:, place])
+
+    for _, group in groupby(order, lambda place: words(place)[0]):
+        together: dict[tuple[str, ...], list[int]] = {}
+        for place in group:
+            together.setdefault(words(place), []).append(int(place))
+        yield from together.values()
+
+
+Box = tuple[tuple[float, ...], ...]  # values of each variable, of which all combinations are meant
+
+
+def fold_points(points: Floats) -> list[Box]:
+    """Boxes that together hold each of the points once, in the order of their first points."""
+    boxes: list[Box] = [tuple((value,) for value in row) for row in points.tolist()]
+    for place in range(points.shape[1]):
+        merged: dict[tuple[Box, Box], tuple[float, ...]] = {}
+        for box in boxes:
+            rest = box[:place], box[place + 1 :]
+            merged[rest] = merged.get(rest, ()) + box[place]
+        boxes = [(*before, cell, *behind) for (before, behind), cell in merged.items()]
+    return boxes
 
 
 def require_scipy() -> None:
@@ -260,7 +299,9 @@ def pareto(
     places = non_dominated(values)
     choices = tuple(
         FrontPoint(
-            space.values_at(kept[place]), tuple(goal.quantity(float(x)) for goal, x in zip(goals, column, strict=True))
+            space.values_at(kept[place]),
+            tuple(goal.quantity(float(x)) for goal, x in zip(goals, column, strict=True)),
+            {},
         )
         for place, column in zip(places, values[:, places].T, strict=True)
     )

@@ -169,10 +169,7 @@ class Space:
 
     def values_at(self, point: Floats) -> dict[str, float | str]:
         """A point by name; choices that have labels by those."""
-        return {
-            item.name: item.in_words(value) if item.labels else (int if item.sampled.kind == "whole" else float)(value)
-            for item, value in zip(self.variables, point, strict=True)
-        }
+        return {item.name: item.named(value) for item, value in zip(self.variables, point, strict=True)}
 
     def unit(self, item: Variable) -> str:
         """Unit of a variable; empty for a plain number, a machine or a socket."""

@@ -97,6 +97,10 @@ class Variable(Record):
             return self.values
         return numpy.unique(self.at(numpy.linspace(0, 1, most)))
 
+    def named(self, value: float) -> float | str:
+        """The value as a number, or as its label where it has one."""
+        return self.in_words(value) if self.labels else (int if self.sampled.kind == "whole" else float)(value)
+
     def in_words(self, value: float) -> str:
         """The value as a reader wants it."""
         if self.labels:

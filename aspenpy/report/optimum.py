@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aspenpy.answers.prediction import Prediction
@@ -42,6 +42,12 @@ class Words:
 
     def value(self, name: str, value: float | str) -> str:
         return value if isinstance(value, str) else self.variables[name].in_words(value)
+
+    def values(self, name: str, values: Sequence[float | str]) -> str:
+        """One value, or those that are equally good."""
+        if len(values) > 1 and len(values) == self.variables[name].size:
+            return "any"
+        return ", ".join(self.value(name, value) for value in values)
 
     def warnings(self, point: Mapping[str, Any] | None = None) -> tuple[Diagnostic, ...]:
         """Warnings of the models, and where only parameters vary those at a point."""
@@ -134,7 +140,8 @@ def _best_tables(result: Optimum, words: Words) -> tuple[Table, Table]:
     name, rows = result.goal.subject.text, []
     for item in result.best:
         bound = words.bound_by(item.point)
-        shown = (words.amount(result.goal, item.values[0]), *(words.value(*pair) for pair in item.point.items()))
+        values = [words.values(name, item.equal.get(name, (value,))) for name, value in item.point.items()]
+        shown = (words.amount(result.goal, item.values[0]), *values)
         rows.append((item, bound, (*shown, bound)))
     heads = [Column(head, align="right") for head in (name, *result.point)] + [Column("bound by")]
     shown_table = Table(tuple(heads), tuple(row[2] for row in rows), media=TEXT)
@@ -142,6 +149,7 @@ def _best_tables(result: Optimum, words: Words) -> tuple[Table, Table]:
         (
             Column("value", get=lambda row: row[0].values[0]),
             Column("point", get=lambda row: row[0].point),
+            Column("equal", get=lambda row: {name: list(values) for name, values in row[0].equal.items()}),
             Column("bound_by", get=lambda row: row[1]),
         ),
         rows,

@@ -343,7 +343,7 @@ RESULTS: dict[str, dict[Any, Any]] = {
             "constraint": str, "left": float, "right": float, "multiplier": NUMBER, "without": NUMBER,
             "looser": NUMBER, "point": AnyOf(POINT, None), "next_bound": NUMBER, "next_value": NUMBER,
         }],
-        "best?": [{"value": float, "point": POINT, "bound_by": TEXT}],
+        "best?": [{"value": float, "point": POINT, "equal": {str: [VALUE]}, "bound_by": TEXT}],
     },
     "parallelism/1": {
         "application": str, "kernel": str, "most": float,

@@ -150,7 +150,7 @@ QUANTITIES = (
             "--subject-to", "CONSTRAINTS", "comparisons by commas, units allowed: 'cost <= 1000, runtime <= 2 s'"
         ),
         vary("required"),
-        option("--top", "N", "lists the N best points, each with what it is bound by", type=positive, default=1),
+        option("--top", "N", "lists the N best points and what bounds each; equal ones once", type=positive, default=1),
         *RESULTS,
         PICTURE.adapt(": the Pareto front"),
         SEED,
