@@ -67,8 +67,8 @@ MARGIN = Fraction(1, 10)
 
 
 class Limits(Record):
-    """The shares of all misses at a level from which a block is in doubt: of those that a larger cache spares, that a
-    smaller one adds, that are of sets that are nearly full, and that would be misses, or found, if lines lay
+    """Shares of a level's misses from which a block is in doubt. `larger`: spared by a larger cache; `smaller`: added
+    by a smaller one; `unsure`: in sets that are nearly full; `missed` and `found`: misses more or fewer if lines lay
     anywhere."""
 
     larger: float
@@ -207,7 +207,7 @@ class MissSpread(Record):
 
     @property
     def _possible_misses(self) -> tuple[float, ...]:
-        """The misses that may as well be; the others where nothing turns."""
+        """Other numbers of misses that the block may have; only the predicted number where it is not in doubt."""
         if not self.is_doubtful:
             return (self.misses,)
         fewer, more = (UNSURE_BY * max(self.unsure, other) for other in (self.found, self.missed))

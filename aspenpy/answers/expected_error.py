@@ -194,7 +194,7 @@ def class_of(evaluation: Evaluation, resource: str, kernel: str | None = None) -
 
 
 def _class_of_messages(evaluation: Evaluation, kernel: str | None) -> str:
-    """Collectives where all exchanges of a kernel are of those that were compared, else messages."""
+    """`collectives` where every exchange of the kernel is a collective with compared measurements, else messages."""
     names = {
         trait.name
         for _, _, cost in evaluation.tree.list_costs(kernel)

@@ -119,7 +119,7 @@ class Network(Result):
 
     @property
     def bisection_bandwidth(self) -> float:
-        """Bytes a second from one half to the other."""
+        """Bisection bandwidth: bytes per second between the two halves of the network."""
         return float(self.topology.figures()["bisection"]) * self.parts["link"]
 
     def placement(self, ranks: int) -> RunPlacement | None:
@@ -132,8 +132,7 @@ class Network(Result):
         return count_placed(placed, count, [*self.machine.first_places(self._paths.socket)], self._values)
 
     def messages(self, sizes: Iterable[float] = SIZES, ranks: int | None = None) -> list[Message]:
-        """Messages from one node to another that has nothing else to do: to any of the machine, or to any of those that
-        hold `ranks` ranks."""
+        """Messages between two otherwise idle nodes of the machine, or of the part that holds `ranks` ranks."""
         placed, sizes = self._paths.ranks, tuple(sizes)
         count = graph.ONE if ranks is None and placed is not None and placed.asked_nodes is not None else ranks
         part = network_of_run(self._interconnect, placed, None if count is None else graph.to_expr(count))

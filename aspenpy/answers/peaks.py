@@ -65,9 +65,9 @@ class Peak(Record):
 def peaks(
     machine: Machine, socket: str | None = None, *, set: Mapping[str, Setting] | None = None, everywhere: bool = False
 ) -> list[Peak]:
-    """The peaks of every component that serves a resource: with a socket named, those that an application on that
-    socket gets, else whichever is used. With `everywhere`, also of components that others come before, such as a
-    second memory. `set` changes parameters of the machine.
+    """The peaks of every component that serves a resource: with a socket named, for an application on that socket, else
+    for each socket. With `everywhere`, a component that is not the first choice, such as a second memory, is listed as
+    well. `set` changes parameters of the machine.
 
     :returns: the peaks in the order of the machine's tree; rates in the resource's unit per second, latencies in
         seconds

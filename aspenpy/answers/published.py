@@ -107,7 +107,7 @@ class PublishedSummary(Record):
 
 
 class PublishedComparisons(Record, Result):
-    """All comparisons that were asked for, the worst first: those that prove something before those that are stated."""
+    """All comparisons, the worst first; comparisons with measurements come before those with stated figures."""
 
     rows: tuple[PublishedComparison, ...]
 
@@ -117,7 +117,7 @@ class PublishedComparisons(Record, Result):
 
     @property
     def summaries(self) -> tuple[PublishedSummary, ...]:
-        """By benchmark, in the order of the aims, and by half."""
+        """Summaries by benchmark, in the order of the aims, and by half."""
         groups: dict[tuple[str, str], list[PublishedComparison]] = {}
         for row in self.rows:
             groups.setdefault((row.published.benchmark, row.published.half), []).append(row)

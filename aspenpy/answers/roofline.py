@@ -94,9 +94,9 @@ class Roofline(Result):
         return compute.rate / memory.rate
 
     def at_work(self, ceiling: Ceiling) -> Ceiling:
-        """The ceiling of as many of its components as take part: those that the applications have work for, in the
-        block that spreads widest, at the rate that the cores at work draw; of a cache no more than passes through those
-        before it. All of them without applications."""
+        """The ceiling of the components that the applications use, in the block that spreads widest, at the rate that
+        the working cores draw. A cache is limited by the caches in front of it. Without applications, every component
+        counts."""
         restricted = self._restrict_to_used(ceiling)
         inner = self.caches[: self.caches.index(ceiling)] if ceiling in self.caches else ()
         return restricted.replace(rate=min([restricted.rate, *(self._restrict_to_used(cache).rate for cache in inner)]))
@@ -173,7 +173,7 @@ def _settings_of_machine(machine: Machine, settings: dict[str, Setting], has_app
 
 
 def _share_settings(cases: Sequence[Case], settings: dict[str, Setting]) -> list[dict[str, Setting]]:
-    """Settings that concern each application. A setting that none of them has is an error, reported for the first."""
+    """The settings of the parameters that each application has. A parameter that no application has is an error."""
     scopes = [Prediction(case).scope for case in cases]
     known: list[dict[str, Setting]] = [{} for _ in cases]
     for name, value in settings.items():

@@ -53,9 +53,9 @@ class ServedBy(Total):
 
 
 class Ideal(Total):
-    """Seconds in which the components that take part serve a kernel at least, if none of them has to wait for others;
-    by server or cache, and by the unit of a core that works beside its others. What an attained product of matrices
-    takes has its part of memory in it (`cost.compute`)."""
+    """Least seconds in which the used components serve a kernel, if none waits for another; by server or cache, and by
+    the unit of a core that works beside its other units. What an attained product of matrices takes has its part of
+    memory in it (`cost.compute`)."""
 
     kernel: str | None
     server: str
@@ -224,8 +224,8 @@ class _Asker(NamedTuple):
     where: Target
 
     def seconds(self, one: Expr, place: Place, resource: str, line: Expr | None = None) -> tuple[Expr, Expr]:
-        """The least seconds in which the components of a place that take part serve what a single one would serve in
-        `one` seconds, and those that cores cost each other there."""
+        """The least seconds in which the used components of a place serve what a single one would serve in `one`
+        seconds, and the seconds that cores cost each other there."""
         shared = sharing(self.instances, place, self.where.core, line or self.where.line, resource)
         each = graph.div(one, graph.mul(self.instances.count_used(place), graph.apply("max", 1, shared.instances)))
         return shared.seconds(each)

@@ -40,8 +40,8 @@ class RunPlacement(Record):
     dealt_to_domains: bool = False
 
     def cores_in_domains(self, ranks: int) -> list[float]:
-        """The cores with a rank in each NUMA domain of a socket with `ranks` ranks: dealt out to domains one by one, or
-        filling one domain after the other."""
+        """Cores with a rank in each NUMA domain of a socket with `ranks` ranks, which are dealt out to the domains in
+        turn or fill each domain before the next."""
         size = self.cores / self.domains
         if self.dealt_to_domains and self.cores_of_rank <= size:
             return [

@@ -374,8 +374,8 @@ class Scope:
         return [symbol for symbol in self.definitions if symbol in needed]
 
     def needed(self, exprs: Sequence[Expr], apart_from: Container[Expr] = ()) -> list[Expr]:
-        """The parameters that the expressions depend on, each behind those that its own definition needs; whatever lies
-        behind some of them is left out."""
+        """The parameters that the expressions depend on, each after the parameters in its own definition. Definitions
+        of parameters in `apart_from` are not followed."""
         definitions = {symbol: value for symbol, value in self.definitions.items() if symbol not in apart_from}
         try:
             return list(order_definitions(exprs, definitions))

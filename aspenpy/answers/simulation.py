@@ -186,7 +186,7 @@ class Simulation:
                 self._follow(step, scene, around)
 
     def _steps(self, node: flow.Flow, scene: Scene) -> Iterator[flow.Flow]:
-        """The steps that run, one after the other; of cases with a probability one that is drawn."""
+        """The steps that run, in their order; of cases with probabilities, one is drawn."""
         if isinstance(node, flow.Sequence):
             yield from node.steps
         elif isinstance(node, flow.Parallel):

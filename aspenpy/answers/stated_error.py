@@ -43,8 +43,8 @@ class StatedError(Record):
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of a normal variable with this median or mean: 95 % of errors are within 1.96 of it.
-        Of the 16 kernels, which state both, the median gives 18 % and the part within 30 % gives 19 %."""
+        """The standard deviation of a normal variable with this median or mean of its size. Of the 16 kernels, which
+        state both, the median gives 18 % and the part within 30 % gives 19 %."""
         return (self.mean or 0.0) / NORMAL_MEAN if self.median is None else self.median / NORMAL_MEDIAN
 
 

@@ -58,8 +58,8 @@ class TraceStep(Record):
 class Trace(Result):
     """The first steps of a run: at most `most`, and at most `passes` passes of each loop.
 
-    Of `if` and `switch` the branch that is taken is followed; of `probability` all cases are, one beside the other, and
-    what comes behind them begins after their expected time.
+    Of `if` and `switch`, the branch that is taken is followed. The cases of `probability` are all shown, from the same
+    time on, and the next step begins after their expected time.
 
     :returns: the steps in order: begin and duration in seconds with a machine, otherwise without times
     :raises AspenError: for unknown parameters

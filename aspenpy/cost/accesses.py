@@ -1,4 +1,5 @@
-"""How the blocks of an application touch their data, and what the run swept before: what is asked of the caches."""
+"""Accesses of the blocks of an application to their data, and what the run swept before: what is asked of the
+caches."""
 
 from __future__ import annotations
 
@@ -165,7 +166,7 @@ class Accesses:
         return array_arguments(self.entry)
 
     def _history(self, line: Expr, serving: Serving, divider: Divider) -> ReuseHistory:
-        """The history of touches of blocks, in lines of so many bytes."""
+        """The history of touches of blocks, in lines of `line` bytes."""
         if (line, divider) not in self._histories:
 
             def touches(block: flow.Block, kernel: flow.Kernel) -> dict[str, Touched]:
@@ -180,7 +181,7 @@ class Accesses:
     def _touched_in(
         self, block: flow.Block, line: Expr, accesses: Callable[[], Sequence[Access]], divider: Divider
     ) -> dict[str, Touched]:
-        """How much a block touches of each structure, in lines of so many bytes: asked for by all that follows it."""
+        """Lines of `line` bytes that a block touches of each structure. Kept, since each later block asks for it."""
         key = id(block.requirements), line, divider
         if key not in self._touched:
             part = divider.divide(block, accesses())
@@ -237,8 +238,8 @@ class Accesses:
         warm: bool,
         stored: bool,
     ) -> list[Last]:
-        """How the structure of a requirement was touched last. Where it is certainly `warm`, and nothing in the run has
-        touched it or it has no name, all that the run touches were swept together."""
+        """Last touches of the structure. Where it is certainly `warm`, and nothing in the run has touched it or it has
+        no name, all that the run touches were swept together."""
         touched = self._touched_in(block, line, lambda: accesses, divider)
         targets = list(dict.fromkeys(access.requirement.target for access in accesses))
         name = None if requirement.target is None else touched_name(requirement)

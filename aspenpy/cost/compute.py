@@ -63,7 +63,7 @@ def _find_launch(costs: Sequence[RequirementCost], launch: Delay | None) -> Dela
 
 
 def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins: Origins) -> BlockCost:
-    """Each requirement on the component that serves it. The block takes the slowest group's time; where cores share a
+    """Prices a block, each requirement on its component. The block takes the slowest group's time; where cores share a
     memory, what the slowest would take alone, and what the others cost where they cost most (`cost.sharing`)."""
     instances = where.instances(block)
     traffic = hierarchy.traffic(block, where.instances, where.find_offer)

@@ -123,7 +123,7 @@ class CostTree:
         return self.warnings_of_blocks(self.blocks)
 
     def warnings_of_blocks(self, blocks: Iterable[flow.Block]) -> tuple[Diagnostic, ...]:
-        """As `warnings`, but what blocks give reason to is told of these alone, such as those that a run executes."""
+        """The `warnings`, of which those about blocks only concern `blocks`, such as the executed ones."""
         costs = [cost for block in blocks for cost in self.blocks[block].requirements]
         ignored = (
             warn_of_unknown_trait(self.machine, cost.requirement, trait, [cost.offer.resource])

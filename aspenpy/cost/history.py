@@ -69,8 +69,8 @@ class UnevenPasses(Record):
 
 
 class _Pass(Record):
-    """A pass of a loop of so many: what it has `touched` of each structure, in which of them the next one `moves` on to
-    other parts, and the `order` in which it did, as the next one sees it."""
+    """A pass of a loop: what it has `touched` of each structure, the structures in which the next pass `moves` on to
+    other parts, and the `order` of its touches as the next pass sees it."""
 
     count: Expr
     touched: Mapping[str, Touched]
@@ -80,7 +80,7 @@ class _Pass(Record):
 
 
 class ReuseSource(Record):
-    """Where the first touches of a structure in a block find it: the share `weight` of the block's executions does so
+    """A source of the first touches of a structure in a block: the share `weight` of the block's executions does so
     after all in `since`, oldest first. Where the block is a part of a sweep by loops around it, `sweep` is what they
     touch. `names` are those that the block's structures have there. Nothing has touched it before if there is no
     `since`."""
@@ -141,7 +141,7 @@ class ReuseHistory:
     def sources(
         self, block: flow.Block, name: str, own: Touched, names: Sequence[str], stored: bool
     ) -> list[ReuseSource]:
-        """Where the first touches of a structure in a block find it, or what it stored last of it."""
+        """Sources of the first touches of a structure in a block, or of what the block stored last of it."""
         step = self._steps[block.requirements]
         search = _Search(
             name,
@@ -379,7 +379,8 @@ class ReuseHistory:
         return self._met[key] if seen else again * self._met[key]
 
     def _share_met_by(self, loop: flow.Repeat, touched: Expr, own: Expr | None) -> Expr:
-        """That share of a pass which touches so many lines of its `own`; of the middle pass without them."""
+        """The share of a pass's `own` lines that the pass before it `touched`; without `own`, that of the middle
+        pass."""
         counter = loop.counter
         if own is not None:
             (before,) = graph.substitute([touched], {counter: graph.apply("max", 0, counter - 1)})

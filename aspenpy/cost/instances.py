@@ -70,8 +70,8 @@ class Instances(Record):
     """The instances of a block on a machine, `count` of them: ranks if they have a `placement`.
 
     A rank has `cores`, of which it keeps `spread` busy, and `parts` of work, of unequal `sizes` or of one; `placed` is
-    the number of ranks, which fails where the machine has no places for so many. `threads` of the busiest core work
-    together; several kinds of cores share parts by a `schedule`. Instances that are no ranks use a `share_of_machine`.
+    the number of ranks, a failure where the machine has too few places. `threads` of the busiest core work together;
+    several kinds of cores share parts by a `schedule`. Instances that are no ranks use a `share_of_machine`.
     """
 
     count: Expr
@@ -87,7 +87,7 @@ class Instances(Record):
 
     @property
     def together(self) -> Expr:
-        """Cores that all instances keep busy, if there are so many."""
+        """Cores that all instances keep busy, at most all cores of the machine."""
         return graph.mul(self.count, self.spread)
 
     def share(self, amount: Expr) -> Expr:
@@ -149,13 +149,13 @@ class Instances(Record):
         return graph.apply("max", 1, graph.apply("min", busy, of_one))
 
     def count_used(self, place: Place) -> Expr:
-        """How many of the components of a place have any work, one at least."""
+        """Number of a place's components that have any work, one at least."""
         if self.placement is None or is_file_system(place):
             return graph.apply("min", graph.apply("max", self.count, 1), self.available(place))
         return graph.apply("min", graph.apply("max", self.placement.used(place, self.ranks), 1), place.count)
 
     def on_a_node(self, nodes: Expr) -> Expr:
-        """Instances on the fullest of so many nodes."""
+        """Instances on the fullest of `nodes` nodes."""
         if self.placement is None:
             return graph.apply("ceil", graph.div(self.count, graph.mul(nodes, self.share_of_machine)))
         return self.placement.on_a_node(self.ranks)

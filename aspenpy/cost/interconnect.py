@@ -68,8 +68,8 @@ class Interconnect(Record):
         return self.place.component
 
     def sharing_of_links(self, senders: Expr) -> Expr:
-        """Messages that share a link while so many nodes or ranks send in one direction: those of the nodes on a router
-        of a mesh or torus."""
+        """Messages that share a link while `senders` nodes or ranks send in one direction: messages of the nodes on one
+        router of a mesh or torus."""
         grid = TOPOLOGIES[self.topology.kind].is_grid
         on_a_router = dict(self.topology.parameters).get("nodes_per_router", graph.ONE) if grid else graph.ONE
         return (
@@ -80,7 +80,7 @@ class Interconnect(Record):
 def interconnect_of(
     machine: Machine, place: Place, socket: str | None = None, joined: Expr | None = None
 ) -> Interconnect:
-    """The network that a component with a topology is, or the path inside a node or socket that joins so many ends
+    """The network that a component with a topology is, or the path inside a node or socket that joins `joined` ends
     there. Raises AspenError, at the property, where what it says makes no network."""
     component = place.component
     nodes = joined or _count(machine, socket, "node") or graph.ONE
@@ -125,7 +125,7 @@ def interconnect_of(
 
 def topology_in_numbers(machine: Machine, network: Interconnect, values: Mapping[Expr, Expr] | None = None) -> Topology:
     """The topology in numbers, by `values` of symbols or the machine's own. Raises AspenError, at the property, for
-    numbers that make no network, or none for so many nodes."""
+    numbers that make no network of all nodes."""
     names = [name for name, _ in network.topology.parameters if name in network.component.properties]
     symbols = [network.component.properties[name].symbol for name in names]
     with locate_failures(machine.origins, network.component.name_span):

@@ -64,7 +64,7 @@ def _has_ranks(core: Place) -> bool:
 
 
 def _stated_schedule(core: Place) -> str:
-    """How the parts of a block are dealt out: by the nearest component around a core that says it."""
+    """The schedule of a block's parts, as the nearest component around a core states it."""
     stating = next((each for each in reversed(core.parents) if "schedule" in each.properties), core.component)
     return one_of(stating, "schedule", (FIRST, BALANCED, *SCHEDULES), FIRST)
 

@@ -78,8 +78,8 @@ def warnings_of(
 
 
 def all_origins(application: Application, machine: Machine | None = None) -> Origins:
-    """Where the nodes of both models, and of all that the application imports, were written. To be asked for
-    behind `all_definitions`: what was not yet lowered has no place."""
+    """Places in the text of the nodes of both models, and of all that the application imports. Call `all_definitions`
+    first: what was not yet lowered has no place."""
     origins: Origins = {} if machine is None else dict(machine.origins)
     _ = application.data  # lowers the sizes
     for model in application.models():

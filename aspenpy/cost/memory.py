@@ -68,7 +68,7 @@ def coherence_costs(
 
 
 def _of_one(item: RequirementTraffic, instances: Instances, wait: Expr, cores: Expr) -> Expr:
-    """Seconds of one access on a core that waits so long a store, beside so many others."""
+    """Seconds of one access on a core that waits `wait` for each store, beside the accesses of the other instances."""
     access, line = item.access, item.levels[0].level.line
     lines = access.footprint(line)
     crowd = graph.ONE if lines is None else graph.apply("max", 1, cores / lines)

@@ -18,7 +18,7 @@ from aspenpy.record import Record
 
 
 class Ranks(Record):
-    """So many ranks on a network: on its nodes as they are placed, or so many to a node as the network says, or
+    """`count` ranks on a network: on its nodes as they are placed, else as many per node as the network states, else
     dealt out evenly."""
 
     network: Interconnect
@@ -40,7 +40,7 @@ class Ranks(Record):
 
     @property
     def order(self) -> str:
-        """How the ranks are placed: `cyclic` if their placement or the network says so."""
+        """The order in which ranks are placed: `cyclic` if their placement or the network says so."""
         dealt = self.placement is not None and self.placement.distribution.nodes in ("cyclic", "plane")
         return "cyclic" if dealt else self.network.placement
 
@@ -78,7 +78,7 @@ class Ranks(Record):
         return graph.apply("max", *rates)
 
     def link(self, hops: Expr, apart: Expr) -> LinkTimes:
-        """The link of messages that go so many hops, and so often to another node."""
+        """The link of messages over `hops` hops, of which the share `apart` goes to another node."""
         net = self.network
         beta = self.beta(apart)
         return LinkTimes(self.alpha(hops, apart), beta, net.combining, net.threshold, net.handshake, eager=net.eager)

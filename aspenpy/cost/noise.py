@@ -113,7 +113,7 @@ def noise_on(tree: CostTree) -> Noise | None:
 
 
 class _Exchanged(Total):
-    """How often a run has an exchange of a kind, and what its halos wait for."""
+    """Number of a run's exchanges of a kind, and what its halos wait for."""
 
     kind: str
 

@@ -60,7 +60,7 @@ class ThreadBlock(Record):
         return graph.if_else(graph.compare(">=", resident, 1), resident, refused)
 
     def list_rooms(self, core: Component) -> list[tuple[str, Expr]]:
-        """How many blocks each limit of a multiprocessor but that of blocks has room for."""
+        """Number of blocks that fit each limit of a multiprocessor, but the limit of blocks itself."""
         warp, unit = _limit(core, "warp"), _limit(core, "scratchpad_unit")
         warps = self.warps(core)
         asked = graph.add(self.scratchpad, _limit(core, "scratchpad_reserved"))
@@ -112,15 +112,15 @@ def choose_chains(requirements: tuple[flow.Requirement, ...], core: Place | None
 
 
 def waves_of(place: Place, block: ThreadBlock) -> Place:
-    """The multiprocessors of a place as so many slots for blocks."""
+    """The multiprocessors of a place as slots for thread blocks."""
     return place.replace(count=graph.mul(place.count, block.count_resident(place.component)))
 
 
 def wait_of_warps(
     loads: Iterable[RequirementTraffic], memory: Place | None, core: Place, block: ThreadBlock, links: Expr
 ) -> Wait:
-    """How long a round trip takes: the warps of a block make `links` each, and one that comes with any miss of a level
-    waits for the next. Nothing is fetched ahead."""
+    """Time of a round trip: the warps of a block make `links` each, and one that comes with any miss of a level waits
+    for the next. Nothing is fetched ahead."""
     loads = [item for item in loads if item.access.requirement.resource == LOADS]
     first = loads[0] if loads else None
     latencies, by_rule = latencies_beyond_first_cache(first, memory, core)

@@ -150,7 +150,7 @@ class InterpretedRequirement(Record):
 def read_operation(
     requirement: flow.Requirement, amount: Expr, component: Component, resource: Resource
 ) -> InterpretedRequirement:
-    """How a component understands the traits of a requirement."""
+    """The requirement as a component understands its traits."""
     known = translate_traits(requirement, component, resource) if requirement.resource == FLOPS else requirement
     if isinstance(known, Diagnostic):
         return InterpretedRequirement(requirement, refused=known)
@@ -322,7 +322,7 @@ def first_stated(component: Component, names: Sequence[str]) -> Expr | None:
 
 
 def tensor_rates(component: Component) -> dict[tuple[str, ...], Expr]:
-    """By their traits the flops a cycle that a core's units for products of matrices do at their peak."""
+    """Peak flops per cycle of a core's units for products of matrices, by traits."""
     rates = {name: component.value(f"tensor_{name}_rate") for name in dict.fromkeys(PRECISIONS.values())}
     return {("tensor", name): rate for name, rate in rates.items() if rate is not None}
 

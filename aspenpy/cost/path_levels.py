@@ -30,9 +30,9 @@ class Path(Record):
     inner: bool
 
     def link(self, senders: Expr, of_an_end: Expr, hops: Expr | None = None, ends: Expr | None = None) -> LinkTimes:
-        """The link of messages of so many ranks of a container, and so many of an end, that send at the same time:
-        those of a port leave it one after the other, a gap apart (LogP), and share what it injects. Of so many `ends`
-        in use, each has a link to each other one on a mesh."""
+        """The link of messages that `senders` ranks of a container, `of_an_end` of them on one end, send at the same
+        time. Messages of a port leave it one at a time, a gap apart (LogP), and share its injection bandwidth. On a
+        mesh, each of the `ends` in use has a link to each other one."""
         net = self.network
         sharing = graph.apply("ceil", of_an_end * self.ends / net.ports)
         per_port = graph.apply("max", graph.apply("min", sharing, senders), 1)
@@ -60,14 +60,14 @@ class Path(Record):
         ).replace(container=shared)
 
     def _container(self, of_an_end: Expr) -> Container | None:
-        """The nodes that share links to others, while so many ranks of each send out."""
+        """The nodes that share links to others, while `of_an_end` ranks of each node send out."""
         cut = container_of(self.network.topology, self.network.ports / self.network.nodes)
         if cut is None or self.network.placement != "block":
             return None
         return Container(cut.inside, of_an_end * cut.inside / (cut.links * self.network.link))
 
     def message(self, size: Expr, hops: Expr, senders: Expr = graph.ONE) -> Expr:
-        """Seconds of a message over so many hops while so many ranks of its end send, and no others do."""
+        """Seconds of a message over `hops` hops while only `senders` ranks of its end send."""
         return self.link(senders, senders, hops + self.network.topology.terminal_hops).message(size)
 
 
@@ -78,7 +78,7 @@ def require_bound_ranks(paths: Paths) -> RankPlacement:
 
 
 def all_paths(paths: Paths, ranks: Expr | None = None) -> list[Path]:
-    """The paths, innermost first; of the network the part that so many ranks have. Raises AspenError where what a
+    """The paths, innermost first; of the network only the part that `ranks` ranks have. Raises AspenError where what a
     component says makes none."""
     found: list[Path] = []
     inside = require_bound_ranks(paths).unit
@@ -97,7 +97,7 @@ def all_paths(paths: Paths, ranks: Expr | None = None) -> list[Path]:
 
 
 def network_of_run(network: Interconnect, placement: RankPlacement | None, ranks: Expr | None) -> Interconnect:
-    """The part of a network on whose nodes so many ranks are; all of it where no placement is known."""
+    """The part of a network with the nodes of `ranks` ranks; all of it where no placement is known."""
     if placement is None or ranks is None:
         return network
     used = placement.run_nodes(ranks)
@@ -109,12 +109,12 @@ def network_of_run(network: Interconnect, placement: RankPlacement | None, ranks
 
 
 def ranks_within(paths: Paths, path: Path, ranks: Expr) -> Expr:
-    """The ranks, among so many, in the fullest container of a path."""
+    """Number of the `ranks` ranks in the fullest container of a path."""
     return require_bound_ranks(paths).fullest(path.container, ranks) if path.inner else ranks
 
 
 def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tuple[PathLevel, ...]:
-    """The levels of the paths among so many ranks that are next to each other, while so many send in all."""
+    """The levels of the paths among `ranks` neighbouring ranks, while `sending` ranks send in all."""
     levels = []
     below, inside = graph.ONE, require_bound_ranks(paths).unit
     for path in all_paths(paths, sending or ranks):
@@ -125,8 +125,9 @@ def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tu
 
 
 def _reducing_on_cores(levels: list[PathLevel]) -> tuple[PathLevel, ...]:
-    """Where no path states it, a rank on a core adds what arrives to its own as fast as it copies through the memory of
-    its socket, the innermost path: both move every byte in and out of memory once, and read it once more."""
+    """Where no path states a rate of reductions, a rank on a core adds what arrives to its own as fast as it copies
+    through the memory of its socket, the innermost path: both move every byte in and out of memory once, and read it
+    once more."""
     innermost = levels[0]
 
     def reducing(link: LinkTimes, copying: LinkTimes) -> LinkTimes:
@@ -139,8 +140,8 @@ def _reducing_on_cores(levels: list[PathLevel]) -> tuple[PathLevel, ...]:
 
 
 def _make_level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr, inside: Place) -> PathLevel:
-    """For so many ranks, and so many that send, on a path above containers `inside`, the fullest of which has `below`
-    ranks."""
+    """The level of a path for the ranks in `counts`, and the senders among them, above containers `inside`, the fullest
+    of which has `below` ranks."""
     placement, (ranks, sending) = require_bound_ranks(paths), counts
     full, senders = (ranks_within(paths, path, count) for count in counts)
     if placement.is_compact:

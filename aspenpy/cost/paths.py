@@ -54,8 +54,8 @@ class Paths(Record):
         return bool(self.places) and self.places[-1][0].path == place.path
 
     def require_path(self, value: Expr, ranks: Expr, span: Span | None) -> Expr:
-        """The value where some path joins all of the ranks, and there are places for so many; told at the `span` where
-        not."""
+        """The value where the machine has places for `ranks` ranks and some path joins them; otherwise a failure at the
+        `span`."""
         assert self.ranks is not None
         outermost = self.places[-1][1] if self.places else None
         if outermost is not None and outermost.parents:

@@ -70,8 +70,8 @@ MACHINES_OWN = PlacementOptions()
 
 
 class Distribution(Record):
-    """How ranks are dealt out: over nodes, over the sockets of a node, over the domains of a socket; `size` is that of
-    a plane. With `reorder` those of a node are a brick of each grid of ranks, whatever their numbers."""
+    """Order of dealing out ranks: over nodes, over the sockets of a node, over the domains of a socket; `size` is that
+    of a plane. With `reorder` the ranks of a node are a brick of each grid of ranks, whatever their numbers."""
 
     nodes: NodeRule = "compact"
     sockets: Rule = "block"
@@ -93,7 +93,7 @@ COMPACT = Distribution()
 
 
 def distribution_of(options: PlacementOptions) -> Distribution:
-    """How ranks are dealt out: `compact` unless a user says else, `block` where a user states the nodes."""
+    """The distribution of ranks: `compact` unless a user says else, `block` where a user states the nodes."""
     text = options.distribution
     if text is None:
         return COMPACT if options.nodes is None else Distribution("block", "cyclic", "cyclic")
@@ -140,7 +140,7 @@ def require_schedule(options: PlacementOptions) -> Schedule | None:
 
 
 def require_threads(options: PlacementOptions) -> Threads:
-    """How the threads of a rank go to its NUMA domains. Raises AspenError for an unknown word."""
+    """The distribution of a rank's threads over its NUMA domains. Raises AspenError for an unknown word."""
     return "close" if _require_word(options.threads, THREADS, "threads") == "close" else "spread"
 
 

@@ -276,7 +276,7 @@ LINK = "intracomm"
 
 
 def over_link(offer: Offer, volume: Expr, instances: Iterable[Instances]) -> Expr:
-    """Seconds for so many bytes to the devices that blocks with such instances have work for: each of their links
-    carries an equal part, at its latency."""
+    """Seconds of `volume` bytes to the devices that the instances use: each device's link carries an equal part, at its
+    latency."""
     links = longest([each.count_used(offer.place) for each in instances])
     return graph.substitute([offer.resource.time], {offer.resource.argument: graph.div(volume, links)})[0]

@@ -22,8 +22,8 @@ from aspenpy.models.machine.model import Machine, Place
 def find_bound_places(
     machine: Machine, places: Sequence[Place], options: PlacementOptions, others: Sequence[Place]
 ) -> list[Place]:
-    """The components that a rank occupies: those asked for, a core where so many of them are, else what the machine
-    flags; several kinds of cores where `others` work beside the first. Empty where nobody says it."""
+    """The components that a rank occupies: as the options ask, a core where they ask for cores, else as the machine
+    flags it; several kinds of cores where `others` work beside the first. Empty where neither says it."""
     bind = options.bind
     if options.cores_per_rank is not None:
         if bind not in (None, "core") or options.ranks_per_device is not None:
@@ -149,7 +149,7 @@ def describe_component(unit: Place, units: int = 1) -> str:
 
 
 def suggest_more_places(unit: Place) -> str:
-    """How more ranks find a place."""
+    """A hint that says how more ranks find a place."""
     if unit.component.type == "core":
         return f"take a machine with more of `{unit.component.name}`"
     parts = (part for parent in unit.parents[-1:] for part in parent.parts)

@@ -48,7 +48,7 @@ Group = tuple[Expr, Expr]
 
 
 class RankPlacement(Record):
-    """Where the ranks of a run are. Each is bound to a `unit`, of which it occupies `units`, or which `sharers` ranks
+    """The placement of a run's ranks. Each is bound to a `unit`, of which it occupies `units`, or which `sharers` ranks
     share. `capacity` is how many ranks a `node` takes, `of_socket` how many a `socket` takes where that is said;
     `per_node` and `per_socket` are the option or property that says it. `nodes` are those of the machine, `asked_nodes`
     those of the run where a user says so. Ranks that go to several `kinds` of cores fill them in this order; the unit
@@ -97,11 +97,11 @@ class RankPlacement(Record):
         return self.is_full and self.is_compact
 
     def places_of_rank(self, place: Place) -> Expr:
-        """How many of a component each rank has; less than 1 where ranks share it."""
+        """Number of a component's instances that each rank has; less than 1 where ranks share it."""
         return self.of_rank(self._count(place))
 
     def of_rank(self, count: Expr) -> Expr:
-        """The share of each rank in so many components of the machine."""
+        """The share of each rank in `count` components of the machine."""
         return _scale(ratio_of_counts(count, self.unit.count), self.units, self.sharers)
 
     def ranks_per_component(self, place: Place) -> Expr:
@@ -116,11 +116,11 @@ class RankPlacement(Record):
         return places if inside else _whole_ranks(places, self.units)
 
     def hardware_places(self, containers: Expr) -> Expr:
-        """The number of ranks for which one of so many containers has hardware, such as cores."""
+        """The number of ranks for which one of `containers` containers has hardware, such as cores."""
         return _whole_ranks(_scale(ratio_of_counts(self.unit.count, containers), self.sharers, self.units), self.units)
 
     def run_nodes(self, ranks: Expr) -> Expr:
-        """The number of nodes that a run of so many ranks gets, idle ones included."""
+        """The number of nodes that a run of `ranks` ranks gets, idle nodes included."""
         if self.asked_nodes is not None:
             return self.asked_nodes
         if self.distribution.nodes == "scatter" and not self.per_node:
@@ -161,7 +161,7 @@ class RankPlacement(Record):
         return most
 
     def used(self, place: Place, ranks: Expr) -> Expr:
-        """How many of the components of a place have any rank."""
+        """Number of a place's components that have any rank."""
         if self.node is not None and not _is_in(place, self.node) and not self.is_dense:
             return graph.mul(self.nodes_used(ranks), ratio_of_counts(place.count, self.nodes))
         if self.is_dense:
@@ -181,8 +181,8 @@ class RankPlacement(Record):
         return graph.if_else(graph.compare(">", self.places_of_rank(self.socket), 1), wide, used)
 
     def _count(self, place: Place) -> Expr:
-        """How many there are of a place; where ranks go to several kinds of cores, all of these and their caches: those
-        of which there are as many as of the first kind, unless it is the only one in its socket."""
+        """Number of components at a place. Where ranks go to several kinds of cores, all of these and their caches
+        count: components as many as the first kind of cores, unless it is the only one in its socket."""
         if not self.kinds:
             return place.count
         first = self.kinds[0]
@@ -191,7 +191,7 @@ class RankPlacement(Record):
         return self.unit.count if is_private or place.path == first.path else place.count
 
     def require_places(self, value: Expr, ranks: Expr, machine: Machine, span: Span | None) -> Expr:
-        """The value where the machine has places for so many ranks; a failure at the `span` where not."""
+        """The value where the machine has places for `ranks` ranks; otherwise a failure at the `span`."""
         each, more = f"each occupies {describe_component(self.unit, self.units)}", suggest_more_places(self.unit)
         if not self.is_full:
             each, more = f"`{self.per_node}` sets the number on a node", "put more on a node with `--ranks-per-node`"
@@ -237,7 +237,7 @@ class RankPlacement(Record):
         return [(self.socket, self.distribution.sockets), (place, self.distribution.domains)]
 
     def _number(self, container: Place) -> Expr:
-        """How many of a link of the chain are in the one before it."""
+        """Number of components of a link of the chain in each one of the link before."""
         around = self.nodes
         if self.socket is not None and _is_in(container, self.socket) and container.path != self.socket.path:
             around = self.socket.count
@@ -250,7 +250,7 @@ class RankPlacement(Record):
         return _deal_evenly(ranks, self.run_nodes(ranks))
 
     def _used_by(self, ranks: Expr, chain: Sequence[tuple[Place, Rule]]) -> Expr:
-        """Components at the end of a chain that so many ranks of what is before it use."""
+        """Components at the end of a chain that `ranks` ranks of the component before it use."""
         (container, rule), *inner = chain
         takes, number = self.ranks_per_component(container), self._number(container)
         if not inner:
@@ -291,7 +291,7 @@ def _scale(count: Expr, times: int, parts: int) -> Expr:
 
 
 def _whole_ranks(places: Expr, units: int) -> Expr:
-    """The ranks of several units each that so many places take; less than 1 where a rank needs more than there are."""
+    """Whole ranks, of `units` units each, on `places` places; less than 1 where a rank needs more than there are."""
     if units == 1:
         return places
     return graph.if_else(graph.compare(">=", places, 1), graph.apply("floor", places), places)
@@ -303,7 +303,7 @@ def _is_in(place: Place, container: Place) -> bool:
 
 
 def place_ranks(machine: Machine, socket: str | None, options: PlacementOptions) -> RankPlacement | None:
-    """Where ranks run on a machine, by its own word or as a user asks; None where nobody says what a rank occupies.
+    """The placement of ranks on a machine, as it states or as a user asks; None where nobody says what a rank occupies.
     Raises AspenError for options that contradict each other or the machine."""
     places = list(machine.first_places(socket))
     of_host = require_count(options.cores_per_rank, "cores_per_rank") if is_on_device(places, options) else None
@@ -343,7 +343,8 @@ def fail_unbound(machine: Machine) -> NoReturn:
 
 
 def _count_shares(unit: Place, options: PlacementOptions) -> tuple[int, int, int]:
-    """How many units each rank occupies, how many ranks share one, and the threads of a rank on each of its cores."""
+    """Numbers of units that each rank occupies, of ranks that share one, and of a rank's threads on each of its
+    cores."""
     units = require_count(options.cores_per_rank, "cores_per_rank") or 1
     sharers = require_count(options.ranks_per_device, "ranks_per_device") or 1
     threads = require_count(options.threads_per_core, "threads_per_core") or 1
@@ -405,8 +406,8 @@ def _limit_capacity(placement: RankPlacement, options: PlacementOptions) -> Rank
 
 
 def _limit_by_host(placement: RankPlacement, machine: Machine, each: int) -> RankPlacement:
-    """The placement with as many ranks on a node as there are host cores for, so many `each`; refused where more are
-    asked for."""
+    """The placement with no more ranks on a node than there are host cores for, `each` cores per rank; refused where
+    more are asked for."""
     cores = ratio_of_counts(count_host_cores(machine), placement.nodes)
     capacity, by = placement.capacity, placement.per_node
     if not by:
@@ -449,7 +450,7 @@ def share_of_machine(machine: Machine, socket: str | None, options: PlacementOpt
 
 
 def _at_most(asked: Expr, capacity: Expr, placement: RankPlacement, by: str, where: str) -> Expr:
-    """Ranks on a node or a socket, refused where it has no place for so many."""
+    """Ranks on a node or a socket, refused beyond its capacity."""
     unit = placement.unit
     each, more = f"each occupies {describe_component(unit, placement.units)}", suggest_more_places(unit)
     if placement.of_socket is not None:

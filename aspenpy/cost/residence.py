@@ -18,7 +18,7 @@ from aspenpy.models.machine.model import Machine, Place, Resource
 
 
 class Residence:
-    """Where the data lie that an entry kernel and those it calls touch. Raises AspenError, at the declaration, where
+    """The memories of the data that an entry kernel and its callees touch. Raises AspenError, at the declaration, where
     the machine has no such memory, and where a kernel's array argument lies in several."""
 
     def __init__(self, application: Application, entry: flow.Kernel, where: Target) -> None:
@@ -63,7 +63,7 @@ class Residence:
                     yield need.target, self._offers_of(place, need)
 
     def _place(self, kernel: flow.Kernel, need: flow.Requirement, names: list[str]) -> Place | None:
-        """Where the array of a requirement lies; None for the memory that comes first."""
+        """The memory of a requirement's array; None for the memory that comes first."""
         for name in names:
             if name in self._data and name not in self._places:
                 self._places[name] = memory_named(self.machine, self.where.socket, self._data[name])

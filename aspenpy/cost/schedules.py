@@ -146,5 +146,5 @@ def _where_any(count: Expr, value: Expr) -> Expr:
 
 
 def _ratio_or_one(first: Expr, second: Expr) -> Expr:
-    """How many times as long the first takes as the second; 1 where the second takes no time."""
+    """The ratio of the first time to the second; 1 where the second is none."""
     return graph.if_else(graph.compare(">", second, 0), graph.div(first, second), graph.ONE)

@@ -30,7 +30,7 @@ STORE_RATES = ("attained_store_bandwidth", "core_store_bandwidth")
 
 
 class Sharing(Record):
-    """How instances of a block share the components at a place. `instances` are on the fullest of them. Times are in
+    """Shares of a block's instances in the components at a place. `instances` are on the fullest of them. Times are in
     units of one volume at the attained bandwidth: `alone` if no other core ran, and in `contention` with others."""
 
     instances: Expr
@@ -54,7 +54,7 @@ class Sharing(Record):
 
 
 def sharing(instances: Instances, place: Place, core: Place | None, line: Expr | None, resource: str) -> Sharing:
-    """How the instances of a block share a memory or cache, in units of what one core does."""
+    """Shares of the instances of a block in a memory or cache, in units of what one core does."""
     busy = instances.busy_at(place)
     one_core = core_bandwidth(place.component, core, line, resource)
     all_cores = bandwidth_of_all_cores(place.component, resource)
@@ -113,8 +113,8 @@ def bandwidth_of_all_cores(component: Component, resource: str) -> Expr | None:
 
 
 def affinity(place: Place) -> str:
-    """How instances are bound to cores: `compact` fills one component after the other, `scatter` spreads them evenly.
-    The nearest component around that says so decides."""
+    """Binding of instances to cores: `compact` fills one component after the other, `scatter` spreads them evenly. The
+    nearest component around that says so decides."""
     for component in (place.component, *reversed(place.parents)):
         if "affinity" in component.properties:
             return one_of(component, "affinity", AFFINITIES, AFFINITIES[0])

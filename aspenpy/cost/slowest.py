@@ -19,7 +19,7 @@ for one draw; s is fitted to the integral for 2 to 10^8 draws, half of which wer
 
 
 def expected_maximum(draws: Expr) -> Expr:
-    """Expected largest of so many independent standard normal draws, the quantile Phi^-1(c(n)^(1/n)): the approximation
+    """Expected largest of `draws` independent standard normal draws, the quantile Phi^-1(c(n)^(1/n)): the approximation
     of Chen and Tyler (Communications in Statistics 28(1), 1999), whose c is one number for all n (and Blom's of 1958
     with its alpha), with Abramowitz and Stegun's 26.2.23 for the quantile."""
     limit, rise, slope = GUMBEL
@@ -41,15 +41,15 @@ def _polynomial(x: Expr, *coefficients: str) -> Expr:
 
 
 def expected_longest(events: Expr) -> Expr:
-    """Expected longest of a Poisson number of exponential times of mean 1, so many on average: the entire exponential
+    """Expected longest of a Poisson number, `events` on average, of exponential times of mean 1: the entire exponential
     integral Ein(z), which is z for small z and ln z + Euler's constant for large ones; within 2.8 %."""
     above = 1 + graph.number(1.32) * events + graph.number(0.57) * events**2
     return graph.apply("max", LEAST, graph.apply("log", above / (1 + graph.number(0.32) * events)))
 
 
 def wait_for_slowest(ranks: Expr, events: Expr) -> Expr:
-    """Expected wait for the slowest of so many ranks, each held up by a Poisson number of interruptions, so many
-    `events` on average, of exponential lengths; in times of their mean length.
+    """Expected wait for the slowest of `ranks` ranks, in units of the mean length of an interruption. Each rank has a
+    Poisson number of interruptions, `events` on average, of exponential lengths.
 
     A rank is held up by more than x with a chance of some exp(-(sqrt(x) - sqrt(e))^2) sqrt(e) B(2 sqrt(e x))/(sqrt(x) -
     sqrt(e)), where B(z) = exp(-z) I_1(z) (the non-central chi-squared distribution without degrees of freedom: Siegel,
@@ -82,8 +82,8 @@ NEIGHBOURS = {1: (2.1, 0.0), 2: (2.4, 1.4), 3: (2.8, 1.8)}
 
 
 def wait_for_neighbours(dimensions: int, ranks: Expr, events: Expr) -> Expr:
-    """Expected wait of a step at whose end each rank of a grid waits for its neighbours alone, in times of the mean
-    length of an interruption, of which each rank has so many `events` a step.
+    """Expected wait of a step at whose end each rank of a grid waits for its neighbours alone, in units of the mean
+    length of an interruption. Each rank has `events` interruptions per step on average.
 
     A delay travels one rank a step, and only the largest sum on any way through the ranks counts (last-passage
     percolation): with rare events that is e^(1/(d+1)), since a way meets the next event within e^(-1/(d+1)) steps in

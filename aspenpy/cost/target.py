@@ -54,7 +54,7 @@ class Target(Record):
 
     @property
     def nodes(self) -> Expr:
-        """How many nodes there are; a machine without any is one."""
+        """Number of nodes; a machine without any is one."""
         places = self.machine.first_places(self.socket)
         return next((place.count for place in places if place.component.type == "node"), graph.ONE)
 
@@ -114,8 +114,8 @@ class Target(Record):
         return instances.replace(spread=spread, threads=on_core)
 
     def _schedule(self, block: flow.Block) -> flow.Schedule:
-        """How the parts of a block go to cores: as a user asks, the model says, or the machine; unequal parts of which
-        nobody says it in blocks, as compilers do."""
+        """Schedule of a block's parts over cores: as a user asks, else the model, else the machine. Unequal parts
+        without a schedule go in blocks, as compilers do."""
         if not self.others and block.sizes is None:
             return "dynamic"  # equal parts on equal cores: no matter
         otherwise: flow.Schedule = "dynamic" if block.sizes is None else "static"

@@ -12,9 +12,9 @@ from aspenpy.record import Record
 
 
 class Touched(Record):
-    """How much of a data structure a part of a run touches: `lines` of a cache, and the `bytes` of its words, of each
-    of so many `instances`. Whether some is `stored`, lies `anywhere` in the structure, and is one `dense` run. The
-    `reach` are bytes with those that it shares with the part beside it, as the rim of a stencil."""
+    """The touches of a data structure by a part of a run: `lines` of a cache, and the `bytes` of its words, for each of
+    its `instances`. Whether some is `stored`, lies `anywhere` in the structure, and is one `dense` run. The `reach` are
+    bytes with those that it shares with the part beside it, as the rim of a stencil."""
 
     lines: Expr
     bytes: Expr
@@ -86,7 +86,7 @@ def structures(order: Order) -> set[str]:
 
 
 def totals_by_structure(order: Order, names: Collection[str] | None = None) -> dict[str, Touched]:
-    """How much is touched of each structure in all, or of some structures."""
+    """Touches of each structure in all, or of some structures."""
     by_name: dict[str, list[Touched]] = {}
     for group in order:
         for (name, _), touched in group.items():
@@ -123,7 +123,7 @@ class KnownOrders:
         return None if found is None or (stored and not found.stored) else found
 
     def sum_by_structure(self, group: Group, instances: Expr) -> dict[str, Expr]:
-        """Lines of each structure that were touched together, for each of so many instances of a block."""
+        """Lines of each structure that were touched together, per instance of a block."""
         key = id(group), instances
         if key not in self._sums:
             amounts = (

@@ -105,7 +105,7 @@ def _argument(trait: flow.Trait) -> Expr:
 
 
 def independent_chains(requirement: flow.Requirement) -> Expr:
-    """How many chains of a requirement run side by side."""
+    """Number of a requirement's chains that run side by side."""
     stated = (_argument(trait) for trait in requirement.traits if trait.name == SIDE_BY_SIDE)
     return graph.apply("max", 1, next(stated, graph.ONE))
 
@@ -113,7 +113,7 @@ def independent_chains(requirement: flow.Requirement) -> Expr:
 def wait_for_load(
     traffic: RequirementTraffic | None, memory: Place | None, core: Place, page: Expr, chains: Expr
 ) -> Wait:
-    """How long one load waits for its data, on average over the loads of a requirement.
+    """Time that one load waits for its data, on average over the loads of a requirement.
 
     In each core `chains` of loads run side by side, and as many loads are under way as it has misses `outstanding`.
     Pages have `page` bytes; walks to their tables come on top. A line that a prefetcher fetches ahead is in the first
@@ -193,9 +193,9 @@ def walk_beyond_second_cache(traffic: RequirementTraffic, core: Place, memory: P
 
 
 def _share_of_entries_missed(room: Expr) -> Expr:
-    """Share of the entries of a page table that a cache with `room` for so many times all of them lacks, where each
-    comes with a line of the table itself. With one characteristic time t for both, in units of the lines with entries
-    (Che, Tung and Wang, JSAC 2002), t + 1 - exp(-t) = room, by two of Newton's steps from below, and exp(-t) is missed.
+    """Share of the entries of a page table that a cache lacks whose size is `room` times all entries, where each comes
+    with a line of the table itself. With one characteristic time t for both, in units of the lines with entries (Che,
+    Tung and Wang, JSAC 2002), t + 1 - exp(-t) = room, by two of Newton's steps from below, and exp(-t) is missed.
     """
     time = graph.apply("max", graph.div(room, 2), graph.sub(room, 1))
     for _ in range(2):

@@ -217,7 +217,7 @@ def _values(project: Project, path: str, offset: int, meaning: FileMeaning) -> I
 
 
 def _resources(project: Project, path: str, meaning: FileMeaning) -> Iterator[Suggestion]:
-    """Resources of the machine; without a machine the usual ones and those that the model uses."""
+    """Resources of the machine; without a machine, common resources and the resources in the model."""
     if meaning.offers:
         for name, offer in meaning.offers.items():
             yield Suggestion(name, names.RESOURCE, f"{offer.component}: {offer.time}", f"{name} [$1]")

@@ -99,7 +99,7 @@ class Fix(NamedTuple):
 
 
 def syntax_remarks(path: str, text: str) -> list[Remark]:
-    """The mistakes in the pieces of an application, found without reading the others again."""
+    """The mistakes in the pieces of an application. Only pieces that changed are read again."""
 
     def place(span: Span | None, begin: int) -> FileStretch:
         return (

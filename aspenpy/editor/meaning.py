@@ -236,7 +236,7 @@ LONGEST = 30.0  # seconds that one model is worked on; then the process is ended
 
 
 class MeaningWorker:
-    """Answers one question after the other, for one thread."""
+    """Answers the questions of one thread in their order, in a process of its own."""
 
     def __init__(self, longest: float = LONGEST) -> None:
         self.longest = longest

@@ -50,7 +50,8 @@ class ComputedArrays:
 
 
 class EvaluationOrder:
-    """Operations to run one after the other; `spent` has the values that are no longer needed after each."""
+    """Operations in the order in which they run; `spent` has the values that are no longer needed after each
+    operation."""
 
     def __init__(self, program: Program, indices: Sequence[int], kept: Sequence[int]) -> None:
         self.places = tuple(indices)

@@ -137,7 +137,7 @@ def split_helpers(file: Path) -> dict[str, str]:
 
 
 def find_used_helpers(text: str, helpers: Mapping[str, str]) -> list[str]:
-    """The helpers, named `aspen_...`, that the text uses, and those that they use themselves, in the order of the
+    """The helpers, named `aspen_...`, that the text uses directly or through other helpers, in the order of the
     table."""
     wanted: set[str] = set()
     waiting = [text]

@@ -95,7 +95,7 @@ def _nodes_set_apart(exprs: Sequence[Expr]) -> list[Expr]:
 
 
 def _compile_set_apart(node: Expr, free: Sequence[Expr], seed: int) -> Callable[..., Value]:
-    """A function of the free symbols; one that depends on none of them is computed at most once."""
+    """A function of the free symbols. A node that depends on none of them is computed at most once."""
     if graph.free_symbols(node).isdisjoint(free):
         known: list[Value] = []
 

@@ -29,8 +29,8 @@ LEAVES = frozenset({"constant", "input", "counter", "failed"})
 
 
 class ExpressionWriter:
-    """Operations that are used once are written where they are used, the others become variables; `names` has the texts
-    of those that are given."""
+    """Writes operations as text. An operation with one use is written where it is used, any other becomes a variable;
+    `names` has the texts of operations that are given."""
 
     inline = LEAVES
     """Kinds that never get a variable."""

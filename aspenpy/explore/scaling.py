@@ -376,14 +376,14 @@ class Scaling(Result):
         ]
 
     def _sizes_outside(self, ranks: int) -> list[Diagnostic]:
-        """A warning for each size that is outside of its range on so many ranks, and not on the fewest."""
+        """A warning for each size that is outside of its range on `ranks` ranks, though not on the fewest."""
         sizes = dict(zip(self.problem, self.sizes_at(ranks), strict=True))
         given = dict(zip(self.problem, self._sizes, strict=True))
         warnings = (range_warning(each, sizes[each.name], *ends) for each, ends in self._ranges if sizes != given)
         return [item for item in warnings if item is not None and item.code == "outside-range"]
 
     def is_within_ranges(self, ranks: int) -> bool:
-        """Whether the sizes of the problem on so many ranks are within the ranges that the model declares."""
+        """Whether the sizes of the problem on `ranks` ranks are within the ranges that the model declares."""
         return not self._sizes_outside(ranks)
 
     @cached_property

@@ -61,7 +61,7 @@ class Pattern(Record):
         return self.anywhere, self.in_order, tuple(map(loop_key, self.loops))
 
     def add_sweeps(self, sweeps: Value) -> Pattern:
-        """Adds a loop of so many sweeps around the innermost loop."""
+        """Adds a loop of `sweeps` passes around the innermost loop."""
         return self.replace(loops=(self.loops[0], (ZERO, sweeps), *self.loops[1:]))
 
     @property

@@ -82,7 +82,7 @@ def called_function(operation: str) -> str | None:
 
 class Arithmetic(Record):
     """Operations of a class of the language: `add`, `multiply`, ...; `integer` of no precision, `call NAME` for what a
-    library computes, and `cycles` of a processor. Each happens so many `times` where it stands, once without."""
+    library computes, and `cycles` of a processor. Each happens `times` times where it stands, once without."""
 
     name: str
     precision: str = ""
@@ -130,7 +130,7 @@ class Nest(Record):
 
 
 class PointerTarget(Record):
-    """Where a pointer points: so many bytes into an array. The value of a reference `refers` to what lies there,
+    """Where a pointer points: `offset` bytes into an array. The value of a reference `refers` to the object there,
     which the source may call by a `name`."""
 
     array: str
@@ -149,8 +149,8 @@ class Invocation(Record):
 
 
 class MessageStatement(Record):
-    """A message of so many bytes from each rank, or what all ranks take part in, by its name in the language. Of
-    another `resource` than messages it is what the program asks for where it stands."""
+    """A message of `volume` bytes from each rank, or a collective by its name in the language. With another `resource`
+    than messages it is any other request of the program at this place."""
 
     volume: Value
     exchange: str = ""

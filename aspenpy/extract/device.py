@@ -43,7 +43,7 @@ AxisCounters = tuple[Expr, Expr]
 
 
 class ThreadAxis(Record):
-    """Threads along one axis: so many blocks of so many threads, with the counters of both."""
+    """Threads along one axis: `blocks` blocks of `threads` threads, with the counters of both."""
 
     blocks: Value
     threads: Value
@@ -216,8 +216,7 @@ class DeviceKernel:
         return False
 
     def _find_mean_passes(self, bound: Value) -> Value | None:
-        """The mean of the passes of a loop over every so many elements, as many as there are threads; None for other
-        bounds."""
+        """The mean passes of a loop whose step is the number of threads (a grid-stride loop); None for other bounds."""
         found = _numerator(bound)
         if found is None:
             return None

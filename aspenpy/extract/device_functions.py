@@ -25,7 +25,7 @@ WARPS = {".hip": 64}
 
 
 def warp_option(threads: int) -> str:
-    """The preprocessor's option for warps of so many threads."""
+    """The preprocessor's option for warps of `threads` threads."""
     return f"-D{WARP_MACRO}={threads}"
 
 

@@ -151,8 +151,8 @@ def fit_formula(points: Sequence[tuple[Sizes, float]], terms: Sequence[FitTerm])
 def fit_mean(
     points: Sequence[tuple[Sizes, float, float]], terms: Sequence[FitTerm], of_totals: Sequence[FitTerm]
 ) -> Formula:
-    """The formula for a mean of so many passes over so many entries; where it fits the runs better, the quotient of the
-    formulas for both, in the terms `of_totals`."""
+    """The formula for the mean number of passes per entry; where it fits the runs better, the quotient of formulas for
+    the totals of passes and entries, in the terms `of_totals`."""
     mean = fit_formula([(sizes, passes / entries) for sizes, passes, entries in points], terms)
     if mean.error <= POOR_MEAN or len(points) < FEWEST:
         return mean

@@ -84,7 +84,7 @@ class Allocations:
         return self.describe(entity, source.extents, self._address(source, entity.expression.type, span), span)
 
     def make(self, entity: Entity, extents: Sequence[r.Expression], span: Span | None) -> list[r.Statement]:
-        """Gives an array memory for so many elements, as an assignment to it does."""
+        """Gives an array memory for elements of these extents, as an assignment to it does."""
         size: r.Expression = integer(entity.element.size or 8)
         for extent in extents:
             size = multiply(size, extent)

@@ -48,7 +48,7 @@ these the extent is taken to lie (libgfortran.h, `GFC_FULL_ARRAY_DESCRIPTOR`: ba
 
 
 def real_kind(digits: int) -> int:
-    """Kind of the smallest real of so many decimal digits, as gfortran's `selected_real_kind` gives it."""
+    """Kind of the smallest real with `digits` decimal digits, as gfortran's `selected_real_kind` gives it."""
     return next((kind for kind, most in ((4, 6), (8, 15), (10, 18)) if digits <= most), 16)
 
 
@@ -81,7 +81,7 @@ class Entity(Record):
 
 
 class TypeComponent(Record):
-    """A component of a derived type, at so many bytes."""
+    """A component of a derived type, `offset` bytes from its begin."""
 
     offset: int
     element: r.Type

@@ -127,7 +127,7 @@ class PathWalk:
         return len(self.found) > LONGEST
 
     def run(self, loop: NaturalLoop, laps: int) -> list[Instruction]:
-        """The instructions of so many laps of a loop."""
+        """The instructions of `laps` passes of a loop."""
         for _ in range(laps):
             self._walk(loop, (_source_name(loop.function.name),))
             if self.is_cut:

@@ -85,7 +85,7 @@ class Element(Record):
 
 
 class Field(Record):
-    """`base.name`, at so many bytes in the structure; `p->name` is the field of `p[0]`."""
+    """`base.name`, `offset` bytes into the structure; `p->name` is the field of `p[0]`."""
 
     base: Expression
     name: str

@@ -384,8 +384,8 @@ def measure_launch(
 
 
 def check_launch(launch: r.Launch, facts: LaunchFacts) -> Iterator[Diagnostic]:
-    """A warning where a device would refuse the blocks of a launch, whose kernel may promise to have no more threads
-    than so many, and where not all requests of warps were looked at."""
+    """A warning where a device would refuse the blocks of a launch, whose kernel may state a limit of threads
+    (`__launch_bounds__`), and where not all requests of warps were looked at."""
     threads, most = facts.threads, facts.bounds.threads
     if facts.is_partial:
         message = f"`{facts.name}` divides indices of threads so often that sectors are not counted for all accesses"

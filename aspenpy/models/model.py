@@ -119,7 +119,7 @@ class Model:
 
 
 def parameters_with_range(parameters: Iterable[Parameter]) -> Iterator[tuple[Parameter, tuple[Expr, Expr, Expr]]]:
-    """Each parameter with a range, and what stands for its value and for the ends of the range."""
+    """The parameters with a range, and what stands for the value and the ends of the range."""
     for parameter in parameters:
         if parameter.low is not None and parameter.high is not None:
             yield parameter, (parameter.symbol, parameter.low, parameter.high)
@@ -169,7 +169,7 @@ def accepted_counts(
 
 
 def count_warning(parameter: Parameter, counts: CountRule, value: Any) -> Diagnostic | None:
-    """Where the program does not accept a value, with the accepted ones next to it."""
+    """A warning where the program does not accept a value, with the nearest accepted ones."""
     if isinstance(value, tuple) or value in counts:
         return None
     near = counts.nearest_two(value) if value < float("inf") else []

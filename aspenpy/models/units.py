@@ -136,7 +136,7 @@ class Carrier:
     """Follows the dimension that a user gave a parameter through the expressions of a model.
 
     `infer` knows nothing of a product with a number without a unit, which may be in anything. Here such a factor
-    changes no dimension, since nobody multiplies by so many per byte; a divisor may be any. `misused` are the places
+    changes no dimension, since nobody multiplies by a number per byte; a divisor may be any. `misused` are the places
     that want another dimension than they get, and what they get.
     """
 

@@ -188,7 +188,8 @@ class WhatIf:
 
 
 def _units(needed: set[str]) -> dict[str, tuple[float, str]]:
-    """The worth of one of each unit in base units, and their symbol; of units per another those that are needed."""
+    """Size of each unit in base units, and their symbol. Quotients of units are listed only where their symbol is in
+    `needed`."""
     units = {name: (float(unit.size), unit_symbol(unit.dimension)) for name, unit in UNITS.items()}
     for above, below in product(UNITS, repeat=2):
         unit = parse_unit(f"{above}/{below}")

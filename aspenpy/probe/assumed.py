@@ -157,7 +157,7 @@ RULES: tuple[tuple[str, str, str, Rule], ...] = (
 
 
 def complete_numbers(numbers: Numbers, host: HostTopology) -> Numbers:
-    """The numbers with what is missing of them assumed. Caches are those that were measured or that the host tells."""
+    """The numbers, completed by assumed ones. The caches are measured or reported by the host."""
     completed = {part: dict(items) for part, items in numbers.items()}
     for part in ("core", "socket", "memory", "l1"):
         completed.setdefault(part, {})

@@ -122,8 +122,8 @@ def _describe_saturation(results: Quantities, cores: int) -> Iterator[str]:
 
 
 def _describe_private_caches(results: Quantities, host: HostTopology) -> Iterator[str]:
-    """A cache of which each core finds as much beside the others as alone: the system, or a host of which this one is a
-    guest, keeps a part for each, and the capacity in the model is one part."""
+    """Notes a shared third-level cache in which each of several cores finds as much as one core alone: the system, or
+    the hypervisor, gives each core a part of its own, and the capacity in the model is that of one part."""
     third, alone, together = host.cache(3), find_cache_turn(results, 2), find_cache_turn(results, 2, "ring_all_")
     if third is None or third.sharing < 2 or alone is None or together is None:
         return

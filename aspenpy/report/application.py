@@ -77,7 +77,7 @@ def _count_callees(kernel: flow.Kernel, times: dict[Any, Any]) -> dict[flow.Kern
 
 
 def _call_values(application: Application, entry: flow.Kernel, exprs: list[Expr]) -> list[Any]:
-    """The values; None for those that the application alone does not tell."""
+    """The values of the expressions; None where a value depends on a machine."""
     scope = scope_of(application, None, entry, roots=exprs)
     try:
         return scope.values(exprs)

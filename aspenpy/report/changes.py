@@ -28,7 +28,7 @@ COLUMNS = (
 
 
 def report_changes(changes: VersionChanges) -> Report:
-    """The changes with their reasons, those that fail first and marked."""
+    """Reports the changes with their reasons, failing ones first and marked."""
     marked = frozenset(index for index, item in enumerate(changes.found) if item.fails)
     table = make_table(COLUMNS, changes.found, "changes", marked=marked)
     data = {"application": changes.after.application, "failed": len(changes.failed)}

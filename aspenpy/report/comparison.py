@@ -265,7 +265,7 @@ def draw_comparison(sweep: Crossovers) -> Any:
 
 
 def _name_crossovers(axes: Any, sweep: Crossovers) -> None:
-    """Writes the place of each crossover below it; close ones have theirs one below the other."""
+    """Labels each crossover with its place; labels of close crossovers are stacked."""
     to_axes = axes.transAxes.inverted()
     rows: list[tuple[float, int]] = []
     for item in sweep.crossovers[:MOST_NAMED]:

@@ -120,9 +120,9 @@ def _find_keyword(text: str) -> vocabulary.Keyword:
 
 
 class _Reader:
-    """Follows blocks and lists of traits from word to word. `blocks` are those that are open, `depth` counts brackets
-    and parentheses, `header` is the last keyword that was no constant, `traits` the depth of a list of traits, `typed`
-    says whether a part still lacks its name."""
+    """Follows blocks and lists of traits from word to word. `blocks` are the open blocks, `depth` counts brackets and
+    parentheses, `header` is the last keyword that was no constant, `traits` the depth of a list of traits, `typed` says
+    whether a part still lacks its name."""
 
     def __init__(self, words: list[_Word]) -> None:
         self.words = words
@@ -197,7 +197,7 @@ class _Reader:
         return Name.Constant if word.text in MORE_CONSTANTS else Name
 
     def _token_in_block(self, before: _Word, after: _Word) -> Any:
-        """Outside of brackets: a resource, or the type or the name of a component; None if it is none of them."""
+        """Token type of a word outside of brackets: a resource, or the type or name of a component, else None."""
         block = self.blocks[-1]
         if block == REQUIREMENTS:
             return Name.Attribute

@@ -198,7 +198,7 @@ def _describe_bound(prediction: Prediction, bottleneck: Bottleneck) -> str:
 
 
 def _describe_group(prediction: Prediction, resource: str, group: Sequence[str], kernel: str | None = None) -> str:
-    """A resource with those that cannot overlap with it, which bound it as well, over the run or in a kernel."""
+    """A resource and the resources that cannot overlap with it, which share the bound, over the run or in a kernel."""
     names = [resource, *(name for name in group if name != resource)]
     components = {prediction.component_of(name, kernel) for name in names}
     if len(components) == 1:

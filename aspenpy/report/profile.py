@@ -311,7 +311,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _spread_layer(layer: Sequence[str], wanted: Mapping[str, float]) -> dict[str, float]:
-    """The boxes of a layer one below the other in this order, each as near as can be to where it is wanted."""
+    """Stacks the boxes of a layer in this order, each as near as possible to its wanted height."""
     places: dict[str, float] = {}
     free = float("-inf")
     for name in layer:

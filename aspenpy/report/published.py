@@ -9,8 +9,8 @@ from aspenpy.tables.table import DATA, JSON, TEXT, Column, Report, make_table
 
 
 def report_published(comparisons: PublishedComparisons) -> Report:
-    """Each benchmark with its errors, then the rows, the worst in front: those outside of the aims stand out, and say
-    why."""
+    """Reports each benchmark with its errors, then the rows, the worst first: rows outside of the aims stand out and
+    say why."""
     outside = len(comparisons.outside)
     machines = len({row.published.machine for row in comparisons.rows})
     headline = f"{machines} machines, {len(comparisons.rows)} published results: {outside} outside of the aims"

@@ -265,7 +265,7 @@ def _draw_roofs(axes: Any, roofline: Roofline, roofs: Roofs, seen: VisibleRange)
 
 
 def _name_bandwidths(axes: Any, names: Mapping[float, str], seen: VisibleRange) -> list[tuple[float, float]]:
-    """Their names, along the roofs, and where they are written; where roofs are close, one begins behind the other."""
+    """Writes bandwidths' names along their roofs, staggered where roofs are close. Returns the points of the text."""
     from math import atan2, cos, degrees, sin
 
     written = []

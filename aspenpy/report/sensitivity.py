@@ -235,7 +235,7 @@ def tornado(result: Found, subject: str, unit: str) -> Tornado:
 
 @use_shared_style
 def draw_sensitivity(result: Found, subject: str, unit: str) -> Any:
-    """A matplotlib figure: a bar for each parameter, the longest on top; those that would be no pixel are counted."""
+    """A matplotlib figure: a bar for each parameter, the longest on top. Bars shorter than a pixel are only counted."""
     from matplotlib.figure import Figure
 
     found = tornado(result, subject, unit)

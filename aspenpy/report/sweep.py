@@ -177,7 +177,7 @@ def draw(result: SweepResult | SweepSummary) -> Any:
 
 
 def _draw_lines(figure: Any, axes: Any, result: SweepResult, name: str, numeric: list[str]) -> None:
-    """Draws a line for each combination of the other axes."""
+    """Draws a line over the first numeric axis for each combination of values on the remaining axes."""
     variable = result[name]
     x = result.coords[numeric[0]][1] if numeric[0] in result.coords else numpy.arange(variable.shape[-1])
     rows = variable.values.reshape(-1, variable.shape[-1])

@@ -177,7 +177,7 @@ SMALLEST = 1e-9  # of the longest bar: what is left of a difference below it is 
 
 
 def _labels_of_accesses(traffic: Traffic) -> list[str]:
-    """The accesses by name, those that move most at the first level first."""
+    """Names of the accesses, by the bytes that they move at the first level, largest first."""
     first = traffic.levels[0].name
     names = dict.fromkeys(_label_of_access(use) for use in traffic.uses)
     return sorted(names, key=lambda name: -_bytes(traffic, name, first))

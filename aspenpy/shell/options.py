@@ -156,7 +156,7 @@ def require_one_machine(arguments: Arguments) -> None:
 
 
 def machine_names(given: list[str]) -> list[str]:
-    """The machines that are given by commas, or one after the other."""
+    """The machines named by `--machine`, which may be repeated or hold names separated by commas."""
     names = [name for text in given for name in split_words(text)]
     if given and not names:
         raise CommandError("--machine: the name is empty")

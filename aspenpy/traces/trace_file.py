@@ -108,8 +108,8 @@ class TraceFile:
         return block
 
     def refuse_many(self, references: int) -> None:
-        """Refuses a file of so many references up to here, each counted as an address in binary, where accesses of
-        many lines make it longer than text of programs that ran."""
+        """Refuses a file with `references` references up to here, each counted as a binary address: accesses to many
+        lines may make more of them than any program's trace has."""
         if self.name != STANDARD_INPUT or self._counted.is_packed:
             self._refuse_expanded(references * WORD, "has accesses of so many lines that it expands")
 

@@ -24,8 +24,7 @@ MEMORY = 8 << 30
 
 class Recorder:
     """One row of bits for each test; a test that is skipped or fails on the marked copy has none. Blocks that a fixture
-    of several tests enters are entered by each of them, and those that the import of a file of tests enters by all of
-    the file. All is written at the end of a process, as `target`.npz."""
+    of several tests enters are entered by each of them. All is written at the end of a process, as `target`.npz."""
 
     def __init__(self, target: Path) -> None:
         from aspenpy.mutation_marks import marks
@@ -39,21 +38,10 @@ class Recorder:
         self.rows: list[numpy.ndarray] = []
         self.shared: dict[object, numpy.ndarray] = {}
         """Blocks that fixtures enter."""
-        self.imported: dict[str, numpy.ndarray] = {}
-        """Blocks that the import of each file of tests enters, and what makes its cases."""
         self.outcomes: set[str] = set()
 
     def entered(self) -> numpy.ndarray:
         return numpy.frombuffer(bytes(self.marks), numpy.uint8)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[None]:
-        self.marks[:] = self.clean
-        result = yield
-        if isinstance(collector, pytest.Module | pytest.Class):
-            file = collector.nodeid.partition("::")[0]
-            self.imported[file] = self.imported.get(file, 0) | self.entered()
-        return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
@@ -80,7 +68,7 @@ class Recorder:
             self.failed.append(item.nodeid)
         elif "skipped" not in self.outcomes:
             used = [fixture for found in item._fixtureinfo.name2fixturedefs.values() for fixture in found]
-            row = self.entered() | self.imported[item.nodeid.partition("::")[0]]
+            row = self.entered()
             for fixture in used:
                 row = row | self.shared.get(fixture, row)
             self.tests.append(item.nodeid)

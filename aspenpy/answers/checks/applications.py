@@ -319,8 +319,8 @@ def _check_memories(application: Application, machine: Machine, sockets: Sockets
 
 
 def _check_traits(machine: Machine, kernels: list[flow.Kernel], sockets: Sockets) -> list[Diagnostic]:
-    """Traits that change nothing on this machine: those that the price of their requirement ignores on each socket that
-    serves it, and that no cache reads."""
+    """Warns of traits that change nothing on this machine: no socket that serves the requirement prices them, and no
+    cache reads them."""
     targets = [target_of(machine, socket, asked=_list_requirements(kernels)) for socket in sockets]
     of_caches = CACHE_TRAITS if any(levels_of(machine, socket) for socket in sockets) else frozenset()
     warnings: list[Diagnostic] = []

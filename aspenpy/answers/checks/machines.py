@@ -199,7 +199,7 @@ def _check_rank_flags(machine: Machine) -> list[Diagnostic]:
 
 
 def _check_voltages(machine: Machine) -> list[Diagnostic]:
-    """Values of `voltage_curve` that are none of the known words."""
+    """Errors for values of `voltage_curve` outside of the known words."""
     diagnostics: list[Diagnostic] = []
     for component in machine.components.values():
         with collect_errors(diagnostics):

@@ -68,7 +68,7 @@ def check_outliers(machine: Machine, text: str) -> Iterator[Diagnostic]:
 
 
 def list_balances(figures: Figures) -> Mapping[str, float]:
-    """The balances of a machine by name, without those that a figure is missing for."""
+    """The balances of a machine by name. A balance with a missing figure is left out."""
     balances = {}
     for balance in BALANCES:
         try:

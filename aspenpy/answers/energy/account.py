@@ -80,7 +80,7 @@ class Energy(Result):
 
     @property
     def capped_runtime(self) -> float:
-        """Seconds, with those that a power cap adds."""
+        """Runtime in seconds, the waiting under a power cap included."""
         return self.runtime + sum(self.waiting.values())
 
     @property
@@ -135,7 +135,7 @@ class Energy(Result):
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
-        """Components whose power is left out: idle ones elsewhere, and in AEEM those that serve nothing."""
+        """Components whose power is left out: idle ones elsewhere and, in AEEM, components that serve nothing."""
         tree = self.prediction.tree
         power_tree = PowerTree(tree.machine, tree.socket, tree.origins)
         if self.options.law != "aeem":

@@ -42,8 +42,8 @@ class Headroom:
         sockets: Expr,
         time: Expr,
     ) -> Expr:
-        """Seconds by which a block of `time` seconds on `sockets` sockets becomes longer. `numbers` say how often each
-        elapsed term is consumed at once, `work` are the amounts of the others."""
+        """Seconds by which a power cap lengthens a block of `time` seconds on `sockets` sockets. `numbers` has how
+        often each term that is charged by time is consumed at once, `work` the amounts of the terms charged by work."""
         if self.cap is None:
             return graph.ZERO
         constant = [

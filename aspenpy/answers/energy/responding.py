@@ -38,7 +38,7 @@ PARTNERS, HOSTS = "idle partners", "hosts"
 
 
 class Partner(Record):
-    """A component beside those that work: the watts of one, where they are stated, and why they are consumed."""
+    """A component that draws power beside the working ones: its watts, where they are stated, and the cause."""
 
     place: Place
     watts: Expr

@@ -69,8 +69,8 @@ class _Chooser:
     # -- which sockets a kernel can run on -------------------------------------------------------
 
     def _options(self, fixed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-        """The sockets that each kernel that does something may run on: those that have all it asks for. A kernel that
-        touches no data by name, in a run without overlap, runs where it takes least, whatever the others do."""
+        """The sockets that serve every requirement of each working kernel. In a run without overlap, a kernel that
+        touches no named data has only the socket on which it is fastest: no other choice depends on it."""
         times = {socket: self._times(socket) for socket in self.order}
         options: dict[str, tuple[str, ...]] = {}
         alone = _kernels_without_data(self.question)
@@ -240,7 +240,7 @@ class _Step:
 
 
 def _walk_steps(node: flow.Flow) -> Iterator[flow.Flow]:
-    """Steps that a flow takes one after the other."""
+    """Steps of a flow in the order in which they run."""
     if isinstance(node, flow.Sequence):
         for step in node.steps:
             yield from _walk_steps(step)
@@ -260,7 +260,7 @@ def _kernels_without_data(question: PlacementProblem) -> set[str]:
 
 
 def _assign_callees(question: PlacementProblem, fixed: Mapping[str, str]) -> Sockets:
-    """The kernels that are fixed, and those that only they call."""
+    """Sockets of the fixed kernels and of the kernels that no other kernel calls."""
     if not fixed:
         return {}
     free = "free"

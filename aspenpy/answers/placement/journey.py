@@ -347,7 +347,7 @@ class _Now:
         return self.asked[condition]
 
     def guard(self, otherwise: Expr) -> Expr:
-        """0 where they still do, and those that did not still do not."""
+        """0 where every condition has the outcome that it had, `otherwise` where one differs."""
         guarded = graph.ZERO
         for condition, held in self.asked.items():
             guarded = graph.if_else(condition, *((guarded, otherwise) if held else (otherwise, guarded)))
@@ -375,7 +375,7 @@ def names_of_data(node: flow.Flow) -> Iterator[str]:
 
 @lru_cache(maxsize=1024)
 def _data_of_scene(scene: DataNames) -> frozenset[str]:
-    """The data structures that a kernel and those that it calls may touch; where others are is nothing to it."""
+    """The data structures that a kernel and its callees may touch."""
     bodies = [scene.kernel.body, *(under.body for under in callees_first(scene.kernel))]
     return frozenset(scene.data(name) for body in bodies for name in names_of_data(body))
 

@@ -35,7 +35,7 @@ class Memories:
         )
 
     def link(self, source: int, destination: int) -> Offer | None:
-        """The link between two memories, one of which is the host's: the socket of the other offers it."""
+        """The link between the host's memory and another one; the socket of the other memory offers it."""
         return self.targets[self.names[max(source, destination)]].offers.get(LINK)
 
     def transfer(self, source: int, destination: int, volume: Expr, instances: Instances) -> Expr:

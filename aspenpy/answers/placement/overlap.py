@@ -99,7 +99,7 @@ class Overlap:
 
 
 def _group_branches(branches: Sequence[Totals]) -> Iterator[list[Totals]]:
-    """The branches in groups that have sockets in common; those that need none belong to none."""
+    """The branches in groups with sockets in common. A branch without a socket is in no group."""
     parties: list[tuple[set[str], list[Totals]]] = []
     for branch in branches:
         sockets = {key.socket for key in of_kind(On, branch)}

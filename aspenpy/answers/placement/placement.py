@@ -132,7 +132,7 @@ class PlacementProblem:
         return TIMED | OF_OVERLAP if self.overlapping else TIMED
 
     def place_kernels(self, chosen: Mapping[str, str]) -> Placement:
-        """The answer with some kernels on chosen sockets, and those that they call."""
+        """The placement with some kernels, and their callees, on chosen sockets."""
         sockets = assign_sockets(self.application, self.machine, self.entry, chosen, self._is_indifferent)
         return Placement(self, sockets)
 
@@ -208,7 +208,7 @@ class Placement(Result):
 
     @cached_property
     def transfer(self) -> float:
-        """Seconds in which data are moved; where branches overlap, the run need not wait for all of them."""
+        """Seconds of all transfers of data. Where branches overlap, the run does not wait for every transfer."""
         return sum(move.seconds for move in self.moves)
 
     @cached_property

@@ -18,10 +18,10 @@ NARROWEST_UNIT = 32
 
 class Access(Record):
     """A requirement with its pattern. `word` in bytes, `accesses` words, per parallel instance of the block; `check` is
-    1, or fails where the two do not agree. Data that are `warm` were touched before, and `since` then so many bytes, if
-    the access says it; of those that are `cold` no cache holds anything. A `streaming` store goes past the caches.
-    `fresh` data lie in pages that the system gives, and zeroes, as they are first touched. All instances touch the
-    lines of a `shared` one. Of one that draws from a table each entry has so many accesses (`by_lines`)."""
+    1, or fails where the two do not agree. Data that are `warm` were touched before, `since` bytes ago if the access
+    says it; of `cold` data no cache holds anything. A `streaming` store goes past the caches. `fresh` data lie in pages
+    that the system gives, and zeroes, as they are first touched. All instances touch the lines of a `shared` one. Each
+    entry of a table of random accesses lies in `lines_of_entry` lines (`by_lines`)."""
 
     requirement: flow.Requirement
     word: Expr
@@ -53,7 +53,7 @@ class Access(Record):
         return (word + unit - common) / unit
 
     def lines_of_word(self, unit: Expr) -> Expr:
-        """The units of so many bytes that a word lies in."""
+        """Number of units of `unit` bytes that a word lies in."""
         return graph.ONE if _is_narrow(self.word) else graph.apply("ceil", self.word / unit)
 
     @property

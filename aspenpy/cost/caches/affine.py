@@ -87,8 +87,8 @@ def _behind(access: Access, nest: AccessNest, around: AccessSurroundings, level:
 def first_touches(
     access: Access, nest: AccessNest, around: AccessSurroundings, level: Level, lines: Expr | None = None
 ) -> list[Touches]:
-    """The first touches of lines, of so many or all of a nest: those that another of the same structure has touched
-    before, and the others."""
+    """The first touches of `lines` lines, or of all lines of a nest: lines that another access to the structure has
+    touched before, and new ones."""
     lines = nest.lines(len(nest.loops), level.line) if lines is None else lines
     known = []
     if around.before:

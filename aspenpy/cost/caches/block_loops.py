@@ -111,8 +111,8 @@ def _choose(condition: Expr, first: ContiguousWords, second: ContiguousWords) ->
 
 
 def time_ahead(steps: Sequence[Expr], walk: AccessNest) -> Expr:
-    """Passes of the innermost loop in which a walk comes to the line that lies so many steps ahead. Steps along the
-    line take no time: the line is the same, or one that the walk comes back to."""
+    """Passes of the innermost loop in which a walk comes to the line that lies `steps` ahead. Steps along the line take
+    no time: the line is the same, or one that the walk comes back to."""
     passes, time, along = graph.ONE, graph.ZERO, walk.along_line
     for depth, (step, loop) in enumerate(zip(steps, walk.loops, strict=True)):
         if depth != along:

@@ -21,16 +21,16 @@ from aspenpy.record import Record
 
 
 class Division(Record):
-    """The accesses of one of so many equal `parts` of a block."""
+    """The accesses of one of `parts` equal parts of a block."""
 
     accesses: tuple[Access, ...]
     parts: Expr = graph.ONE
 
 
 def divide_accesses(accesses: Sequence[Access], cores: Expr) -> Division:
-    """The part of one of so many cores, but no more than the loop that is shared out has passes: the outermost that
-    moves all stores, since cores do not store to the same; in a block that stores nothing, all loads. Triangles, whose
-    rows differ, are not divided."""
+    """The accesses of one of `cores` cores, or of one pass where the shared loop has fewer passes. The shared loop is
+    the outermost one that moves all stores, since cores do not store to the same words; in a block without stores, the
+    outermost one that moves all loads. Triangles, whose rows differ, are not divided."""
     whole = tuple(accesses)
     if cores is graph.ONE or any(access.nest is not None and access.nest.is_triangular for access in whole):
         return Division(whole)

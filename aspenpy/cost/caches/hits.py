@@ -1,4 +1,4 @@
-"""How many lines each access has to fetch at one level, and which of its touches of lines find them there."""
+"""Lines that each access has to fetch at one level, and the touches of lines that find them there."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def stencil(access: Access, around: AccessSurroundings, level: Level) -> list[To
 
 
 def _layers_kept(pattern: Stencil, axis: int, lines: Expr, beside: list[Expr], level: Level) -> Expr:
-    """The share of the lines that stay until the next layer across so many axes touches them, `lines` of the layers
-    and those `beside` them in between.
+    """The share of the lines that stay until the next layer across `axis` axes touches them, `lines` of the layers and
+    those `beside` them in between.
 
     Along the slowest axis the layers follow each other in memory. Between two touches of a line, as the layer `far`
     ahead of the middle and as the one after, lie those from the last layer behind up to the next ahead, less the rows
@@ -86,7 +86,7 @@ def _words_kept(pattern: Stencil, around: AccessSurroundings, level: Level) -> E
 
 
 def _layers(pattern: Stencil, nest: AccessNest, axis: int, level: Level) -> Expr:
-    """Lines of the layers across so many axes (2: planes, 1: rows, 0: points in a row) that a stencil touches at a
+    """Lines of the layers across `axis` axes (2: planes, 1: rows, 0: points in a row) that a stencil touches at a
     point. Those of a star beside its middle have no rim, and a point of a row each."""
     if not axis:
         near = pattern.points_nest
@@ -106,10 +106,10 @@ NEWTON_STEPS = 4
 
 
 def random_touches(access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
-    """Each line as likely as any other: k accesses touch N (1 - (1 - 1/N)^k) different lines of N. Under any policy
-    that does not look ahead the cache holds its share of them, where nothing else passes through it. What is drawn
-    are sectors, where lines have them. Of a table that all instances draw from each has a part, as it has of a cache
-    that they share: N/S lines in C/S are held for as many draws as N in C are for those of S instances."""
+    """Touches at random, each line as likely as any other: k accesses touch N (1 - (1 - 1/N)^k) different lines of N.
+    Under any policy that does not look ahead the cache holds its share of them, where nothing else passes through it.
+    What is drawn are sectors, where lines have them. Of a table that all instances draw from each has a part, as it has
+    of a cache that they share: N/S lines in C/S are held for as many draws as N in C are for those of S instances."""
     pattern = access.pattern
     assert isinstance(pattern, Scattered)
     size = pattern.table / level.shares if access.loads_together else pattern.table
@@ -192,7 +192,7 @@ def _share_held_beside(
 
 
 def _least_with_slope(pieces: Sequence[tuple[Expr, Expr]], draws: Expr) -> tuple[Expr, Expr]:
-    """The least of a + b t at so many draws, and its b."""
+    """The least a + b t of the pieces at t = `draws`, and its slope b."""
     (start, pace), *others = pieces
     least = start + pace * draws
     for first, slope in others:
@@ -229,7 +229,7 @@ def _share_left_by_sweep(access: Access, lines: Expr, around: AccessSurroundings
 
 
 def _share_left(lines: Expr, swept: Expr, level: Level) -> Expr:
-    """The share of a table's lines that a cache holds, after so many of all data were swept: the last of each."""
+    """The share of a table's lines that a cache holds, the last ones, after `swept` lines of all data were swept."""
     return graph.apply("min", 1, level.lines / graph.apply("max", lines, swept))
 
 

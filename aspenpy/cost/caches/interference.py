@@ -25,8 +25,8 @@ MOST_SWEEPS = 4
 
 
 class DrawnTable(Record):
-    """A data structure of so many bytes, of which any words are drawn, so many in a block. Of one that is `shared` each
-    of the instances that share a cache has a part there."""
+    """A data structure of `bytes` bytes, of which a block accesses `draws` words at random. Of one that is `shared`
+    each of the instances that share a cache has a part there."""
 
     bytes: Expr
     draws: Expr
@@ -38,15 +38,15 @@ class DrawnTable(Record):
         return graph.apply("max", 1, size / level.line)
 
     def lines_of(self, draws: Expr, level: Level) -> Expr:
-        """Different lines that so many draws touch: N (1 - (1 - 1/N)^k) of N, nearly N (1 - exp(-k/N))."""
+        """Different lines that `draws` random accesses touch: N (1 - (1 - 1/N)^k) of N, nearly N (1 - exp(-k/N))."""
         lines = self.lines(level)
         return lines * (1 - graph.apply("exp", -draws / lines))
 
 
 class InterveningData(Record):
     """Data touched between two touches of a line: by other nests of the same data structure (`siblings`), by those of
-    each other structure (`others`), at random in other `tables`, and by so many `draws` of others from the same one.
-    Nests of one structure touch no more lines than it has."""
+    each other structure (`others`), at random in other `tables`, and by `draws` random accesses of others to the same
+    structure. Nests of one structure touch no more lines than it has."""
 
     siblings: tuple[AccessNest, ...]
     others: tuple[tuple[AccessNest, ...], ...]
@@ -146,8 +146,8 @@ def lines_between(nest: AccessNest, between: ReuseWindow, line: Expr) -> Expr:
 
 
 def sets_of(nest: AccessNest, depth: int, lines: Expr, level: Level) -> Expr:
-    """The sets that so many lines lie in, those of the innermost loops of a nest; their number is estimated, and may be
-    lower than the sets found."""
+    """Number of sets with lines of the innermost `depth` loops of a nest. `lines` is an estimate of their lines and
+    bounds it."""
     if nest.dense(depth):
         return graph.apply("min", level.sets, lines)
     loops = [part for loop in nest.moving(depth) for part in (loop.stride, loop.trips)]
@@ -274,7 +274,7 @@ def _numbers_of(window: FilledWindow, between: ReuseWindow, part: Expr, level: L
 
 @lru_cache(maxsize=256)
 def _places_apart(line: Expr, sets: Expr, count: int) -> list[Expr]:
-    """Where so many data structures begin that are as far from each other as can be."""
+    """Begins of `count` data structures that lie as far apart as possible."""
     apart = (line * graph.apply("floor", sets * number / count) for number in range(1, count))
     return [graph.ZERO, *(graph.apply("floor", place) for place in apart)]
 

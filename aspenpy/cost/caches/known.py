@@ -36,7 +36,7 @@ class KnownTouches:
         return self._known[key]
 
     def anywhere(self, access: Access, found: list[Touches], level: Level) -> LinesAnywhere:
-        """How many of the touches that were found for an access miss or hit if lines lie anywhere."""
+        """Number of an access's touches that miss or hit if lines lie anywhere."""
         if id(found) not in self._apart:
             self._apart[id(found)] = _if_lines_lay_anywhere(access, found, level)
         return self._apart[id(found)]
@@ -55,9 +55,9 @@ AS_COUNTED = LinesAnywhere(graph.ZERO, graph.ZERO, False)
 
 
 def _if_lines_lay_anywhere(access: Access, parts: Sequence[Touches], level: Level) -> LinesAnywhere:
-    """By the law of lines that lie anywhere (Hill and Smith, IEEE Transactions on Computers 38(12), 1989), of touches
-    whose sets are estimated: walks at offsets, and what the run or another access has left. Both laws hold where the
-    least recently used line goes."""
+    """Misses by the law of lines that lie anywhere (Hill and Smith, IEEE Transactions on Computers 38(12), 1989), of
+    touches whose sets are estimated: walks at offsets, and what the run or another access has left. Both laws hold
+    where the least recently used line goes."""
     if access.is_scattered:
         return AS_COUNTED
     walks = isinstance(access.pattern, Stencil | Offsets)
@@ -78,8 +78,7 @@ OF_A_LOOK = 10_000
 
 def _charge(access: Access, around: AccessSurroundings) -> None:
     """Spends what the touches of an access at a level take to be worked out: for each of its loops, and of those of the
-    others, all others are looked at, once for those that are alike. Raises AspenError where a command may not spend so
-    much."""
+    others, all others are looked at, once for those that are alike. Raises AspenError beyond a command's allowance."""
     if access.nest is None:
         return
     beside = dict.fromkeys(nest for nests in (around.nests.siblings, *around.nests.others) for nest in nests)

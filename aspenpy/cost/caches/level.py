@@ -46,16 +46,16 @@ class Level(Record):
     """A cache as one instance of a block sees it.
 
     `capacity` and `line` in bytes, `ways` a set, `bandwidth` in bytes/s and `latency` in seconds where the machine says
-    them. A shared cache is divided by the instances that use it at once (`shares`): each has all of its sets and a
-    part of the ways, or, where that would be less than `FEWEST_WAYS`, a part of the sets with all ways, since the lines
-    of many instances fill sets evenly. `added` are the lines of an instance in the level before, where both hold
-    different ones. With `prefetch` a miss fetches so many lines that lie together (2: the line and its neighbour), if
-    accesses go on by less than `reach` bytes each time (without it, by less than a page); `brought` is how many on
-    average. Of a line a miss fetches one `sector`, where the machine says its bytes. An `evasion` is the share of lines
-    stored in full that are not fetched. Of the instances so many `readers` load the same data, of which it holds one
-    copy. Arrays begin on pages one behind the other, at equal places of the cache
-    where nothing says how many lie before, or, `apart`, where those that move in step never meet. The sets are those of
-    the capacity and the ways that are `stated`, where those of the level are others.
+    them. A shared cache is divided by the instances that use it at once (`shares`): each has all of its sets and a part
+    of the ways, or, where that would be less than `FEWEST_WAYS`, a part of the sets with all ways, since the lines of
+    many instances fill sets evenly. `added` are the lines of an instance in the level before, where both hold different
+    ones. A miss fetches `prefetch` lines that lie together (2: the line and its neighbour), if accesses go on by less
+    than `reach` bytes each time (without it, by less than a page); `brought` is how many on average. Of a line a miss
+    fetches one `sector`, where the machine says its bytes. An `evasion` is the share of lines stored in full that are
+    not fetched. Groups of `readers` instances load the same data, of which it holds one copy. Arrays begin on pages one
+    behind the other, at equal places of the cache where nothing says how many lie before, or, `apart`, where those that
+    move in step never meet. The sets are those of the capacity and the ways that are `stated`, where those of the level
+    are others.
     """
 
     place: Place
@@ -142,9 +142,9 @@ class Level(Record):
         return self.capacity / (self.line * self.shares) + self.added
 
     def fetching_by(self, stride: Expr | None, page: Expr) -> Level:
-        """The level as accesses see it that go on by so many bytes each time: beyond its reach a miss fetches its own
-        line alone. No prefetcher goes across a page, and it learns anew in each (Intel's optimization manual 2.5.5.4):
-        of p/s accesses that are s bytes apart in a page of p, as many as p/r bring nothing else, 1 - s/r do."""
+        """The level as accesses with a stride of `stride` bytes see it: beyond its reach a miss fetches its own line
+        alone. No prefetcher goes across a page, and it learns anew in each (Intel's optimization manual 2.5.5.4): of
+        p/s accesses that are s bytes apart in a page of p, as many as p/r bring nothing else, 1 - s/r do."""
         if self.prefetch is graph.ONE or stride is None:
             return self.replace(brought=self.prefetch)
         reach = page if self.reach is None else self.reach
@@ -175,8 +175,8 @@ class Level(Record):
         return self.line if self.sector is None else self.sector
 
     def evading(self, instances: Instances, cores: Expr) -> Level:
-        """The level with the share that evades while so many instances run. From the cores where it begins it grows
-        evenly to what is stated for all that share the cache."""
+        """The level with the share of store misses that evade the fetch while `instances` run. The share grows evenly
+        from the stated number of cores to the stated value, when every core that shares the cache is busy."""
         first = self.place.component.value("store_evasion_cores")
         if first is None or self.evasion is graph.ZERO:
             return self
@@ -184,8 +184,8 @@ class Level(Record):
         return self.replace(evasion=self.evasion * graph.apply("max", 0, graph.apply("min", 1, grown)))
 
     def holds(self, distance: Expr) -> Expr:
-        """The chance that a line is still there when an instance has touched so many others, and those that share the
-        cache as many each: SDCM."""
+        """The chance that a line is still cached after each instance that shares the cache has touched `distance` other
+        lines: SDCM."""
         ways = self.ways
         if self.added is not graph.ZERO:
             more = self.added * self.shares / self._all_sets
@@ -235,7 +235,7 @@ class Variation(Record):
         return level.replace(capacity=level.capacity * ways / level.ways, ways=ways, apart=self.apart, stated=stated)
 
     def share(self, ways: float) -> float:
-        """The share of the sets of so many ways that have those more or less, where the part is no whole way."""
+        """The share of the sets whose ways are rounded up, where the part of `ways` ways is no whole number."""
         part = abs(float(self.part)) * ways
         return part / ceil(part) if part else 1.0
 
@@ -245,8 +245,8 @@ AS_STATED = Variation()
 
 
 def share_levels(levels: Sequence[Level], instances: Instances, core: Place | None) -> list[Level]:
-    """The levels when so many instances run: those that share one cache have a part of it each. A level that does not
-    hold what the one before it holds adds to that (`exclusive`, and a `victim` cache, which takes what goes there)."""
+    """The levels while `instances` run: instances that share a cache have a part of it each. A level that does not hold
+    what the one before it holds adds to that (`exclusive`, and a `victim` cache, which takes what goes there)."""
     used: list[Level] = []
     for level in levels:
         together = instances.instances_at(level.place)

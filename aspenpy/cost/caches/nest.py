@@ -18,7 +18,7 @@ from aspenpy.record import Record
 
 class AccessNest(Record):
     """Words of `word` bytes, accessed by loops; the i-th loop is the i-th of every nest in the block. The first word
-    stands where a line begins; `place` is its address, where the model says it, and else so many `pages` lie before its
+    stands where a line begins; `place` is its address, where the model says it; otherwise `pages` pages lie before its
     data structure. One that is at several places at once has a run of bytes at each of `runs`, from the first word on.
     """
 
@@ -35,7 +35,7 @@ class AccessNest(Record):
         )
 
     def begin_in(self, way: Expr) -> Expr | None:
-        """Where it begins in a cache whose ways have so many bytes; None where nothing says it."""
+        """Begin of the nest in a cache with `way` bytes a way; None where nothing says it."""
         return self.place if self.place is not None or self.pages is None else _begin_on_pages(self.pages, way)
 
     @property
@@ -182,7 +182,7 @@ def _is_triangular(loops: tuple[StridedLoop, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _begin_on_pages(pages: Expr, way: Expr) -> Expr:
-    """The place in a way behind so many pages. Ways of no more than a page have equal places for all pages."""
+    """The place in a way behind `pages` pages. Ways of no more than a page have equal places for all pages."""
     divides = way.kind == "number" and way.payload > 0 and PAGE % way.payload == 0
     return graph.ZERO if divides else graph.apply("mod", pages * PAGE, way)
 

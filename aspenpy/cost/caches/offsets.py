@@ -108,8 +108,8 @@ class Walks:
 
     @property
     def returns(self) -> list[tuple[int | None, Expr, Expr]]:
-        """By which loop, or after how long, the first of the walks comes back to lines that it has left, as one along
-        columns does to the words beside, and to how many."""
+        """The loop, or the time, after which the first of the walks comes back to lines that it has left, as one along
+        columns does to the words beside, and the number of these lines."""
         nest, found = self.walk.replace(word=self.runs[-1].bytes), list[tuple[int | None, Expr, Expr]]()
         for depth in self.moving[1:]:
             inner, outer = (nest.lines_of_all_passes(number, self.level.line) for number in (depth, depth + 1))
@@ -164,7 +164,7 @@ class Walks:
         return self.walk.replace(word=largest(*ends) - smallest(*begins) if len(ends) > 1 else self.runs[0].bytes)
 
     def touches_of_next_walk(self, again: Expr, visits: Sequence[Expr]) -> list[Touches]:
-        """So many touches of lines that another walk has left, shared out by where two walks have been."""
+        """The `again` touches of lines that another walk has left, shared out by where two walks have been."""
         gaps = [*pairwise(self.runs)]
         if not gaps:
             return [Touches(again, graph.ONE, graph.ZERO, near=True)]
@@ -235,8 +235,8 @@ class Walks:
         return self._share(window, time / self._words), lines
 
     def _touched_since(self, nest: AccessNest, time: Expr, length: Expr, spacing: Expr | None) -> tuple[Window, Expr]:
-        """The touches of an array in that time, as `share_kept` takes them, and its lines: runs of so many bytes, where
-        the rows of a loop follow each other with what lies between, and no further than `spacing`."""
+        """The touches of an array in that time, as `share_kept` takes them, and its lines: runs of `length` bytes,
+        where the rows of a loop follow each other with what lies between, and no further than `spacing`."""
         moving = [depth for depth, loop in enumerate(nest.loops) if loop.moves]
         if not moving:
             return [length, 0, 0, 1, 0], graph.ONE
@@ -264,8 +264,9 @@ class Walks:
         return [length, len(moving), first.stride, steps, *loops, 0, 1, 0], lines
 
     def _phases(self) -> list[tuple[Expr, Expr]]:
-        """How many places of its line a walk that leaves it at once comes to, and the bytes between them: all others
-        lie that much further in theirs. A walk along a line comes to each, the last of them before it leaves."""
+        """Number of places in its line that a walk comes to which leaves the line at once, and the bytes between them:
+        all others lie that much further in theirs. A walk along a line comes to each, the last of them before it
+        leaves."""
         if self.leaves is graph.FALSE:
             return []
         step = self.level.line
@@ -286,7 +287,7 @@ class Walks:
         return [smallest(loop.trips, MOST_DRIFTS) for loop in outside.values()]
 
     def _moved(self, nest: AccessNest, outside: dict[int, StridedLoop]) -> list[Expr]:
-        """How far another array goes on beside this one, from each pass that is looked at to the next."""
+        """Bytes by which another array moves on beside this one, from each examined pass to the next."""
         steps = (graph.apply("floor", loop.trips / smallest(loop.trips, MOST_DRIFTS)) for loop in outside.values())
         apart = (nest.loops[depth].stride - loop.stride for depth, loop in outside.items())
         return [graph.apply("mod", length * step, self.way) for length, step in zip(apart, steps, strict=True)]
@@ -300,8 +301,8 @@ class Walks:
         return graph.apply("mod", graph.apply("floor", place), self.way)
 
     def _places(self) -> Iterator[tuple[AccessNest, Expr, Expr, Expr | None]]:
-        """Each place where other nests are at once, seen from where this access begins: with the bytes of a run there,
-        and those to the next place."""
+        """The places where other nests are at once, relative to the begin of this access, with the bytes of a run there
+        and to the next place."""
         for nest in (nest for nests in self.others for nest in nests):
             theirs, mine = nest.begin_in(self.way), self.walk.begin_in(self.way)
             begin = (theirs or graph.ZERO) - (mine or graph.ZERO)

@@ -29,7 +29,7 @@ class Affine(Record):
 class Stencil(Record):
     """Sweeps over `extents` points of a grid, the fastest index first, each point with its neighbours up to `radius`
     away, along the axes (`star`) or in a box; a star may leave out its middle (`hollow`). The grid has a rim of
-    `radius` points around those. `around` are the loops that sweep it again; so many `pages` lie before it."""
+    `radius` points around those. `around` are the loops that sweep it again; `pages` pages lie before it."""
 
     extents: tuple[Expr, ...]
     radius: int
@@ -49,7 +49,7 @@ class Stencil(Record):
         return self.streams(len(self.extents)) - self.hollow
 
     def streams(self, axes: int) -> int:
-        """Points, rows or layers that the stencil touches at once, across so many of its axes."""
+        """Points, rows or layers that the stencil touches at once across its first `axes` axes."""
         return 2 * axes * self.radius + 1 if self.star else int((2 * self.radius + 1) ** axes)
 
     def part(self, share: Expr) -> Stencil:
@@ -99,7 +99,7 @@ class Stencil(Record):
         return tuple(words)
 
     def _runs(self, loops: Sequence[StridedLoop]) -> tuple[tuple[Expr, Expr], ...]:
-        """Where the points of each row are, from the begin of the grid, and their bytes."""
+        """Offsets of each row's points from the begin of the grid, and their bytes."""
         rim = self.radius * graph.add(*(loop.stride for loop in loops))
         return tuple((run.place + rim, run.bytes) for run in self._rows(loops))
 
@@ -122,8 +122,7 @@ class Stencil(Record):
 
 
 class ContiguousWords(Record):
-    """Words side by side at `place`, in bytes from where an access at offsets is, which it reaches in so many `steps`
-    of its loops."""
+    """Words side by side, `place` bytes from an access with offsets, which reaches them in `steps` of its loops."""
 
     place: Expr
     bytes: Expr
@@ -162,7 +161,7 @@ class Offsets(Record):
 
 
 class Scattered(Record):
-    """Accesses anywhere in a table of so many bytes, each place as likely."""
+    """Accesses to random words of a table of `table` bytes, each word as likely as any other."""
 
     table: Expr
 

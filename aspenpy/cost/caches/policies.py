@@ -16,7 +16,7 @@ RARE = graph.number(1e-9)
 
 
 class Touches(Record):
-    """So many touches of lines, of which the share `hits` finds its line; `distance` other lines were touched since.
+    """`count` touches of lines, of which the share `hits` finds its line; `distance` other lines were touched since.
     Those that are `near` go on with a line: they belong to the same visit of it. Those that are `known` are the first
     of their access, and another one has touched the data structure there before; those that are `warm` are the first of
     the block, and the run has touched the data before it."""

@@ -249,13 +249,13 @@ def _stream(request: _Request) -> Affine:
 
 
 def _stride(request: _Request) -> Affine:
-    """Reads `stride(bytes)`: accesses to one word every so many bytes."""
+    """Reads `stride(bytes)`: accesses to one word in each step of `bytes` bytes."""
     (stride,) = request.arguments(1, 1, "stride(bytes)")
     return _repeat_sweep(request, request.step(stride, [request.accesses]), request.accesses)
 
 
 def _repeat_sweep(request: _Request, stride: Expr, accesses: Expr) -> Affine:
-    """`reuse(times)`: the sweep is one of so many over the same data."""
+    """Reads `reuse(times)`: the same data are swept `times` times."""
     if request.reuse is None:
         return Affine(AccessNest(request.word, (StridedLoop(stride, accesses),)), has_own_loops=False)
     sweep = StridedLoop(stride, accesses / request.times)
@@ -263,7 +263,7 @@ def _repeat_sweep(request: _Request, stride: Expr, accesses: Expr) -> Affine:
 
 
 def _sweep_in_blocks(request: _Request) -> Affine:
-    """Blocks of so many bytes, each swept `reuse` times before the next."""
+    """Reads a sweep in blocks, each swept `reuse` times before the next."""
     (size,) = request.arguments(1, 1, "blocked(bytes)")
     hint = "give the bytes of a block, as in `blocked(4096)`"
     request.require(size, request.word, request.trait, "a block of `blocked` holds at least one word", hint)

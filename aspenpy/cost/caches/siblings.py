@@ -32,7 +32,7 @@ class Cover(Record):
 
 @lru_cache(maxsize=4096)
 def find_cover(own: AccessNest, other: AccessNest) -> Cover | None:
-    """How another access covers one of the same structure, by the fewest loops; None where all together do not."""
+    """The fewest loops by which another access covers one of the same structure; None where all loops do not."""
     if own.place is not other.place:
         return None
     try:
@@ -98,8 +98,8 @@ def touches_the_same(own: AccessNest, other: AccessNest, depth: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def words_met(own: AccessNest, other: AccessNest, depth: int) -> int | None:
-    """How many words beside what another access touches in each pass of the loop `depth` this comes in the same pass
-    and in the one before, as A[k][j] does A[k][i] for j = i: 0 or 1; None where it comes no nearer."""
+    """Words between the places of two accesses in the same pass of the loop `depth` and in the pass before, as A[k][j]
+    does A[k][i] for j = i: 0 or 1; None where it comes no nearer."""
     if own.loops[depth - 1].moves or own.place is not other.place:
         return None
     domain, carried = IterationDomain.of(own.loops), COUNTERS[depth - 1]
@@ -148,7 +148,7 @@ def are_across_diagonal(own: AccessNest, other: AccessNest) -> bool:
 
 
 def _sides(nest: AccessNest) -> dict[tuple[object, object], int]:
-    """By two of its indices, 1 where the first is never less than the second, and -1 where it is never more."""
+    """Signs by pairs of indices: 1 where the first is never less than the second, and -1 where it is never more."""
     domain, sides = IterationDomain.of(nest.loops), dict[tuple[object, object], int]()
     try:
         for (row, mine), (column, theirs) in permutations(_indices(nest).items(), 2):

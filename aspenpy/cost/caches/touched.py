@@ -24,8 +24,8 @@ def touched_name(requirement: flow.Requirement) -> str | None:
 def touched_by(
     block: flow.Block, accesses: Sequence[Access], line: Expr, parts: Expr = graph.ONE
 ) -> dict[str, Touched]:
-    """How much a block, or one of so many parts of it, touches of each data structure, in lines of so many bytes. One
-    that has no name is one of its own; stores that go past the caches touch nothing there."""
+    """Lines of `line` bytes that a block, or one of its `parts` parts, touches of each data structure. Each access
+    without a name has a structure of its own; stores that bypass the caches touch nothing."""
     by_requirement = {access.requirement: access for access in accesses}
     found: dict[str, Touched] = {}
     for number, requirement in enumerate(dict.fromkeys((*block.requirements, *by_requirement))):

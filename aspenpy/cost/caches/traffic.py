@@ -141,10 +141,10 @@ class LevelUse(Record):
     """One requirement at one level, per parallel instance: `accesses` that reach the level, of which `misses` do not
     find their line; lines `fetched` from the next level and `written_back` to it, in units of the level. Where that is
     a victim cache, or exclusive, it takes clean lines, too: `victims`. A share of what would be fetched is `evaded`.
-    Units found there that were touched by the run before the block, and not by the block, are `warm`. Of the misses so
-    many are `unsure`: those of touches of which only some are thought to find their line. Where that is estimated,
-    of walks at offsets and of what the run left, there would be others if lines lay `anywhere`. Counts are the sum of
-    so many `parts`, where each of a rank's cores has a cache of its own."""
+    Units found there that were touched by the run before the block, and not by the block, are `warm`. Misses are
+    `unsure` where only some touches of their kind are thought to find their line. Where that is estimated, of walks at
+    offsets and of what the run left, there would be others if lines lay `anywhere`. Counts are the sum of so many
+    `parts`, where each of a rank's cores has a cache of its own."""
 
     level: Level
     accesses: Expr
@@ -351,7 +351,7 @@ def _found_warm(found: Sequence[Sequence[Touches]]) -> list[Expr]:
 
 
 def _unsure_misses(parts: Sequence[Touches]) -> Expr:
-    """Where a share of touches find their line, the smaller of those that do and those that do not: sets are nearly
+    """Misses in doubt: of touches of which a share finds its line, the smaller part, found or missed; sets are nearly
     full then, and a line more or less turns them."""
     certain = (graph.ZERO, graph.ONE)
     doubtful = [part for part in parts if part.hits not in certain]
@@ -373,8 +373,8 @@ def _uses(
     levels: Sequence[Level],
     full: Expr | None = None,
 ) -> tuple[LevelUse, ...]:
-    """Each level's part: it is asked for what the level before it has missed. `written` are the lines that leave each
-    level dirty; of those missed so large a share is stored in `full`."""
+    """The use of each level, which is asked for what the level before it has missed. `written` are the lines that leave
+    each level dirty; of those missed so large a share is stored in `full`."""
     uses = []
     lines = access.lines_of_word(levels[0].unit)
     asked, word = access.accesses * lines, access.word / lines

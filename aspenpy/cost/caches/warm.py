@@ -135,7 +135,7 @@ def _at_moment(lines: Between, u: Expr, v: Expr) -> Expr:
 
 
 def _crowding(nest: AccessNest, lines: Expr, level: Level) -> Expr:
-    """How many times as many lines of a nest are in each set that it touches as if they lay side by side."""
+    """Ratio of a nest's lines in each set that it touches to those if they lay side by side."""
     depth = len(nest.loops)
     if nest.dense(depth) or nest.is_triangular:
         return graph.ONE
@@ -154,14 +154,10 @@ def _lines_of_pass(lines: Expr, later: int, moves: bool) -> Between:
 
 def _untouched_lines(lines: Expr, later: int, sets: Expr) -> Between:
     """The lines of what no access of the block touches: those behind a place, and all that were swept later."""
-    return lines if later or lines is graph.ZERO else lambda u, v: _untouched_behind(lines, u, sets)
+    return lines if later or lines is graph.ZERO else lambda u, v: graph.apply("min", lines, _behind(lines, u, sets))
 
 
 @lru_cache(maxsize=16384)
-def _untouched_behind(lines: Expr, u: Expr, sets: Expr) -> Expr:
-    return graph.apply("min", lines, _behind(lines, u, sets))
-
-
 def _sum_of_both(first: Between, second: Between) -> Between:
     """Lines between two touches in all."""
     if second is graph.ZERO:

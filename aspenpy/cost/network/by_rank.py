@@ -40,8 +40,8 @@ class TimedPhase(Phase):
 
 class Rounds(Record):
     """`count` rounds at distances 1, 2, 4, ..., the first with `size` bytes, each next one with `growth` times as many
-    (1, 2, or 0 for a half). Of `pairs`, or shifts of all; in a `tree` one rank of a container sends, and distances may
-    be 1, 4, 16, ... instead, by so many `bits`. `combined` bytes are added for each that arrives."""
+    (1, 2, or 0 for a half). Of `pairs`, or shifts of all; in a `tree` one rank of a container sends. With 2 `bits` the
+    distances are 1, 4, 16, .... `combined` bytes are added for each that arrives."""
 
     count: Expr
     size: Expr
@@ -60,8 +60,8 @@ class Rounds(Record):
         return (2 ** (1 - first) - 2 ** (1 - end)) * self.size
 
     def shared(self, first: Expr, end: Expr, ranks: Expr) -> tuple[Expr, Expr]:
-        """For so many ranks in a container, how many of them cross in each of these rounds, and the bytes that they
-        send, both summed over the rounds."""
+        """Ranks of a container with `ranks` ranks that cross its border, and the bytes that they send, both summed over
+        the rounds."""
         # A shift by 2^k up to their number is one of 2^k ranks; how many pairs cross depends on the container.
         below = whole_steps(ranks) if self.pairs else whole_steps(ranks) + 1
         full = graph.apply("min", graph.apply("max", below, first), end)
@@ -73,8 +73,8 @@ class Rounds(Record):
         return crossing, (full - first + ranks * (2 ** (1 - full) - 2 ** (1 - end))) * self.size
 
     def seconds(self, level: PathLevel, below: Expr, first: Expr, end: Expr, outside: Expr | None = None) -> Expr:
-        """Seconds of these rounds on a level whose ends have `below` ranks, with so many `outside` of one: no more of
-        them can be sent to at once."""
+        """Seconds of these rounds on a level whose ends have `below` ranks. `outside` ranks lie outside of an end: no
+        more of them can be sent to at once."""
         volume = self.volume(first, end)
         alone = level.one.time(_sent(end - first, volume, self.combined * volume))
         if self.tree or (below is graph.ONE and level.all.container is None):
@@ -104,8 +104,8 @@ def _seconds_of_links(level: PathLevel) -> tuple[tuple[Expr, Expr], tuple[Expr, 
 
 
 def _rounds_inside(ranks: Expr) -> Expr:
-    """How many of the distances 1, 2, 4, ... have pairs that never leave a container of so many ranks: the power of two
-    in their number."""
+    """Number of the distances 1, 2, 4, ... that have pairs that never leave a container of `ranks` ranks: the power of
+    two in `ranks`."""
     known = graph.whole_number(ranks)
     if known is not None and known > 0:
         return graph.number((known & -known).bit_length() - 1)
@@ -234,7 +234,7 @@ def _scatter_allgather(r: RanksInOrder) -> list[Phase]:
 
 
 def _ring(r: RanksInOrder, piece: Expr, times: int = 1, combined: int = 0) -> list[Phase]:
-    """Each rank sends to the next one, P - 1 times."""
+    """Phases of a ring: each rank sends to the next one, P - 1 times."""
     n = times * (r.count - 1)
     sent = _sent(n, n * piece, combined * n / times * piece)
     return r.through_all(sent)
@@ -364,7 +364,7 @@ class LibraryChoice(Scheme):
 
 
 def library_choice(library: str, collective: str, among: Among) -> Scheme:
-    """The way that a library takes for so many ranks and bytes."""
+    """The algorithm that a library chooses by the number of ranks and bytes."""
     rows = algorithm_rows(library, collective)
     size = among.size * among.count if (library, collective) in WHOLE and collective == "allgather" else among.size
     ways = {name: scheme_by_rank(collective, name, among) for name in dict.fromkeys(row.algorithm for row in rows)}

@@ -28,8 +28,8 @@ from aspenpy.record import Record
 
 class Cost(Record):
     """On the critical path: `rounds` messages, `volume` bytes sent and `combined` bytes of results computed. Over all
-    ranks: `messages` and `traffic` in bytes. `most_messages` and `most_traffic` are what the busiest rank sends. To so
-    many `partners` a rank can send equal parts of the volume at the same time, where it has a link to each."""
+    ranks: `messages` and `traffic` in bytes. `most_messages` and `most_traffic` are what the busiest rank sends. To
+    `partners` other ranks a rank can send equal parts of the volume at the same time, where it has a link to each."""
 
     rounds: Expr
     volume: Expr
@@ -202,8 +202,8 @@ def _ring_allreduce(p: Expr, m: Expr) -> Cost:
 
 
 def _all_pairs_allreduce(p: Expr, m: Expr) -> Cost:
-    """Each rank sends every other one its piece, which combines them, and sends it back to all: two rounds, in which it
-    has a message to each (RCCL, all-pairs algorithms of MSCCL)."""
+    """Every rank sends each other one its piece, combines the pieces that arrive, and sends the result back to all: two
+    rounds, in which it has a message to each (RCCL, all-pairs algorithms of MSCCL)."""
     n, some = p - 1, graph.apply("min", p - 1, 1)
     piece = m / p
     return Cost(2 * some, 2 * n * piece, n * piece, 2 * n * p, 2 * n * m, 2 * n, 2 * n * piece, _others(p))
@@ -364,8 +364,8 @@ def candidate_algorithms(collective: str, *, all_pairs: bool = False) -> list[Al
 
 
 def cost(collective: str, algorithm: str, ranks: Size, size: Size = 0) -> Cost:
-    """The cost of an algorithm among so many ranks. Raises NetworkError for names that there are not, for fewer than
-    one rank, and for an algorithm that is for powers of two where the number of ranks is known and none."""
+    """The cost of an algorithm among `ranks` ranks. Raises NetworkError for an unknown name, for fewer than one rank,
+    and where an algorithm for powers of two meets another known number of ranks."""
     known = {each.name: each for each in algorithms(collective)}
     if algorithm not in known:
         hint = suggest_nearest(algorithm, known) or f"there are {', '.join(known)}"

@@ -69,8 +69,8 @@ def _require_valid_links(pairs: Sequence[tuple[int, int]]) -> None:
 
 
 def _nodes_by_distance(pairs: Sequence[tuple[int, int]], count: int) -> list[int]:
-    """How many ordered pairs of nodes are 0, 1, 2, ... hops apart. All nodes search at once: what each has reached is
-    a number with a bit for each node."""
+    """Numbers of ordered pairs of nodes that are 0, 1, 2, ... hops apart. All nodes search at once: what each has
+    reached is a number with a bit for each node."""
     within = [1 << node for node in range(count)]
     distinct = {(min(pair), max(pair)) for pair in pairs}
     reached = [count]

@@ -27,7 +27,7 @@ class Cut(NamedTuple):
 
 
 def cuts(network: Topology, nodes: Expr, ports: Expr) -> list[Cut]:
-    """The cuts of a network, or of the part that a run on so many nodes has, with so many ports on a node."""
+    """The cuts of a network, or of its part with the nodes of a run. A node has `ports` ports."""
     half, sizes, family = floor(nodes / 2), dict(network.parameters), TOPOLOGIES[network.kind]
     if family.cuts == "groups":
         joining, size = links_between_groups(network)
@@ -73,8 +73,8 @@ def _planes(network: Topology, nodes: Expr) -> Iterator[Cut]:
 
 
 def crossing_times(network: Topology, nodes: Expr, ports: Expr, ranks: Expr, size: Expr, link: Expr) -> dict[str, Expr]:
-    """Seconds in which `size` bytes of each of some ranks for each other one, spread over so many nodes, cross each
-    cut, over links of so many bytes a second."""
+    """Seconds in which an all-to-all of `size` bytes per pair of ranks, spread over `nodes` nodes, crosses each cut,
+    over links of `link` bytes per second."""
     times: dict[str, Expr] = {}
     for cut in cuts(network, nodes, ports):
         if cut.links is graph.ZERO:

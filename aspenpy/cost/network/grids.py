@@ -65,7 +65,7 @@ def grid_width(lengths: Sequence[int], *, wrapped: bool) -> tuple[int, bool]:
 
 
 def _count_crossed_links(length: int, wrapped: bool) -> int:
-    """Links that part a line, or a ring, of so many nodes."""
+    """Links that cut a line, or a ring, of `length` nodes into halves."""
     return 2 if wrapped and length > 2 else 1
 
 
@@ -79,7 +79,7 @@ the cube root of P, whole or not, on each side."""
 
 
 def table_3_5_time(topology: str, volume: Size, processors: Size, link_bandwidth: Size) -> Expr:
-    """Seconds for so many bytes to cross the bisection, T = M / (bisection * B): Table 3.5 of the dissertation."""
+    """Seconds for `volume` bytes to cross the bisection, T = M / (bisection * B): Table 3.5 of the dissertation."""
     links = TABLE_3_5[topology](graph.to_expr(processors))
     return graph.to_expr(volume) / (links * link_bandwidth)
 
@@ -88,7 +88,7 @@ MOST_DIMENSIONS = 32
 
 
 def mesh(dimensions: Sequence[Size], nodes_per_router: Size = 1) -> Topology:
-    """A grid of so many routers along each dimension, each linked with the next.
+    """A grid with `dimensions` routers along its axes, each linked with the next.
 
     Along a line of k routers the distances of all ordered pairs add to k(k^2-1)/3 (Dally and Towles, "Principles and
     practices of interconnection networks", 2004, section 5.2.2). Means along the dimensions add, as the coordinates of
@@ -173,8 +173,8 @@ def _links(routers: Expr, size: Expr, wrapped: bool) -> Expr:
 def shared_by_shift(network: Topology, stride: Expr, length: Expr) -> Expr:
     """Messages on the fullest link of a mesh or torus while each router sends to the one `stride` further in rings of
     `length`, by the shortest route, routers being numbered along the last dimension first: a shift by j along one of k
-    has j on a link, k - j the other way round, and half of a ring goes both ways. At least so many: 1 where a shift
-    goes on into the next dimension."""
+    has j on a link, k - j the other way round, and half of a ring goes both ways. A lower bound: 1 where a shift goes
+    on into the next dimension."""
     most, below = graph.ONE, graph.ONE
     for k, ring in reversed(list(zip(dict(network.parameters)["dimensions"], network.rings, strict=True))):
         j = graph.apply("mod", graph.apply("floor", stride / below), k)

@@ -160,8 +160,8 @@ def links_of_router(whole: Topology) -> Expr:
 
 
 def bisection_of_nodes(whole: Topology, nodes: Expr, ports: Size = 1) -> Expr:
-    """A bound of the links that part so many nodes, which fill the groups one after the other, into two halves; each
-    node has so many ports."""
+    """An upper bound of the links between two halves of `nodes` nodes, which fill one group before the next; each node
+    has `ports` ports."""
     sizes = dict(whole.parameters)
     group, p = _group(sizes), sizes["nodes_per_router"]
     joining, size = links_between_groups(whole)
@@ -184,10 +184,10 @@ def _links_among(sizes: dict[str, Expr], routers: Expr) -> Expr:
 
 
 def _cut(routers: Expr, links: Expr, joining: Expr, groups: Expr, nodes_per_router: Expr) -> Expr:
-    """Links cut between two halves of the groups, of a single one among its `routers` in use, which have so many links.
-    The middle one of an odd number is halved itself: of its links to other groups no more than half are cut one way or
-    the other round, of its own no more than in an average halving, and a router in the middle is cut off from half of
-    its nodes."""
+    """Links cut between two halves of the groups, of a single group among its `routers`, each with `links`. The middle
+    one of an odd number is halved itself: of its links to other groups no more than half are cut one way or the other
+    round, of its own no more than in an average halving, and a router in the middle is cut off from half of its
+    nodes."""
     pairs = graph.apply("max", routers * (routers - 1) / 2, 1)
     middle = floor(links * floor(routers**2 / 4) / pairs) + is_odd(routers) * floor(nodes_per_router / 2)
     return joining * floor(groups**2 / 4) + is_odd(groups) * middle
@@ -198,8 +198,9 @@ LARGEST_ORDER = 1_000_000_000_000
 
 
 def slim_fly(order: Size, nodes_per_router: Size | None = None) -> Topology:
-    """2q^2 routers of (3q-d)/2 links to others, q = 4w + d a prime power and d one of -1, 0, 1; on each router so many
-    nodes, or half as many as it has links, rounded up (Besta and Hoefler, "Slim Fly", SC 2014, section II-B).
+    """2q^2 routers of (3q-d)/2 links to others, q = 4w + d a prime power and d one of -1, 0, 1; `nodes_per_router`
+    nodes on each router, else half as many as it has links, rounded up (Besta and Hoefler, "Slim Fly", SC 2014, section
+    II-B).
 
     Two routers are one hop apart or two. The columns of each half of the routers are joined by q links a pair, so
     that dividing the columns of both evenly cuts q * ceil(q^2/2) of them: a bound, as nobody has a closed form.

@@ -15,7 +15,7 @@ from aspenpy.record import NamedTuple
 
 
 class AlgorithmRow(NamedTuple):
-    """From so many `ranks` and so many bytes on, until the next row."""
+    """An algorithm from `ranks` ranks and `size` bytes on, until the next row."""
 
     ranks: int
     size: int

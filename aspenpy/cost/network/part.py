@@ -165,6 +165,6 @@ def containers(network: Topology, used: Expr) -> Topology:
 
 
 def _pairs_together(nodes: Expr, size: Expr) -> Expr:
-    """Ordered pairs of nodes, each with itself among them, that are in one container of so many, filled in turn."""
+    """Ordered pairs of nodes (a node and itself are one) in the same container of `size` nodes, filled in turn."""
     rest = graph.apply("mod", nodes, size)
     return (nodes - rest) * size + rest**2

@@ -29,7 +29,7 @@ Coordinates = tuple[int, ...]
 
 
 class GridPlacement(Record):
-    """A grid of ranks on a mesh or torus, so many on each node.
+    """A grid of ranks on a mesh or torus, the same number on each node.
 
     `block` fills a node before the next, `cyclic` gives every node one rank before any gets a second, `random` deals
     the ranks out by `seed`, and `aligned` lays the dimensions of the grid along those of the network: each node has

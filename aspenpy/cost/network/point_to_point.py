@@ -1,4 +1,4 @@
-"""How long one message takes from one rank to another, by three models of a network.
+"""Time of one message from one rank to another, by three models of a network.
 
 Times in seconds, sizes in bytes, as expressions: every quantity may be a number or a symbol.
 """

@@ -27,14 +27,14 @@ class Mesh(Record):
     all_pairs: bool = False
 
     def beta(self, partners: Expr) -> Expr:
-        """Seconds a byte of what is sent in equal parts to so many at the same time. Rings are laid so that each link
-        is in as many of them (NVIDIA, NCCL: channels; for any number of ends there are such rings, by a zigzag that is
-        turned: Walecki, in Alspach, "The wonderful Walecki construction", Bulletin of the ICA 52, 2008)."""
+        """Seconds per byte sent in equal parts to `partners` partners at the same time. Rings are laid so that each
+        link is in as many of them (NVIDIA, NCCL: channels; for any number of ends there are such rings, by a zigzag
+        that is turned: Walecki, in Alspach, "The wonderful Walecki construction", Bulletin of the ICA 52, 2008)."""
         return graph.apply("max", self.link / graph.apply("min", partners, self.links), self.port)
 
 
 class Container(Record):
-    """So many ends in a row that share links to all others, and the seconds of a byte that each of them sends out."""
+    """Ends in a row that share links to all others, and the seconds of a byte that each of them sends out."""
 
     inside: Expr
     seconds: Expr
@@ -64,11 +64,11 @@ class LinkTimes(Record):
         return self.mesh is not None and self.mesh.all_pairs
 
     def no_faster_than(self, seconds: Expr) -> LinkTimes:
-        """Times of the same messages where a byte takes so many seconds at least."""
+        """Times of the same messages where a byte takes at least `seconds`."""
         return self if seconds is graph.ZERO else self.replace(beta=graph.apply("max", self.beta, seconds))
 
     def by_algorithm(self, algorithm: Algorithm, ranks: Expr, size: Expr) -> Expr:
-        """Seconds of an algorithm among so many ends in their order."""
+        """Seconds of an algorithm among `ranks` ends in their order."""
         time, shared = self.time(algorithm.cost(ranks, size)), self.container
         if shared is None or algorithm.far is None:
             return time
@@ -365,7 +365,7 @@ class Pipeline(Scheme):
         }
 
     def _seconds(self, height: int, times: int = 1) -> Expr:
-        """Seconds of the phases on the path of a level, of so many times the bytes."""
+        """Seconds of the phases on the path of a level, with `times` as many bytes."""
         phases = [phase for phase in self.phases if phase.height == height]
         return graph.add(*(each.replace(size=times * each.size, rest=times * each.rest).time for each in phases))
 

@@ -95,9 +95,9 @@ def _hops(moved: Expr, length: Expr, ring: Expr) -> Expr:
 
 
 def ranks_leaving(window: Expr, stride: Expr, length: Expr, ranks: Expr) -> Expr:
-    """The ranks of the fullest container, of so many ranks in all, whose next along the dimension is outside: exact
-    where the ring and the container divide each other, or all ways to cut a ring occur; else at most so many. Rings
-    that are no whole numbers, by a rounding error, are taken for one."""
+    """Ranks of the fullest container, among `ranks` in all, whose next one along the dimension is outside: exact where
+    the ring and the container divide each other, or all ways to cut a ring occur; else an upper bound. Rings that are
+    no whole numbers, by a rounding error, are taken for one."""
     ring = stride * length
     one = graph.junction("or", graph.compare(">=", ring, ranks), graph.compare("!=", floor(ring), ring))
     return graph.if_else(one, _leaving_part(window, stride, ring), _leaving_several(window, stride, ring))
@@ -113,7 +113,7 @@ def _leaving_several(window: Expr, stride: Expr, ring: Expr) -> Expr:
 
 
 def _cut(parts: Expr, step: Expr, stride: Expr, ring: Expr) -> Expr:
-    """Lengths that leave two parts of so many numbers together, cut in the middle as far as the steps allow."""
+    """Ranks that leave either half of `parts` ranks in a row, cut in the middle as far as the steps allow."""
     first = step * floor(parts / (2 * step))
     return _leaving_part(first, stride, ring) + _leaving_part(parts - first, stride, ring)
 
@@ -123,8 +123,8 @@ def _leaving_part(part: Expr, stride: Expr, ring: Expr) -> Expr:
 
 
 def leaving_dealt(stride: Expr, length: Expr, size: Expr, nodes: Expr) -> Expr:
-    """The part of all ranks whose next along the dimension is on another node, where planes of so many are dealt out to
-    nodes in turn: exact where rings and planes divide each other, else the average over all ways to cut rings.
+    """The part of all ranks whose next along the dimension is on another node, where planes of `size` ranks are dealt
+    out to nodes in turn: exact where rings and planes divide each other, else the average over all ways to cut rings.
 
     A shift by s = q size + t moves (size - t)/size of the ranks by q planes and the others by q + 1; a plane is on the
     same node as those a multiple of the nodes further. Of a ring the last `stride` ranks go back to its first ones.

@@ -73,11 +73,11 @@ class Topology(Record):
         return dict(self.bounds).get(figure)
 
     def bisection_bandwidth(self, link_bandwidth: Size) -> Expr:
-        """Bytes a second from one half to the other, and as many back, over links of so many bytes a second."""
+        """Bytes per second from one half to the other, and as many back; a link carries `link_bandwidth`."""
         return self.bisection * link_bandwidth
 
     def crossing_time(self, volume: Size, link_bandwidth: Size) -> Expr:
-        """Seconds in which so many bytes get from one half to the other: Table 3.5 of the dissertation. A network of
+        """Seconds in which `volume` bytes get from one half to the other: Table 3.5 of the dissertation. A network of
         one node has no halves, and nothing crosses it."""
         if self.bisection is graph.ZERO:
             return graph.ZERO

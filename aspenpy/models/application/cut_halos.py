@@ -18,8 +18,8 @@ MOST_DIMENSIONS = 3
 
 
 def write_out_cut(requirement: flow.Requirement, ranks: Expr) -> flow.Requirement:
-    """The requirement with the grid and the faces that so many ranks have, and the bytes that one of them sends; as it
-    is where its halo is not said to be cut. Raises AspenError where the number of dimensions is not known."""
+    """The requirement with the grid and the faces of `ranks` ranks, and the bytes that one of them sends; unchanged
+    where its halo is not said to be cut. Raises AspenError where the number of dimensions is not known."""
     cut = next((each for each in requirement.traits if each.name == "halo" and CUT in each.arguments), None)
     if cut is None:
         return requirement

@@ -24,7 +24,7 @@ BASE = graph.symbol("base", "trait")  # what a trait calls the time so far
 
 
 class ResourceTrait(Record):
-    """How a trait changes a resource's time: an expression of `BASE` and, if it takes one, its argument."""
+    """The change of a resource's time by a trait: an expression of `BASE` and, if it takes one, its argument."""
 
     name: str
     argument: Expr | None
@@ -45,7 +45,7 @@ class Resource(Record):
 
 
 class Part(Record):
-    """So many components of one kind inside another."""
+    """`quantity` components of one kind inside another."""
 
     component: str
     quantity: Expr
@@ -158,7 +158,7 @@ class Machine(Model, Result):
         )
 
     def declaration(self, name: str) -> nodes.Parameter | nodes.Property | None:
-        """Where a parameter, or a property under its full name, is declared."""
+        """The declaration of a parameter, or of a property under its full name."""
         if name in self.declared:
             return self.declared[name]
         component, _, plain = name.partition(".")
@@ -237,7 +237,7 @@ class Machine(Model, Result):
             yield place
 
     def first_places(self, socket: str | None = None) -> Iterator[Place]:
-        """Each kind of component once, where the tree comes to it first: who offers what is decided there."""
+        """The first place of each kind of component in the tree: who offers what is decided there."""
         if socket not in self._first_places:
             self._first_places[socket] = tuple(self._walk(socket, set()))
         return iter(self._first_places[socket])

@@ -213,7 +213,7 @@ def _take(entries: dict[str, SheetValue], kind: str, name: str, machine: str, ta
 
 
 def _distance(table: Mapping[str, Any], entries: Entries) -> tuple[bool, float, float]:
-    """How far a sheet of the library is from another, in kind of memory, year and cores."""
+    """Distance of a sheet of the library from another, in kind of memory, year and cores."""
     numbers = (float(str(table[name]).partition("//")[0]) for name in ("year", "cores"))
     years, cores = (
         abs(number - float(entries[name].text)) if name in entries else 0
@@ -322,7 +322,7 @@ def _count_levels(entries: Entries) -> str:
 
 
 def _choose_ways(value: str, level: str, entries: Entries) -> str:
-    """So many ways, or less, as make whole sets of the capacity of a level."""
+    """At most `value` ways, as many as make whole sets of the capacity of a level."""
     size, line = (in_units(entries[f"{level}.{name}"].text) for name in ("capacity", "line"))
     lines = max(1, round(size / line))
     return str(next(ways for ways in range(int(value.split()[1]), 0, -1) if lines % ways == 0))

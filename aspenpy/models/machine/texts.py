@@ -49,8 +49,8 @@ _OF_RANGE = re.compile(r"the (lower|upper) end assumed", re.IGNORECASE)
 
 
 def standing_of(comment: str) -> str:
-    """How a number is known by what its comment says: one of `STANDINGS`. The word that a comment or a part of it
-    begins with decides, else words that only such comments have."""
+    """The standing of a number by its comment: one of `STANDINGS`. The word that a comment or a part of it begins with
+    decides, else words that only such comments have."""
     about_value = _OF_RANGE.sub("", comment)
     for part in about_value.split("; "):
         word = part.partition(":")[0].strip()

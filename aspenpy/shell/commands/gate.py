@@ -200,7 +200,7 @@ def _two_machines(first: str, second: str) -> tuple[Machine, Machine] | None:
 
 
 def diff_programs(names: tuple[str, str], on: list[str], arguments: Arguments) -> VersionChanges:
-    """The changes from one version to the other on the machines."""
+    """The changes from the first version to the second on the machines."""
     origins = (Origin(name, tuple(on), arguments.kernel, settings_of(arguments)) for name in names)
     before, after = (origin.take_snapshot(Path(), only_entry) for origin in origins)
     return compare_snapshots(before, after, {"": inf})

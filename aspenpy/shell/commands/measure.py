@@ -100,7 +100,7 @@ def _run_measurement(arguments: Arguments) -> Measured:
 
 
 def _join_sheets(sheets: list[MeasurementSheet]) -> MeasurementSheet:
-    """One sheet below the other; a column that one has not is blank there."""
+    """Joins the rows of several sheets; a cell is blank where its sheet lacks the column."""
     if len(sheets) == 1:
         return sheets[0]
     rows: list[dict[str, Any]] = []

@@ -55,8 +55,8 @@ def split_names(texts: list[str]) -> list[str]:
 
 
 def add_machines(arguments: Arguments) -> list[str]:
-    """The parameters that vary, the machines of `--machine` among them where they are several; one of those that vary
-    is the machine where `--machine` names none."""
+    """The parameters that vary; several machines of `--machine` are one of them. Without `--machine`, the first of the
+    varied machines becomes the machine of the command."""
     names, varied = machine_names(arguments.machines), split_names(arguments.vary)
     if len(names) > 1:
         varied.append(f"machine={','.join(names)}")

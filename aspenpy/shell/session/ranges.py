@@ -130,7 +130,7 @@ def _find_declared_range(name: str, span: Span, state: SessionState) -> tuple[Va
 
 
 def _space_values(wanted: Range, count: int) -> tuple[Value, ...]:
-    """Values from one end to the other, both ends exactly."""
+    """Values spread evenly over the range, both ends exact."""
     low, high = wanted.low, wanted.high
     shares = [Fraction(index, count - 1) for index in range(1, count - 1)]
     exact = not wanted.log and not isinstance(low + high, float)
@@ -145,7 +145,7 @@ def _space_values(wanted: Range, count: int) -> tuple[Value, ...]:
 
 
 def _powers_of_two(wanted: Range) -> tuple[Value, ...]:
-    """The powers of two from one end to the other, exactly."""
+    """The powers of two within the range, exact."""
     first, last = ceil(log2(float(wanted.low))), floor(log2(float(wanted.high)))
     if first > last:
         message = f"there are no powers of two from {float(wanted.low):.6g} to {float(wanted.high):.6g}"

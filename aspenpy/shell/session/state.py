@@ -14,8 +14,8 @@ MOST_STEPS = 1_000  # changes that can be undone
 
 
 class SessionState(Case):
-    """A case, in which expressions are set. `names` are those that the session defines, `free` those that
-    formulas keep; the `baseline` is what it is compared with, itself if None."""
+    """A case, in which expressions are set. `names` are defined in the session, `free` parameters stay symbols in
+    formulas; `baseline` is the state to compare with, itself if None."""
 
     names: Mapping[str, Expression] = MappingProxyType({})
     free: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class SessionState(Case):
 
     @property
     def reference(self) -> SessionState:
-        """The prediction that the state is compared with."""
+        """The state to compare with."""
         return self.baseline or self
 
 
@@ -40,7 +40,7 @@ class HistoryEntry(Record):
 
 
 class SessionHistory(Record):
-    """The steps up to now, and those that were undone, the next one last."""
+    """The steps up to now, and the undone steps, of which the last is redone first."""
 
     past: tuple[HistoryEntry, ...]
     undone: tuple[HistoryEntry, ...] = ()
