@@ -308,10 +308,15 @@ def _column_of_values(name: str, axis: Axis | Floats, probe: _Probe) -> Floats:
             return column
     else:
         column = axis
-    fractions = column[numpy.floor(column) != column]  # an eighth of the time of a remainder
-    for value in fractions[numpy.isfinite(fractions)][:1]:
-        scope.refuse_fraction(scope.symbol(name), name, float(value))
+    for part in numpy.array_split(column, 1 + len(column) // IN_CACHE):
+        fractions = part[numpy.floor(part) != part]  # an eighth of the time of a remainder
+        for value in fractions[numpy.isfinite(fractions)][:1]:
+            scope.refuse_fraction(scope.symbol(name), name, float(value))
     return column
+
+
+IN_CACHE = 32_768
+"""Values that a cache holds beside what is made of them."""
 
 
 # -- values in the language ------------------------------------------------------------------------

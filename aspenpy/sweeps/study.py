@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from hashlib import sha256
-from math import prod
+from math import isfinite, prod
 from typing import Any
 
 import numpy
@@ -77,9 +77,9 @@ class Study:
             for index, dimension in enumerate(self.dimensions)
             for name, values in dimension.columns.items()
         }
+        self.ends = {name: _ends(name, values) for name, (_, values) in self.columns.items()}
         self.inputs = tuple(
-            graph.symbol(name, graph.FROM_ZERO if _starts_at_zero(name, values) else AXIS)
-            for name, (_, values) in self.columns.items()
+            graph.symbol(name, graph.FROM_ZERO if low >= 0 else AXIS) for name, (low, _) in self.ends.items()
         )
 
     @cached_property
@@ -207,10 +207,8 @@ class Study:
     def _find_waste(self, prediction: Prediction) -> list[Diagnostic]:
         """Warnings of values that hold at both ends of all axes together."""
         first, last = (
-            Prediction(
-                prediction.case.with_set({name: python_number(end(column[1])) for name, column in self.columns.items()})
-            )
-            for end in (numpy.min, numpy.max)
+            Prediction(prediction.case.with_set({name: python_number(ends[side]) for name, ends in self.ends.items()}))
+            for side in (0, 1)
         )
         codes = {item.code for item in last.warnings_of_values}
         return [item for item in first.warnings_of_values if item.code in codes]
@@ -230,26 +228,24 @@ class Study:
         warnings = []
         parameters = [*prediction.application.parameters.values(), *prediction.machine.parameters]
         for parameter, (_, low, high) in parameters_with_range(parameters):
-            for name, (_, values) in self.columns.items():
+            for name, values in self.ends.items():
                 if prediction.scope.symbol(name) is not parameter.symbol:
                     continue
                 try:
                     ends = prediction.scope.values([low, high], self.seed)
                 except AspenError:
                     continue  # the ends of its range depend on an axis
-                for value in (values.min(), values.max()):
+                for value in values:
                     warnings.append(range_warning(parameter, python_number(value), *ends))
         return [item for item in warnings if item is not None]
 
 
-def _starts_at_zero(name: str, values: Floats) -> bool:
-    """Whether none of an axis' values is negative; raises AspenError where one is not finite. As bit patterns, finite
-    numbers from 0 on are less than infinity, and all others are not: one pass over a long column is enough."""
-    if values.view(numpy.uint64).max() < numpy.float64(numpy.inf).view(numpy.uint64):
-        return True
-    if not numpy.isfinite(values).all():
+def _ends(name: str, values: Floats) -> tuple[float, float]:
+    """The least and the greatest value of an axis; raises AspenError where one is not finite."""
+    ends = float(values.min()), float(values.max())
+    if not all(map(isfinite, ends)):  # of values with a nan both are nan
         fail("bad-value", f"`{name}` cannot be nan or infinite: the values of an axis are finite numbers")
-    return not (values < 0).any()
+    return ends
 
 
 @lru_cache(maxsize=32)
