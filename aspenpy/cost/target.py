@@ -184,7 +184,7 @@ def target_of(
     conflicts.update(combinations(serial_levels(places, memories), 2))
     core = machine.first_core(chosen)
     if are_missing(asked, offers):
-        offers = add_assumed(offers, core, _between_cores(machine, chosen))
+        offers = add_assumed(offers, core, _between_cores(machine, chosen, core))
     lines = [place.component.value("cacheline") for place in places if place.component.type == "cache"]
     line = next((line for line in reversed(lines) if line is not None), None)
     placement, asked_schedule = place_ranks(machine, chosen, ranks), require_schedule(ranks)
@@ -212,10 +212,11 @@ def target_of(
     )
 
 
-def _between_cores(machine: Machine, socket: str | None) -> dict[str, Expr]:
-    """The time of a line between cores, where the machine says it: the farthest of those that it joins."""
+def _between_cores(machine: Machine, socket: str | None, core: Place | None) -> dict[str, Expr]:
+    """The number of cores, and the time of a line between the farthest that the machine says it joins."""
+    found = {} if core is None else {"multiprocessors": core.count}
     joining = joining_cores(machine, socket)
-    return {} if not joining else {TRANSFER_LATENCY: joining[-1].component.properties[TRANSFER_LATENCY].symbol}
+    return found | ({TRANSFER_LATENCY: joining[-1].component.properties[TRANSFER_LATENCY].symbol} if joining else {})
 
 
 def _launch(places: Sequence[Place]) -> Delay | None:

@@ -58,7 +58,8 @@ class Guard(Record):
 class MemoryAccess(Record):
     """A load or store of `size` bytes. An `offset` of None lies anywhere; `indirect` is one that the program's data
     decide. `guards` are conditions on the loops that it was moved out of, `path` the members of structures on the way,
-    and one that is `pinned` begins or ends the time of a value in a register."""
+    and one that is `pinned` begins or ends the time of a value in a register. Of an `atomic` operation, `Add` and the
+    like, both are pinned."""
 
     kind: Literal["load", "store"]
     array: str
@@ -70,6 +71,7 @@ class MemoryAccess(Record):
     guards: tuple[Guard, ...] = ()
     path: tuple[str, ...] = ()
     pinned: bool = False
+    atomic: str = ""
 
     def place(self) -> tuple[str, object]:
         return (self.array, None if self.offset is None else value_key(self.offset))

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import values as v
+from aspenpy.extract.atomics import MOST_PIECES, PIECE
 from aspenpy.extract.blocks import BlockAccess, BlockSummary, Event, OperationCount, list_events
 from aspenpy.extract.costs import (
     BEHIND,
@@ -31,6 +32,7 @@ from aspenpy.extract.naming import Naming, source_line, write_comments
 from aspenpy.extract.triangles import CounterRange
 from aspenpy.extract.values import ONE, ZERO, Value
 from aspenpy.extract.warps import Divergence, LaunchFacts, WarpAccess
+from aspenpy.language.diagnostics import warning
 from aspenpy.record import Record
 
 RESIDENT = "rd(0), warm"
@@ -137,6 +139,7 @@ class LaunchText:
     def _write_accesses(self, summary: BlockSummary, accesses: tuple[BlockAccess, ...]) -> Iterator[str]:
         totals: dict[object, Value] = {}
         events = [event for event in list_events([self.nest]) if isinstance(event.item, MemoryAccess)]
+        yield from self._write_updates(summary, events, totals)
         groups = self._group(accesses, self._sum_extra(summary, events, totals))
         ordered = [group.strides for group in groups if group.strides]
         self.is_kept = [
@@ -156,6 +159,27 @@ class LaunchText:
             if group.meeting.terms:
                 size = self.shape.sector
                 yield f"loads [{self._each(group.meeting)}] of size [{size}] from {name} as {IN_SECOND_CACHE}"
+
+    def _write_updates(self, summary: BlockSummary, events: list[Event], totals: dict[object, Value]) -> Iterator[str]:
+        """Cycles of the part of the second cache that atomic operations on an array meet in, all blocks at once."""
+        cycles: dict[str, Value] = {}
+        for event in events:
+            measured = self.measured.get(id(event.item))
+            if measured is None or not measured.threads or measured.updates is None:
+                continue
+            volume = constant_polynomial(1) if measured.is_one_word else self.naming.find_volume(measured.array)
+            if volume is None:
+                message = "threads of this atomic operation may meet: the source does not say in how many bytes"
+                hint = "it counts as a load and a store, without the wait"
+                self.naming.names.diagnostics.append(warning("not-priced", message, measured.span, hint=hint))
+                continue
+            pieces = v.ceil_quotient(volume, constant_polynomial(PIECE))
+            if (v.number(pieces) or 0) <= MOST_PIECES:
+                each = v.scale(summary.count_event(event, totals), measured.updates / measured.threads)
+                cycles[measured.array] = v.add(cycles.get(measured.array, ZERO), v.ratio(each, pieces))
+        blocks = self.naming.write_formula(self.blocks)
+        for array, amount in cycles.items():
+            yield f"atomics [{self._each(amount)}] as contended({blocks})  // on {self.naming.name_array(array)}"
 
     def _is_private(self, array: str) -> bool:
         """Whether an array is a thread's own, in its registers or in local memory that the first cache holds."""

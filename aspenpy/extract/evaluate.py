@@ -10,6 +10,7 @@ from typing import Any
 from aspenpy.expr.polynomial import Polynomial, atom_polynomial, constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
+from aspenpy.extract.atomics import mark_atomic
 from aspenpy.extract.costs import PointerTarget
 from aspenpy.extract.memory import Memory
 from aspenpy.extract.places import AssignmentTarget, Places, root_variable, source_name
@@ -229,6 +230,14 @@ class Evaluator(WalkTask):
         return v.extreme_of("min" if less == straight else "max", sides[:2])
 
     def _assign(self, node: r.Assignment) -> Known:
+        if not node.atomic:
+            return self._assign_plainly(node)
+        with self.state.collect() as inside:
+            value = self._assign_plainly(node)
+        self.state.out += mark_atomic(inside, node.atomic)
+        return value
+
+    def _assign_plainly(self, node: r.Assignment) -> Known:
         target, type = node.target, node.type
         if not node.operator and type.kind == "record":
             return self._assign_structure(node)

@@ -335,6 +335,12 @@ class Naming:
         self.own[key] = name
         return name
 
+    def find_volume(self, key: str) -> Value | None:
+        """The bytes of an array, where the program or all calls of this kernel say them."""
+        key = self.names.find_canonical(key, self.writer.same)
+        array = self.names.arrays.get(key)
+        return None if array is None or key in self.profile.formals else array.volume
+
     def name_shared_array(self, array: Array) -> str:
         """Name of an array that belongs to the model; declares it there."""
         if array.key in self.names.shared:

@@ -105,7 +105,7 @@ class Operation(Record):
 
 class Assignment(Record):
     """`target = value`, or `target += value` where the operator is `+`. The value of `i++`, which `is_postfix`, is
-    that before."""
+    that before. An `atomic` one has the word of its operation, such as `Add`."""
 
     operator: str
     target: Expression
@@ -113,6 +113,7 @@ class Assignment(Record):
     type: Type
     is_postfix: bool = False
     span: Span | None = None
+    atomic: str = ""
 
 
 def assign(

@@ -186,11 +186,13 @@ class Registers:
         found: list[Item] = []
         for item in items:
             if isinstance(item, MemoryAccess):
-                if item.kind == "load" and item.offset is not None and item in known:
+                if item.kind == "load" and not item.atomic and item.offset is not None and item in known:
                     continue
                 if item.kind == "store":
                     known.drop_overlapping(item)
-                if item.offset is not None:
+                if item.atomic:
+                    known.drop(item)
+                elif item.offset is not None:
                     known.add(item)
                 found.append(item)
             elif isinstance(item, Alternative):
@@ -277,7 +279,7 @@ class Registers:
         for first in body:
             if not isinstance(first, MemoryAccess) or first.offset is None or v.has_symbol(first.offset, nest.counter):
                 continue
-            if first.indirect and depends_on_data(first.offset):
+            if first.atomic or (first.indirect and depends_on_data(first.offset)):
                 continue
             key = first.place()
             if key in gone or stored.has_overlap(first) or ("store" in kinds[key] and every.has_overlap(first)):

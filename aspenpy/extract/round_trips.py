@@ -86,7 +86,7 @@ class RoundTrips:
             return max((loads for loads, _, _ in looked), default=0), any(orders for _, orders, _ in looked), None
         if not isinstance(item, MemoryAccess) or self.is_on_chip(item.array):
             return 0, False, None
-        if item.kind == "store":
+        if item.kind == "store" or item.atomic:
             return 0, self.may_overlap, None
         by_data = item.indirect or item.offset is None or bool(unknown_symbols(item.offset))
         return 2 if by_data else 1, False, None

@@ -124,14 +124,11 @@ class DeviceCalls:
         word = name.removeprefix("atomic").removesuffix("_block").removesuffix("_system")
         if word not in d.ATOMICS or len(arguments) < 2:
             return None
-        hint = "a model has no word for how long threads wait for each other at one place"
-        message = f"`{name}` counts as a load and a store, without the wait of threads that meet"
-        self.unit.diagnostics.append(warning("not-priced", message, span, hint=hint))
         place = r.Element(arguments[0], _number(0), type, span=span)
         operator = d.ATOMICS[word]
         if not operator:
-            return r.Several((*arguments[1:], r.assign(place, place, span)), type, span=span)
-        return r.assign(place, arguments[1], span, operator=operator, is_postfix=True)
+            return r.Several((*arguments[1:], r.assign(place, place, span).replace(atomic=word)), type, span=span)
+        return r.assign(place, arguments[1], span, operator=operator, is_postfix=True).replace(atomic=word)
 
 
 def read_device_function(

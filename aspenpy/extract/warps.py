@@ -25,6 +25,15 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial, Polynomial, constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
+from aspenpy.extract.atomics import (
+    AGGREGATED,
+    BANK,
+    BANKS,
+    count_passes,
+    count_updates,
+    drop_stores_on_chip,
+    expect_fullest,
+)
 from aspenpy.extract.blocks import Event, list_events
 from aspenpy.extract.costs import Alternative, Array, Guard, Item, MemoryAccess, Nest, rewrite_inside, walk_items
 from aspenpy.extract.device import DeviceKernel
@@ -35,10 +44,6 @@ from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 from aspenpy.record import Record
-
-BANKS, BANK = 32, 4
-"""Banks of shared memory, and the bytes of each."""
-
 
 MOST_SUBSTITUTED = 8_000
 """Threads of a launch at which addresses are looked at that have quotients and the like: they take long."""
@@ -68,7 +73,8 @@ Lane = tuple[object, int | Fraction]
 class WarpAccess(Record):
     """A load or store of the kernel, for a block of threads and on average over the passes of its loops: the warps that
     make it, their threads that do, the sectors that each warp asks for in all, the different ones of the block, the
-    lines of the first cache in all, and the wavefronts of shared memory. What the source does not say is None."""
+    lines of the first cache in all, and the wavefronts of shared memory; of atomic operations the cycles of the second
+    cache, and whether all are on one word. What the source does not say is None."""
 
     kind: str
     array: str
@@ -79,6 +85,8 @@ class WarpAccess(Record):
     block_sectors: Fraction | None = None
     lines: Fraction | None = None
     wavefronts: Fraction | None = None
+    updates: Fraction | None = None
+    is_one_word: bool = False
     shape: WarpShape = SHAPES[32]
     span: Span | None = None
 
@@ -188,13 +196,44 @@ def _make_lanes(kernel: DeviceKernel, shape: WarpShape) -> _Lanes | None:
     return _Lanes(dict(zip(kernel.counters, (int(size or 1) for size in sizes), strict=True)), shape)
 
 
-def measure_accesses(lanes: _Lanes, items: list[Item]) -> dict[int, WarpAccess]:
+def measure_accesses(lanes: _Lanes, items: list[Item], arrays: Mapping[str, Array]) -> dict[int, WarpAccess]:
     """Requests of the warps of a block, by the `id` of the access that makes them."""
-    return {
-        id(event.item): _measure(event, event.item, lanes)
-        for event in list_events(items)
-        if isinstance(event.item, MemoryAccess)
-    }
+    found: dict[int, WarpAccess] = {}
+    for event in list_events(items):
+        item = event.item
+        if isinstance(item, MemoryAccess):
+            measured = _measure(event, item, lanes)
+            is_update = item.atomic and item.kind == "load" and measured.threads
+            found[id(item)] = _measure_updates(measured, event, item, lanes, arrays) if is_update else measured
+    return found
+
+
+def _measure_updates(
+    measured: WarpAccess, event: Event, access: MemoryAccess, lanes: _Lanes, arrays: Mapping[str, Array]
+) -> WarpAccess:
+    """An atomic operation with what its threads wait for each other, as far as the source says where they meet."""
+    active = lanes.list_active(guard for _, guards in event.terms[:1] for guard in guards)
+    by_data = access.offset is None or bool(unknown_symbols(access.offset))
+    volume, whole = arrays[access.array].volume, Fraction(len(active))
+    bins = None if volume is None else v.whole_number(v.scale(volume, Fraction(1, access.size)))
+    if access.array.startswith(SHARED):
+        if by_data or access.offset is None:
+            fullest = expect_fullest(BANKS, min(bins, BANKS)) if bins else expect_fullest(BANKS, BANKS)
+            return measured.replace(wavefronts=whole / BANKS * fullest * max(1, access.size // BANK))
+        together = (count_passes(warp, access.size) for warp in lanes.split_warps(access.offset, active))
+        return measured.replace(wavefronts=Fraction(sum(together)))
+    if by_data or access.offset is None:
+        return measured.replace(updates=whole)
+    try:
+        warps = lanes.split_warps(access.offset, active)
+    except TooLong:
+        return measured
+    sector = lanes.shape.sector
+    updates = sum(count_updates(warp, sector) for warp in warps)
+    is_alike = {*lanes.list_addresses(access.offset)} == {_NO_DISTANCE}
+    if is_alike and access.atomic in AGGREGATED and not access.precision:
+        updates = len(warps)
+    return measured.replace(updates=Fraction(updates), is_one_word=is_alike and not v.counters(access.offset))
 
 
 def _measure(event: Event, access: MemoryAccess, lanes: _Lanes) -> WarpAccess:
@@ -241,6 +280,7 @@ def count_wavefronts(lanes: Sequence[Lane], size: int) -> int:
 
 
 _NUMBER = next(iter(constant_polynomial(1).terms))
+_NO_DISTANCE: Lane = (frozenset(), 0)
 
 _Term = tuple[int | Fraction, list[tuple[Expr, int]], Monomial]
 """A coefficient, indices of threads with their powers, and the rest of a term."""
@@ -370,8 +410,9 @@ def measure_launch(
     """The items of a launch with shares of threads, and what is known of its warps; each block has `dynamic` bytes of
     shared memory beside what the kernel declares."""
     lanes = _make_lanes(kernel, SHAPES[launch.warp])
-    measured = {} if lanes is None else measure_accesses(lanes, items)
+    measured = {} if lanes is None else measure_accesses(lanes, items, arrays)
     divergences: list[Divergence] = []
+    items = drop_stores_on_chip(items, SHARED)
     if lanes is not None and len(lanes.lanes) > 1:
         items, divergences = settle_lanes(lanes, items)
     used = {item.array for item in walk_items(items) if isinstance(item, MemoryAccess)}

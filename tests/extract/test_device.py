@@ -354,14 +354,14 @@ int main() {
 def test_a_histogram(tmp_path: Path) -> None:
     found = extracted(HISTOGRAM, tmp_path)
     n, blocks = 1 << 24, 256
-    # a byte of each element, 32 of which take a line's cycle, and a word of the block's own bins in and out; then these
-    # into those of all
-    assert amounts(found, "histogram", tmp_path) == pytest.approx({
-        "loads": 128 * n / 32 + 4 * n + 4 * 256 * blocks * 2, "stores": 4 * n + 4 * 256 * blocks * 2
-    })  # fmt: skip
+    # a byte of each element, 32 of which take a line's cycle, and a word of the block's own bins, 3.53 of 32 in the
+    # fullest bank; then these into those of all
+    assert amounts(found, "histogram", tmp_path) == pytest.approx(
+        {"loads": 128 * n / 32 + 3.533 * 4 * n + 4 * 256 * blocks * 2, "stores": 4 * 256 * blocks * 2}, rel=1e-3
+    )
     assert sectors_of_warps(found)[0] == ("load", 1)  # 32 bytes are one sector
-    waiting = [each for each in found.diagnostics if each.code == "not-priced"]
-    assert [each.span.position().line for each in waiting if each.span is not None] == [5, 7]
+    assert "atomics [16] as contended(256)  // on bins" in found.text  # 32 sectors of a block, in two pieces
+    assert not [each for each in found.diagnostics if each.code == "not-priced"]
 
 
 def test_hip_is_read_alike(tmp_path: Path) -> None:

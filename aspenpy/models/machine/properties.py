@@ -95,6 +95,8 @@ _CORE = (
     _Row("integer_multiply_latency", "core", "cycles", "cycles until a product of integers is there",
          "0", "1000", CYCLES),
     _Row("atomic_latency", "core", "cycles", "cycles of an atomic operation in the first cache", "0", "10000", CYCLES),
+    _Row("atomic_interval", "core", "cycles", "cycles between atomic operations of a GPU on a word",
+         "0.01", "1000", CYCLES),
     _Row("reorder", "core", "steps", "steps of a loop of short chains at once", "0", "10000",
          "a core works on at least its own step"),
     _Row("unaligned", "core", "", "accesses that one across two lines counts as", "1", "64",
