@@ -31,6 +31,8 @@ AZURE = "Microsoft's pages on STREAM of HB virtual machines, half of two sockets
         ("epyc_7742", TRIAD, 130.0, 0.13, f"HBv2: {AZURE}"),
         ("epyc_7763", TRIAD, 170.0, 0.06, f"HBv3: {AZURE}"),
         ("epyc_9654", TRIAD, 357.5, 0.06, f"HBv4: {AZURE}"),
+        ("graviton_4", READS, 465.5, 0.02, "c8g.16xlarge, learn.arm.com, memory-subsystem/multicore-bandwidth; stated"),
+        ("graviton_4", TRIAD, 402.2, 0.17, "the same, two reads to a write, non-temporal"),
     ],
 )
 def test_bandwidth_of_all_cores(machine: str, body: str, gigabytes_a_second: float, near: float, source: str) -> None:
@@ -53,12 +55,15 @@ def test_bandwidth_of_all_cores(machine: str, body: str, gigabytes_a_second: flo
     ],
 )
 def test_latency_of_loads_at_random_in_huge_pages(machine: str, nanoseconds: float, near: float) -> None:
+    found = chase(machine, 2_000_000_000, **{f"{core_of(machine)}.page": 2 << 20})
+    assert found == pytest.approx(nanoseconds, rel=near)
+
+
+def core_of(machine: str) -> str:
+    """The name of a machine's core, not of the family that it is like."""
     loaded = aspenpy.load_machine(machine)
-    places = loaded.first_places(loaded.sockets[0])  # not the family that a core is like
-    core = next(place.component.name for place in places if place.component.type == "core")
-    chased = application(f"execute {{ {CHASE} }}", "data a [2e9]")
-    found = aspenpy.predict(chased, loaded, set={f"{core}.page": 2 << 20})
-    assert found.runtime * 1e3 == pytest.approx(nanoseconds, rel=near)
+    places = loaded.first_places(loaded.sockets[0])
+    return next(place.component.name for place in places if place.component.type == "core")
 
 
 def chase(machine: str, size: int, **changed: float) -> float:
@@ -92,3 +97,36 @@ def test_chain_of_loads_in_private_caches(kibibytes: int, cycles: int) -> None:
 def test_chain_of_loads_on_rome_in_small_pages(mebibytes: int, nanoseconds: int, near: float) -> None:
     """AnandTech 14694, an EPYC 7742 with one NUMA node a socket; the library's latency of memory is the first."""
     assert chase("epyc_7742", mebibytes << 20) == pytest.approx(nanoseconds, rel=near)
+
+
+STRUCTURAL = "AnandTech 14694, the latencies of the levels, which the library has from there"
+
+
+@pytest.mark.parametrize(
+    ("machine", "kibibytes", "cycles", "gigahertz", "source"),
+    [
+        ("xeon_e5_2670", 16, 4, 3.3, "a Core i7-3960X, of the same cores and ring: techreport.com/articles.x/21987"),
+        ("xeon_e5_2670", 192, 12, 3.3, "the same"),
+        ("xeon_e5_2670", 8192, 30, 3.3, "the same"),
+        ("epyc_7742", 16, 4, 3.4, STRUCTURAL),
+        ("epyc_7742", 384, 13, 3.4, STRUCTURAL),
+        ("epyc_7742", 12288, 34, 3.4, STRUCTURAL),
+        ("xeon_platinum_8280", 16, 4, 2.7, STRUCTURAL),
+        ("xeon_platinum_8280", 512, 14, 2.7, STRUCTURAL),
+        ("xeon_platinum_8280", 16384, 46, 2.7, STRUCTURAL),
+    ],
+)
+def test_chain_of_loads_in_each_cache(machine: str, kibibytes: int, cycles: int, gigahertz: float, source: str) -> None:
+    """In data that fill most of the level, so that few loads are found nearer; without misses of translations."""
+    clock = {"epyc_7742": "epyc_7742_clock", "xeon_e5_2670": "e5_2670_clock"}.get(machine, "platinum_8280_clock")
+    changed = {clock: gigahertz * 1e9, f"{core_of(machine)}.page": 1 << 30}
+    found = chase(machine, kibibytes << 10, **changed)
+    assert found == pytest.approx(cycles / gigahertz, rel=0.15), source
+
+
+def test_what_one_core_of_a_graviton_draws_of_memory() -> None:
+    """Arm's System Characterization Tool on a c8g.16xlarge: learn.arm.com, memory-subsystem/streaming-bandwidth. The
+    library states it; the page is typed in here."""
+    loaded = aspenpy.load_machine("graviton_4")
+    found = aspenpy.predict(application(f"execute {{ {READS.format(cores=1)} }}", DATA), loaded)
+    assert 8 / found.runtime == pytest.approx(37.0, rel=0.05)
