@@ -10,7 +10,8 @@ from aspenpy.answers.paths import Scene, opening_scene
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.profile import Timer
 from aspenpy.answers.scope import Value
-from aspenpy.cost.cost import AT_ONCE, CostTree
+from aspenpy.cost.cost import AT_ONCE, CostTree, busy_times
+from aspenpy.cost.prices import LAUNCH
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
@@ -36,13 +37,23 @@ class Demand(Record):
     traits: tuple[str, ...]
 
 
+class Occupation(Record):
+    """A resource that a block keeps busy on a component, from `start` seconds after the block begins on, for `duration`
+    seconds."""
+
+    resource: str
+    component: str
+    start: float
+    duration: float
+
+
 class TraceStep(Record):
     """A step, so deep inside of others.
 
     `name` is the kernel of a call, the label of other statements, the mode of a loop; `values` the arguments of a call,
     the `count` of a loop or of the `passes` that are left out, the counter of a pass, the `instances` of a block and
     the `width` that each shares its work out in, the `probability` of a case. With a machine, it begins `start` seconds
-    after the run and takes `duration`.
+    after the run and takes `duration`; `occupations` are what a block keeps busy.
     """
 
     kind: Kind
@@ -53,6 +64,7 @@ class TraceStep(Record):
     demands: tuple[Demand, ...]
     start: float | None
     duration: float | None
+    occupations: tuple[Occupation, ...] = ()
 
 
 class Trace(Result):
@@ -81,15 +93,15 @@ class Trace(Result):
         self.machine = case.machine
         self.passes = passes
         self.seed = case.seed
-        self._tree: CostTree | None = None
+        self.tree: CostTree | None = None
         self._timer: Timer | None = None
         if self.machine is None:
             run = ResolvedCase(case)
             self.entry, self._scope = run.entry, run.scope
         else:
-            self._tree = case.tree
-            self._timer = Timer(self._tree)
-            self.entry, self._scope = self._tree.entry, Prediction(case).scope
+            self.tree = case.tree
+            self._timer = Timer(self.tree)
+            self.entry, self._scope = self.tree.entry, Prediction(case).scope
         self.blocks = self._number_of_blocks()
         self.complete = True
         self.steps = tuple(self._steps(most))
@@ -173,7 +185,32 @@ class Trace(Result):
             )
             for item, amount in zip(node.requirements, amounts, strict=True)
         )
-        return [self._step("block", at, label=node.label, values=values, demands=demands)]
+        step = self._step("block", at, label=node.label, values=values, demands=demands)
+        return [step.replace(occupations=self._occupations(node, at.scene))]
+
+    def _occupations(self, node: flow.Block, scene: Scene) -> tuple[Occupation, ...]:
+        """What a block keeps busy behind its launch; resources that cannot overlap follow each other."""
+        if self.tree is None:
+            return ()
+        cost = self.tree.blocks[node]
+        components = {
+            **{item.server: place.component.name for item in cost.requirements for place in [item.place] if place},
+            **{level.name: level.place.component.name for level in cost.levels},
+            **{name: delay.place.component.name for name, delay in cost.delays.items()},
+        }
+        times = busy_times(cost)
+        busy = dict(zip((key.resource for key in times), self._values(scene.bind(list(times.values()))), strict=True))
+        begins = {name: sum(map(busy.__getitem__, list(cost.delays)[:place])) for place, name in enumerate(cost.delays)}
+        for group in cost.groups:
+            begin = busy.get(LAUNCH, 0.0)
+            for name in group.resources:
+                begins[name] = max(begins.get(name, 0.0), begin)
+                begin += busy[name]
+        return tuple(
+            Occupation(name, components.get(name) or name, start=float(begins.get(name, 0.0)), duration=float(seconds))
+            for name, seconds in busy.items()
+            if seconds > 0
+        )
 
     def _sequence(self, node: flow.Sequence, at: _Waiting) -> list[TraceStep | _Waiting]:
         return self._schedule_one_after_other(node.steps, at, at.depth)
@@ -189,7 +226,7 @@ class Trace(Result):
         return waiting
 
     def _parallel(self, node: flow.Parallel, at: _Waiting) -> list[TraceStep | _Waiting]:
-        overlaps = self._tree.overlaps(node) if self._tree else node.label in AT_ONCE
+        overlaps = self.tree.overlaps(node) if self.tree else node.label in AT_ONCE
         head = self._step("par", at, name="at once" if overlaps else "one after the other", label=node.label)
         if not overlaps:
             return [head, *self._schedule_one_after_other(node.branches, at, at.depth + 1)]

@@ -511,6 +511,7 @@ RESULTS: dict[str, dict[Any, Any]] = {
             "demands": [{
                 "resource": str, "amount": float, "unit": str, "direction": TEXT, "data": TEXT, "traits": [str],
             }],
+            "occupations": [{"resource": str, "component": str, "start": float, "duration": float}],
         }],
     },
     "traffic/1": {

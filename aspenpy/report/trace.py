@@ -60,6 +60,10 @@ STEPS = (
     *make_columns("kind depth name label values"),
     Column("demands", get=lambda step: [_demand_as_data(demand) for demand in step.demands]),
     *make_columns("start duration", unit="s"),
+    Column(
+        "occupations",
+        get=lambda step: [{name: getattr(use, name) for name in type(use)._fields} for use in step.occupations],
+    ),
 )
 ROWS = (
     *make_columns("kind depth name label"),

@@ -15,6 +15,7 @@ from aspenpy.learn.measured_roofline import measured_roofline
 from aspenpy.models.library import load_application
 from aspenpy.report.profile import draw_profile, write_speedscope
 from aspenpy.report.roofline_picture import draw_roofline, script
+from aspenpy.report.timeline_picture import draw_trace
 from aspenpy.shell.failure import CommandError, refuse_unwritable
 from aspenpy.shell.operands import case_of_arguments, machine_named, only_entry, placement_arguments
 from aspenpy.shell.option import Arguments, command, flag, option, positive, split_pairs
@@ -179,17 +180,21 @@ def run_roofline(arguments: Arguments) -> int:
         option("--most", "N", f"at most N steps (default: {MOST})", type=positive, default=MOST),
         option("--passes", "N", f"of each loop (default: {PASSES})", type=positive, default=PASSES),
         *RESULTS,
+        PICTURE.adapt(": kernels over time, and what of the machine each keeps busy; needs --machine"),
         SEED,
     ),
     examples=(
         ("the beginning of every loop", "aspenpy trace jacobi"),
         ("with the time on a machine", "aspenpy trace comd --machine haswell --passes 1"),
         ("more of it", "aspenpy trace comd --machine haswell --most 1000 --passes 10"),
+        ("drawn over time", "aspenpy trace comd --machine haswell --passes 1 --picture comd.svg"),
         ("for a program", "aspenpy trace stream --machine simple --format json"),
     ),
 )
 def run_trace(arguments: Arguments) -> int:
     case = case_of_arguments(arguments)
+    if arguments.picture and case.machine is None:
+        raise CommandError("--picture needs --machine M, whose times it draws")
     trace = Trace(case, most=arguments.most, passes=arguments.passes)
     warnings = warnings_of(case.application, case.machine, case.socket, case.kernel)
-    return deliver(trace.report().replace(diagnostics=tuple(warnings)), arguments)
+    return deliver(trace.report().replace(diagnostics=tuple(warnings)), arguments, lambda: draw_trace(trace))
