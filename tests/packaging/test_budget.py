@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4306,
-    "answers": 12684,
+    "answers": 12861,
     "assembly": 1180,
     "cost": 15092,
     "editor": 2741,
@@ -23,8 +23,8 @@ MOST: dict[str, int] = {
     "other": 1094,
     "page": 706,
     "probe": 2061,
-    "report": 10137,
-    "shell": 7660,
+    "report": 10295,
+    "shell": 7665,
     "sweeps": 2634,
     "tables": 1652,
     "traces": 1584,
