@@ -35,7 +35,7 @@ class Gap(Record):
 
 
 class Timeline(Record):
-    """What a trace keeps busy, in `lanes`: a component with those resources that cannot overlap on it, in the order of
+    """Resources that a trace keeps busy, in `lanes`: a component with those that cannot overlap on it, in the order of
     their first use. `kernels` are the blocks themselves, which lie on each other where branches run at once.
 
     A case of some probability is as long as its share of the expected time; cases lie one after the other. Branches

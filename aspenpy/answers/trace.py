@@ -189,7 +189,7 @@ class Trace(Result):
         return [step.replace(occupations=self._occupations(node, at.scene))]
 
     def _occupations(self, node: flow.Block, scene: Scene) -> tuple[Occupation, ...]:
-        """What a block keeps busy behind its launch; resources that cannot overlap follow each other."""
+        """Resources that a block keeps busy behind its launch; those that cannot overlap follow each other."""
         if self.tree is None:
             return ()
         cost = self.tree.blocks[node]
