@@ -125,9 +125,9 @@ def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tu
 
 
 def _reducing_on_cores(levels: list[PathLevel]) -> tuple[PathLevel, ...]:
-    """Where no path states a rate of reductions, a rank on a core adds what arrives to its own as fast as it copies
-    through the memory of its socket, the innermost path: both move every byte in and out of memory once, and read it
-    once more."""
+    """Fills in rates of reductions that no path states: a rank on a core adds what arrives to its own as fast as it
+    copies through the memory of its socket, the innermost path: both move every byte in and out of memory once, and
+    read it once more."""
     innermost = levels[0]
 
     def reducing(link: LinkTimes, copying: LinkTimes) -> LinkTimes:

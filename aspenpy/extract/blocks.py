@@ -255,7 +255,7 @@ class BlockSummary:
             return None
 
     def count_event(self, event: Event, totals: dict[object, Value]) -> Value:
-        """How often an event happens in all; `totals` are those that are known."""
+        """Number of times that an event happens in all; `totals` has the known ones."""
         result = ZERO
         for amount, guards in event.terms:
             key = (
@@ -423,7 +423,7 @@ def _reach_of_access(item: MemoryAccess, nests: tuple[Nest, ...]) -> Value | Non
 
 
 def nesting_depth(item: Item) -> int:
-    """How deep loops are nested in an item."""
+    """Depth of the loops nested in an item."""
     if isinstance(item, Nest):
         return 1 + max(map(nesting_depth, item.body), default=0)
     if isinstance(item, Alternative):

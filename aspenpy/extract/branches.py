@@ -303,7 +303,7 @@ def _is_always_ending(function: r.Function, ending: Set[str]) -> bool:
 
 
 def guess_rate(node: r.Branch) -> Fraction:
-    """How often the condition of a branch on data holds."""
+    """Guessed share of the evaluations in which a condition on data holds."""
     result = HALF
     for rate in _rates_of_branch(node):
         result = result * rate / (result * rate + (1 - result) * (1 - rate))

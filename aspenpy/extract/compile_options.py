@@ -45,8 +45,8 @@ class CompileOptions(Record):
 
 
 def read_compile_options(source: str, program: str = "") -> CompileOptions:
-    """By the compile commands beside a source, else by a compiled program; where neither tells, the usual level of
-    released programs."""
+    """Options from the compile commands beside a source, else from a compiled program, else the usual level of released
+    programs."""
     for folder in BUILD_FOLDERS:
         path = Path(source).parent / folder / DATABASE
         flags = _read_flags(path, Path(source))

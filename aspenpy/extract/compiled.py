@@ -129,7 +129,7 @@ class CompiledLoops:
         return self.processor.replace("-", "_")
 
     def describe(self) -> str:
-        """How the cycles were found, for the head of a model."""
+        """The sentence in the head of a model on how the cycles were found."""
         seen = "" if self.processor in VALIDATED else ", which nobody has compared with measurements"
         by = f"cycles of {self.processor} by llvm-mca {self.simulator.version}{seen}"
         return f"{by}, in {sum(self.priced)} of {len(self.priced)} loops"
@@ -144,8 +144,8 @@ class CompiledLoops:
         return own or good
 
     def count_jumps(self, condition: Span) -> int:
-        """How many jumps the compiled program has for a condition: between its first letter, or the bracket before it,
-        and its last."""
+        """Number of compiled jumps for a condition: between its first letter, or the bracket before it, and its
+        last."""
         source, start, end = condition.resolve()
         starts = _line_starts(source)
         first = bisect_right(starts, start) - 1
@@ -214,7 +214,7 @@ def read_code(units: Sequence[TranslationUnit], recipe: Recipe) -> CompiledLoops
 
 
 def _count_levels(items: Iterable[Item]) -> int:
-    """How many loops stand inside one another at most in some items."""
+    """Greatest depth of loops inside one another in some items."""
     levels = [0]
     for item in items:
         if isinstance(item, Nest):
@@ -309,7 +309,8 @@ def _is_short(nest: Nest) -> bool:
 
 
 def _measure(nest: Nest, loop: NaturalLoop) -> Match | None:
-    """How many passes a lap makes, by strides and by flops; None where they contradict each other."""
+    """Number of passes in one lap of the compiled loop, by strides and by flops; None where these contradict each
+    other."""
     lap = LoopWalk(loop, {}).run(1)
     moved, stride = largest_stride(lap), _largest_step(nest)
     by_stride = Fraction(moved, stride) if moved and stride else None

@@ -132,7 +132,7 @@ class Nest(Record):
 
 
 class PointerTarget(Record):
-    """Where a pointer points: `offset` bytes into an array. The value of a reference `refers` to the object there,
+    """The target of a pointer: `offset` bytes into an array. The value of a reference `refers` to the object there,
     which the source may call by a `name`."""
 
     array: str

@@ -1,4 +1,4 @@
-"""How often things happen: sums over the counters of loops, in closed form.
+"""Numbers of executions: sums over the counters of loops, in closed form.
 
 The passes of a nest in which some conditions hold are the whole points of a polyhedron. Loops are summed from the
 innermost outwards by Faulhaber's formula; where two bounds compete the sum is split, so that each part has one (the

@@ -128,8 +128,8 @@ class CountedFortran:
 
 
 def _list_whole_numbers(node: Any) -> Iterator[tuple[Span | None, Span | None, bool]]:
-    """Where whole numbers stand that a statement uses or gives a value to: the place, the span by which the number is
-    known, and whether its value is that behind the statement."""
+    """Whole numbers that a statement uses or gives a value to: the place, the span by which the number is known, and
+    whether its value is that behind the statement."""
     if isinstance(node, r.Call) and node.name == INPUT:
         places = (part.operand for part in node.arguments if isinstance(part, r.Address))
         yield from ((place.span, place.span, True) for place in places if is_whole(place))

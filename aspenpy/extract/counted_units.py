@@ -69,10 +69,10 @@ NO_GUESSES: Mapping[Span, Guesses] = {}
 
 
 class RunCounts(Record):
-    """How often loops and branches ran, by their spans, how often functions were entered, by key, the means of
-    whole numbers that were recorded, the blocks of the heap that pointers point into, by the spans of expressions,
-    how often all lines of a function ran together, by the span of its name, the locality of accesses, and how often the
-    outcomes of conditions were guessed wrongly, by span."""
+    """Counts of a run: of loops and branches by their spans, of functions that were entered by key, the means of whole
+    numbers that were recorded, the blocks of the heap that pointers point into, by the spans of expressions, how often
+    all lines of a function ran together, by the span of its name, the locality of accesses, and how often the outcomes
+    of conditions were guessed wrongly, by span."""
 
     ran: Mapping[Span, ExecutionCount]
     entered: Mapping[str, float]

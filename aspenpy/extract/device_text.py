@@ -283,7 +283,7 @@ def describe_access(access: WarpAccess, array: str) -> str:
 
 
 def describe_divergence(divergence: Divergence) -> str:
-    """How many threads of a warp work under a condition; nothing where all or none do."""
+    """A sentence on the share of a warp's threads that work under a condition; empty where all or none do."""
     if not divergence.warps or not divergence.idle:
         return ""
     each = float(Fraction(divergence.threads, divergence.warps))

@@ -85,7 +85,7 @@ def _plain(value: float) -> str:
 
 
 class Build(Record):
-    """How a program is compiled: its units with the options of the preprocessor, as for the extraction; the linker's
+    """The build of a program: its units with the options of the preprocessor, as for the extraction; the linker's
     options; the compiler."""
 
     units: tuple[TranslationUnit, ...]
@@ -337,7 +337,7 @@ class Traced(Compiled):
 
     @staticmethod
     def _count_instructions(words: list[str], allow_failure: bool) -> Mapping[int, int]:
-        """How often each instruction ran, by its address."""
+        """Executions of each instruction, by its address."""
         seen: dict[bytes, int] = {}
         try:
             process = subprocess.Popen(

@@ -91,7 +91,7 @@ class Extraction(Record, Result):
         return tuple(hole for hole in self.holes if hole.is_left())
 
     def summary(self) -> str:
-        """How many of the parameters are open, and which."""
+        """The number of open parameters, and their names."""
         names = ", ".join(hole.name for hole in self.left())
         return f"{len(self.left())} of {len(self.holes)} parameters" + (f": {names}" if names else "")
 

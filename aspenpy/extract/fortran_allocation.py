@@ -111,7 +111,7 @@ class Allocations:
         return statements
 
     def _address(self, view: View, type: r.Type, span: Span | None) -> r.Expression:
-        """Where an array or a section of one begins."""
+        """Address at which an array or a section of one begins."""
         if view.whole is not None and view.whole.shape:
             return view.whole.expression
         return r.Address(view.at([integer(0)] * len(view.extents)), type, span)

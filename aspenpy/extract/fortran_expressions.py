@@ -87,7 +87,7 @@ class FortranExpressions:
         self._at = span.start if span else 0
 
     def find_span(self, name: str, with_arguments: bool = False) -> Span | None:
-        """Where a name stands next in the statement, with its arguments in parentheses."""
+        """Span of the next occurrence of a name in the statement, with its arguments in parentheses."""
         whole = self.statement
         if whole is None:
             return None
@@ -104,7 +104,7 @@ class FortranExpressions:
         return Span(whole.source, match.start(), end)
 
     def find_item(self, name: str) -> Span | None:
-        """Where the name of a variable or component stands next; the statement is read on from where it was."""
+        """Span of the next occurrence of a variable or component; reading goes on from the last one."""
         whole = self.statement
         pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
         match = None if whole is None else pattern.search(whole.source.text, self._at, whole.end)

@@ -232,7 +232,7 @@ class ParsedUnit:
         return self.shared[real]
 
     def span(self, cursor: Any) -> Span | None:
-        """Where a cursor stands, macros where they are used; None for what is in no file of the user."""
+        """Span of a cursor, of a macro where it is used; None outside of the user's files."""
         lib = load_libclang().conf.lib
         extent = lib.clang_getCursorExtent(cursor)
         file, start, end = ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint()

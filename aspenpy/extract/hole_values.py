@@ -74,7 +74,7 @@ class CountedRun(Record):
 
 
 class HoleSite(Record):
-    """Where a parameter stands: the span that is counted, the loops around it, conditions that are known there, and the
+    """A site of a parameter: the span that is counted, the loops around it, conditions that are known there, and the
     loop whose share it is."""
 
     span: Span | None
@@ -252,7 +252,7 @@ class Filling:
     def _count_at_site(
         self, hole: Hole, site: HoleSite, point: CountedRun, known: Mapping[Expr, float]
     ) -> tuple[float, float] | None:
-        """How often what a parameter counts happened at one of its sites, and how often it could have."""
+        """Number of times that a parameter's event happened at one of its sites, and that it could have."""
         ran = point.ran.get(site.span) if site.span is not None else None
         if ran is None or not ran.entered or not (whole := self._count_possible(site, known)):
             return None

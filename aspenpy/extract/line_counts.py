@@ -1,4 +1,4 @@
-"""How often the statements of a program ran, from counts of its lines.
+"""Executions of a program's statements, from counts of its lines.
 
 Where a line says nothing (a `while`, whose line counts tests and not entries), what enters a statement is what left the
 one before: Kirchhoff's law, as profilers use it (Knuth and Stevenson, "Optimal measurement points for program frequency
@@ -23,8 +23,8 @@ CountAt = Callable[[Span | None], float | None]
 
 
 class ExecutionCount(Record):
-    """How often a loop was entered, and its passes; or how often a condition was evaluated, and how often it held, case
-    by case for a switch."""
+    """Entries of a loop and its passes; or evaluations of a condition, and those in which it held, case by case for a
+    switch."""
 
     entered: float
     passes: tuple[float, ...]

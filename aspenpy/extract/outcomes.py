@@ -197,7 +197,7 @@ def find_rates(
 
 
 class WrongGuesses(Record):
-    """Where branches are guessed wrongly: the rate at each statement or expression, None where they are few, the arrays
+    """Rates of wrong guesses of branches: the rate at each statement or expression, None where they are few, the arrays
     from which the values in an offset are loaded, and the spans of expressions."""
 
     rate_of: Callable[[Span], Value | None]

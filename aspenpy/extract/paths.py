@@ -50,7 +50,7 @@ def real_path(name: str) -> str:
 
 
 class PassWeights:
-    """How often each place of a loop's body runs in one of its passes, by the counts of a run."""
+    """Executions of each place of a loop's body per pass, by the counts of a run."""
 
     def __init__(self, nest: Nest, ran: Ran) -> None:
         self.ran = ran
@@ -185,8 +185,8 @@ class PathWalk:
         return self.random.choice(calm)
 
     def _find_share(self, loop: NaturalLoop, number: int, one: int, other: int) -> float | None:
-        """How often the first of two blocks follows: of a way around, by how often it runs for each pass of where it
-        leads to; of two ways apart, by how often each runs. None where counts tell nothing."""
+        """Share of executions in which the first of two blocks follows: of a way around, by how often it runs for each
+        pass of where it leads to; of two ways apart, by how often each runs. None where counts tell nothing."""
         first, second = (self._weight(loop.function, block) for block in (one, other))
         if first is None or second is None:
             return None

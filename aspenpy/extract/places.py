@@ -233,7 +233,7 @@ def innermost_type(type: r.Type) -> r.Type:
 
 
 def count_fixed_elements(type: r.Type) -> int | None:
-    """How many elements a `std::array` has; None for any other type."""
+    """Number of elements of a `std::array`; None for any other type."""
     if type.kind != "record" or type.of is None or not type.name.startswith("std::array<") or not type.of.size:
         return None
     return type.size // type.of.size

@@ -45,8 +45,8 @@ class Directive(Record):
 
     @property
     def schedule(self) -> Literal["static", "dynamic"] | None:
-        """How threads share the passes of a loop: in one block each, as GCC and Clang do unless told otherwise, or as
-        they become free; None for what deals them out in another way."""
+        """Schedule of a loop's passes over threads: in one block each, the default of GCC and Clang, or as threads
+        become free; None for any other schedule."""
         if self.words[:1] != ("omp",) or not {"for", "do"} & {*self.words}:
             return None
         kind, comma, _ = dict(self.clauses).get("schedule", "static").rpartition(":")[2].partition(",")

@@ -52,7 +52,7 @@ class Reconciliation(Record):
         return tuple(line for line in self.lines if not line.is_near())
 
     def summary(self) -> str:
-        """How many lines are near, and what operations and bytes rest on."""
+        """A sentence on the share of near lines, and on what operations and bytes rest on."""
         names = {"closed": "in closed form", "fitted": "fitted", "assumed": "assumed"}
 
         def write(parts: Mapping[Basis, float]) -> str:

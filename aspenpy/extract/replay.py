@@ -83,8 +83,8 @@ class RunTally:
 
 
 class ItemSurroundings(Record):
-    """Where an item stands: how often it runs, the span its work belongs to, what its count rests on, as a place in
-    `BASES`, and whether it is in a loop that is cut, whose conditions are evaluated less often than in the model."""
+    """The surroundings of an item: how often it runs, the span its work belongs to, what its count rests on, as a place
+    in `BASES`, and whether it is in a loop that is cut, whose conditions are evaluated less often than in the model."""
 
     times: float
     span: Span | None

@@ -114,7 +114,7 @@ def _trip(before: Item) -> Arithmetic:
 
 
 def _passes_together(nest: Nest) -> v.Value | None:
-    """How many passes of a loop a compiler writes out as one."""
+    """Number of passes of a loop that a compiler writes out as one."""
     passes = v.whole_number(nest.bounds[0]) if len(nest.bounds) == 1 else None
     said = next((match for pragma in nest.pragmas if (match := _UNROLL.match(pragma.strip()))), None)
     if said is not None and said[1]:

@@ -97,8 +97,8 @@ class CallStack:
 
 
 class Leaving:
-    """How a loop may be left: `doubts` are the conditions around a jump that are on data, `guards` those that are not;
-    `on_data` tells that a jump has none but conditions on data."""
+    """The jumps that may leave a loop: `doubts` are the conditions around a jump that are on data, `guards` those that
+    are not; `on_data` tells that a jump has none but conditions on data."""
 
     def __init__(self) -> None:
         self.doubts = 0

@@ -73,7 +73,7 @@ def _make_element(container: r.Expression, index: r.Expression, type: r.Type, sp
 
 
 def _begin_address(parts: tuple[r.Expression, ...], type: r.Type, span: Span | None) -> r.Expression | None:
-    """Where a container begins; `std::begin` also takes a pointer."""
+    """Address at which a container begins; `std::begin` also takes a pointer."""
     if len(parts) != 1:
         return None
     if _is_pointer(parts[0]):
@@ -224,7 +224,7 @@ def _write_transform(body: _AlgorithmBody) -> r.Function | None:
 
 
 class _Algorithm(NamedTuple):
-    """How many values, lambdas aside, an algorithm takes at least, and what writes its function."""
+    """An algorithm: the least number of its values, lambdas aside, and what writes its function."""
 
     fewest_values: int
     write: Callable[[_AlgorithmBody], r.Function | None]

@@ -324,8 +324,8 @@ def _holds(guard: Guard, number: int | Fraction) -> bool:
 
 
 def _list_starts(offset: Value, nests: Sequence[Nest], threads: Mapping[Expr, int]) -> list[int]:
-    """Where in a line the first thread's words begin, over the passes of all loops: sizes are taken to keep rows at
-    whole lines, as `cudaMallocPitch` and sizes in multiples of 32 words do."""
+    """Places in a line at which the first thread's words begin, over the passes of all loops: sizes are taken to keep
+    rows at whole lines, as `cudaMallocPitch` and sizes in multiples of 32 words do."""
     first = v.substitute(offset, {symbol: constant_polynomial(0) for symbol in threads})
     steps: list[range] = []
     for nest in nests:

@@ -78,13 +78,7 @@ RIDDLES = (
 FRAGMENTS = ("How ", "Where ", "Each ", "By ", "As `", "So many ", "For so ")
 """Beginnings that name no value: "Number of …", "Position of …", "Metrics by name" do."""
 
-BEING_MENDED = {"extract"}
-"""Rooms whose docstrings may still begin with a fragment."""
-
 FEW = 5  # new ones that wait for the next reader
-
-
-APART = ROOT / "aspenpy" / "cost" / "caches"
 
 
 @cache
@@ -131,12 +125,11 @@ def test_participles_are_told(name: str, expected: bool) -> None:
     assert is_participle(name) == expected
 
 
+@cache
 def docstrings() -> list[Prose]:
-    """Docstrings outside of the rules of caches, whose wording is mended with their code."""
+    """All docstrings of the package."""
     found = []
     for path in sorted((ROOT / "aspenpy").rglob("*.py")):
-        if APART in path.parents:
-            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
                 found.append(Prose(path, getattr(node, "lineno", 1), text))
@@ -151,8 +144,9 @@ def test_docstrings_stand_alone() -> None:
 
 
 def test_docstrings_name_what_is_returned() -> None:
-    rooms = [each for each in docstrings() if each.path.relative_to(ROOT / "aspenpy").parts[0] not in BEING_MENDED]
-    fragments = [f"{each.path}:{each.line} {each.text[:40]}" for each in rooms if each.text.startswith(FRAGMENTS)]
+    fragments = [
+        f"{each.path}:{each.line} {each.text[:40]}" for each in docstrings() if each.text.startswith(FRAGMENTS)
+    ]
     assert len(fragments) <= FEW, fragments
 
 

@@ -1,4 +1,4 @@
-"""Which of the accesses to one data structure touch what another of them has just touched."""
+"""Accesses to one data structure that touch what another of them has just touched."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def _goes_along(pattern: Pattern, other: Pattern) -> bool:
 
 
 def _put_leader_first(members: list[Access]) -> tuple[Access, ...]:
-    """With the one in front that touches the lines most often; what is drawn is loaded before it is stored to."""
+    """Accesses, first the one that touches lines most often; of random accesses, loads come before stores."""
 
     def place(access: Access) -> tuple[bool, int, bool]:
         repeats = 0 if access.nest is None else sum(loop.repeats for loop in access.nest.loops)
@@ -308,8 +308,8 @@ def _past_the_caches(access: Access, levels: Sequence[Level]) -> RequirementTraf
 def _add_zeroed_pages(
     traffic: dict[flow.Requirement, RequirementTraffic], leader: Access, around: AccessSurroundings, page: Expr
 ) -> dict[flow.Requirement, RequirementTraffic]:
-    """With the lines of the pages that the system zeroes as they are first touched: they leave each level dirty, those
-    too that the program does not store to."""
+    """Adds the lines of pages that the system zeroes as they are first touched: all leave each level dirty, also those
+    without stores."""
     first = traffic[leader.requirement]
     pages = hits.pages_first_touched(leader, around, first.levels[0].level.replace(line=page, sector=None))
     levels = tuple(use.replace(written_back=use.written_back + pages * page / use.level.unit) for use in first.levels)
