@@ -156,7 +156,7 @@ def combine_classes(seconds: Mapping[str, float]) -> ExpectedError:
     classes = {name: share for name, share in shares.items() if name in ERROR_CLASSES}
     unknown = {name: share for name, share in shares.items() if name not in classes}
     covered = sum(classes.values())
-    if not classes or 1 - covered >= UNKNOWN_SHARE:
+    if not classes or sum(unknown.values()) >= UNKNOWN_SHARE:
         return ExpectedError(None, None, classes, unknown)
     low, high = (
         sum(share * getattr(ERROR_CLASSES[name], end) for name, share in classes.items()) / covered
