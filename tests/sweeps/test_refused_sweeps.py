@@ -13,12 +13,11 @@ from aspenpy.advice.alternatives import alternatives
 from aspenpy.answers.expected_error import combine_classes
 from aspenpy.explore.optimise import pareto
 from aspenpy.explore.snapshot import read_snapshot
-from aspenpy.report.sweep import draw
 from aspenpy.sweeps.formats import format_of
 from aspenpy.sweeps.grid import sample_columns
 from tests.tiny import application, machine
 
-APPLICATION = application("execute { flops [n*k*j] }", "param n = 4 in 1 .. 8 param k = 1 param j = 1")
+APPLICATION = application("execute { flops [n*k] }", "param n = 4 in 1 .. 8 param k = 1")
 MACHINE = machine()
 
 
@@ -65,10 +64,6 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "bad-axis: `n` is sampled, and its range says how many points": (
         lambda: sweep({"n": "1..8:lin:3"}, samples=4),
         "leave the number out",
-    ),
-    "no-picture: a picture is drawn over one or two numeric axes": (
-        lambda: draw(sweep({"n": [1, 2], "k": [1, 2], "j": [1, 2]})),
-        "fix the others with --set",
     ),
     "one-objective: a Pareto front needs two quantities to minimise or maximise, not one": (
         lambda: pareto(None, [None]),  # type: ignore[arg-type,list-item]

@@ -8,7 +8,7 @@ import pytest
 
 from aspenpy.tables.numbers import format_count, seconds
 from aspenpy.tables.table import Column, Table
-from aspenpy.tables.terminal import least_width, render_terminal
+from aspenpy.tables.terminal import least_width, narrow_column, render_terminal
 
 TABLE = Table(
     (
@@ -69,3 +69,24 @@ def test_picture() -> None:
         "                                                    socket",
         "     13.5 us  32,620  evaluate_once",
     ]
+
+
+@pytest.mark.parametrize(
+    ("header", "columns", "lines"),
+    [
+        ("one two", 7, ["one two"]),
+        ("one two", 6, ["   one", "   two"]),
+        ("one two six", 7, ["one two", "    six"]),  # just as wide as the column
+        ("one two six", 8, [" one two", "     six"]),
+        ("inclusive/call", 14, ["inclusive/call"]),
+        ("inclusive/call", 13, ["   inclusive/", "         call"]),
+        ("of a/b cd", 6, ["of a/b", "    cd"]),
+        ("", 3, ["   "]),
+    ],
+)
+def test_a_header_takes_as_many_lines_as_it_needs(header: str, columns: int, lines: list[str]) -> None:
+    """Of a column of numbers, as wide as the widest of them; words go on behind a stroke without a space."""
+    head, *cells = narrow_column([header, " 12", "3"], columns)
+    assert head.split("\n") == ([header] if len(header) == columns or not header else lines)
+    if "\n" in head:
+        assert cells == ["12".rjust(columns), "3".rjust(columns)]
