@@ -92,7 +92,7 @@ STATED_ERRORS: tuple[StatedError, ...] = (
         "bandwidth", "bandwidth", "17 processors, likwid-bench", 0.038, None, (), 0.25, 1444,
         "one core, and all", "nodes.md#bandwidth-against-cores", ("bandwidth",)),
     StatedError(
-        "memory of six processors", "bandwidth", "Memory Latency Checker, STREAM", 0.05, None, (), 0.16, 10,
+        "memory of seven processors", "bandwidth", "Memory Latency Checker, STREAM", 0.05, None, (), 0.16, 11,
         "nothing", "nodes.md#against-published-latencies-and-bandwidths-of-memory", seen="afterwards"),
     StatedError(
         "HPCG on 1 to 64", "runtime", "a Threadripper 3990X", 0.19, None, (), 0.33, 11,
@@ -101,7 +101,7 @@ STATED_ERRORS: tuple[StatedError, ...] = (
         "LULESH on 1, 8 and 27 ranks", "runtime", "an EPYC 7713", 0.26, None, (), 0.39, 3,
         page="placement.md", seen="afterwards"),
     StatedError(
-        "chains of loads", "latency", "7-cpu.com, AnandTech", 0.02, None, (), 0.07, 16,
+        "chains of loads", "latency", "7-cpu.com, AnandTech, TechReport", 0.02, None, (), 0.11, 19,
         "latencies of the levels of two, from the same pages",
         "nodes.md#against-published-latencies-and-bandwidths-of-memory"),
     StatedError(
