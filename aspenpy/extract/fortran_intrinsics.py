@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
@@ -155,22 +156,21 @@ class Intrinsics:
         return scalar_view(integer(real_kind(int(value or 15))))
 
     def _intrinsic_selected_int_kind(self, plain: list[Any], given: dict[str, Any]) -> View:
-        return scalar_view(
-            integer(
-                integer_kind(
-                    int(constant_value(self.expressions.read(given.get("r", plain[0] if plain else None))) or 9)
-                )
-            )
-        )
+        digits = constant_value(self.expressions.read(given.get("r", plain[0] if plain else None)))
+        return scalar_view(integer(integer_kind(int(digits or 9))))
 
-    def _limit(self, plain: list[Any], name: str) -> View:
+    def _limit(self, plain: list[Any], real: float) -> View:
         type = self.expressions.view(plain[0]).element
-        return scalar_view(r.Constant(2**31 - 1 if type.kind == "integer" else 1.0, type))
+        return scalar_view(r.Constant(2**31 - 1 if type.kind == "integer" else real, type))
 
     def _intrinsic_huge(self, plain: list[Any], given: dict[str, Any]) -> View:
-        return self._limit(plain, "huge")
+        return self._limit(plain, sys.float_info.max)
 
-    _intrinsic_tiny = _intrinsic_epsilon = _intrinsic_huge
+    def _intrinsic_tiny(self, plain: list[Any], given: dict[str, Any]) -> View:
+        return self._limit(plain, sys.float_info.min)
+
+    def _intrinsic_epsilon(self, plain: list[Any], given: dict[str, Any]) -> View:
+        return self._limit(plain, sys.float_info.epsilon)
 
     def _intrinsic_size(self, plain: list[Any], given: dict[str, Any]) -> View:
         extents = self.expressions.view(plain[0]).extents
@@ -186,13 +186,8 @@ class Intrinsics:
     def _bound(self, plain: list[Any], given: dict[str, Any], is_upper: bool) -> View:
         view = self.expressions.view(plain[0])
         dimension = given.get("dim", plain[1] if len(plain) > 1 else None)
-        number = (
-            constant_value(self.expressions.read(dimension))
-            if dimension is not None
-            else 1
-            if len(view.extents) == 1
-            else None
-        )
+        only = 1 if len(view.extents) == 1 else None
+        number = only if dimension is None else constant_value(self.expressions.read(dimension))
         if not isinstance(number, int) or not 1 <= number <= len(view.extents):
             return self.expressions.unknown("a bound of more than one dimension")
         extent = view.extents[number - 1]

@@ -230,3 +230,118 @@ def test_forms_of_declarations(text: str, requests: list[str], tmp_path: Path) -
     assert [request for request in requests if request not in found] == []
     assert "divide" in " ".join(requests) or "divide" not in found
     assert "[5] as" not in found  # what a namelist brings is not known
+
+
+@pytest.mark.parametrize(
+    ("declarations", "body", "lines"),
+    [
+        ("", "x = sign(x, y)*3", ["x3", "loads x", "loads y", "stores x"]),
+        ("", "x = dim(x, y)", ["add", "compare", "loads x", "loads y", "stores x"]),  # max(x - y, 0)
+        ("", "x = mod(k, 7)", ["convert", "loads k", "stores x"]),
+        ("", "x = iand(k, 3) + ior(k, 4)", ["convert", "loads k", "stores x"]),
+        ("", "x = modulo(x, 7d0)", ["flops [fmod_flops*n] as dp", "loads x", "stores x"]),
+        (
+            "real(4) :: s(n)\n",
+            "x = dprod(s, s)",
+            ["convert", "x3", "loads [n] of size [4] from s as stream", "stores x"],
+        ),
+        (
+            "",
+            "x(1) = maxval(x, mask=y > 0)",
+            [
+                "flops [f_branch*n + n] as compare, dp",
+                *("loads y", "loads [f_branch*n] of size [8] from x as stream", "stores [1] of size [8] to x"),
+            ],
+        ),
+        (
+            "",
+            "x = real(k, 4)*2.0",
+            ["flops [n] as convert, sp", "flops [n] as add, sp", "convert", "loads k", "stores x"],  # s + s
+        ),
+        ("", "x = dble(k)*3", ["convert", "x3", "loads k", "stores x"]),
+        ("", "y = floor(x)", ["flops [2*n] as convert, dp", "loads x", "stores y"]),
+        ("", "x = x*epsilon(x)", ["x3", "loads x", "stores x"]),
+        ("", "x = x*huge(1d0) + tiny(x)", ["x3", "add", "loads x", "stores x"]),
+        (
+            "",
+            "x = matmul(a, y)",  # for each column its element times the column, added to x
+            [
+                *("stores x", "flops [n^2] as multiply, dp", "flops [n^2] as add, dp"),
+                "loads [n] of size [8] from y as nest(0, 1, 8, n)",
+                "loads [n^2] of size [8] from x as nest(8, n, 0, n)",
+                "loads [n^2] of size [8] from a as nest(8, n, 8*n, n)",
+                "stores [n^2] of size [8] to x as nest(8, n, 0, n)",
+            ],
+        ),
+        (
+            "",
+            "x = matmul(y, a)",  # for each column its product with y
+            [
+                *("stores x", "flops [n^2] as multiply, dp", "flops [n^2] as add, dp"),
+                "loads [n] of size [8] from x as nest(0, 1, 8, n)",
+                "loads [n^2] of size [8] from y as nest(8, n, 0, n)",
+                "loads [n^2] of size [8] from a as nest(8, n, 8*n, n)",
+                "stores [n] of size [8] to x as nest(0, 1, 8, n)",
+            ],
+        ),
+        (
+            "",
+            "forall (i = 1:n)\n x(i) = x(i)*3\n y(i) = y(i)/3\nend forall",
+            ["x3", "divide", "loads x", "stores x", "loads y", "stores y"],
+        ),
+        (
+            "",
+            "forall (i = 1:n, x(i) > 0) x(i) = x(i)*3",
+            [
+                *("compare", "flops [f_branch*n] as multiply, dp", "loads x"),
+                "stores [f_branch*n] of size [8] to x as stream",
+            ],
+        ),
+        ("", "x = x**0.5", ["flops [n*pow_flops] as dp", "loads x", "stores x"]),
+        ("", "x = x**(-2)", ["x3", "divide", "loads x", "stores x"]),
+        ("", "x = x**5", ["flops [3*n] as multiply, dp", "loads x", "stores x"]),  # 2, 4, 5
+        ("", "x = x**7", ["flops [4*n] as multiply, dp", "loads x", "stores x"]),  # 2, 3, 4, 7
+        ("", "x = x**32", ["flops [5*n] as multiply, dp", "loads x", "stores x"]),
+        ("", "x = x**33", ["flops [n*pow_flops] as dp", "loads x", "stores x"]),
+        ("", "x = 2d0**k", ["flops [n*pow_flops] as dp", "loads k", "stores x"]),
+        ("", "x = -y\ny = +x*3", ["loads y", "stores x", "x3", "loads x", "stores y"]),
+        (
+            "real(8), allocatable :: t(:), u(:)\n",
+            "allocate(t(n), u(0:n))\nt = 1\nu = 3*u\ncall move_alloc(t, u)\nu = u/3",
+            [
+                *("stores [n] of size [8] to t as stream", "flops [n + 1] as multiply, dp"),
+                *("loads [n + 1] of size [8] from u as stream", "stores [n + 1] of size [8] to u as stream"),
+                *("divide", "loads [n] of size [8] from t as stream", "stores [n] of size [8] to t as stream"),
+            ],
+        ),
+    ],
+)
+def test_all_that_a_statement_asks_for(declarations: str, body: str, lines: list[str], tmp_path: Path) -> None:
+    """`loads x` stands for those of all n words, `x3` for n products and another name for n operations."""
+    short = {"x3": "flops [n] as multiply, dp"}
+    short |= {name: f"flops [n] as {name}, dp" for name in ("add", "divide", "compare", "convert")}
+    for name, size in (("x", 8), ("y", 8), ("k", 4)):
+        short |= {f"loads {name}": f"loads [n] of size [{size}] from {name} as stream"}
+        short |= {f"stores {name}": f"stores [n] of size [{size}] to {name} as stream"}
+    text = model(subroutine(body, declarations), tmp_path)
+    kernel = text[text.index("kernel f {") : text.index("kernel main")].splitlines()
+    asked = [line.partition("//")[0].strip() for line in kernel]
+    assert [line for line in asked if line.startswith(("flops", "loads", "stores"))] == [
+        short.get(line, line) for line in lines
+    ]
+
+
+@pytest.mark.parametrize(
+    ("constant", "passes"),
+    [
+        *(("selected_int_kind(2)", 1), ("selected_int_kind(3)", 2), ("selected_int_kind(4)", 2)),
+        *(("selected_int_kind(5)", 4), ("selected_int_kind(9)", 4), ("selected_int_kind(10)", 8)),
+        *(("selected_int_kind(r=18)", 8), ("selected_real_kind(6)", 4), ("selected_real_kind(7)", 8)),
+        *(("selected_real_kind(p=15)", 8), ("kind(1.0)", 4), ("kind(1d0)", 8), ("kind(1)", 4)),
+    ],
+)
+def test_kinds_have_as_many_bytes_as_their_digits_need(constant: str, passes: int, tmp_path: Path) -> None:
+    """Digits that all numbers of so many bytes have: 127, 32767, 2147483647; 24 and 53 bits of a fraction."""
+    head = f"  integer, parameter :: m = {constant}\n"
+    (tmp_path / "model.aspen").write_text(model(subroutine("do i = 1, m\n x(i) = x(i)*3\nend do", head), tmp_path))
+    assert aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "flops") == passes
