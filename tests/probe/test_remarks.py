@@ -98,9 +98,9 @@ def test_parts_of_a_shared_cache(
     together: float | None, sharing: int, is_private: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = 8 << 20
-    turns = {"": float(size), "ring_all_": None if together is None else together * size}
-    monkeypatch.setattr(probe, "find_cache_turn", lambda results, index, prefix="": turns[prefix])
-    host: Any = SimpleNamespace(cache=lambda level: SimpleNamespace(sharing=sharing))
+    turns = {(2, ""): float(size), (2, "ring_all_"): None if together is None else together * size}
+    monkeypatch.setattr(probe, "find_cache_turn", lambda results, index, prefix="": turns[index, prefix])
+    host: Any = SimpleNamespace(cache={3: SimpleNamespace(sharing=sharing)}.get)
     expected = ["Cores that share the third cache find 6 MiB of it each at once, as much as one alone."]
     assert list(probe._describe_private_caches({}, host)) == (expected if is_private else [])
 
@@ -115,8 +115,28 @@ def test_uncertain_measurements_are_counted() -> None:
 
 
 def test_power_of_packages() -> None:
-    before, after = {"b": 1_000_000, "a": 5, "gone": 1}, {"a": 6_000_005, "b": 1_000_000, "new": 3}
-    assert list(probe.describe_power(before, after, 4.0)) == ["Power of a while measuring: 1.5 W (RAPL)."]
+    """6 J and half a joule in 4 s; of a counter that stands still or began again nothing is said."""
+    before = {"d": 9, "c": 7, "b": 1_000_000, "a": 5, "gone": 1}
+    after = {"a": 6_000_005, "b": 1_500_000, "c": 7, "d": 8, "new": 3}
+    assert list(probe.describe_power(before, after, 4.0)) == [
+        "Power of a while measuring: 1.5 W (RAPL).",
+        "Power of b while measuring: 0.125 W (RAPL).",
+    ]
+
+
+def test_gpus_that_a_tool_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "nvidia-smi"
+    monkeypatch.setattr(probe.shutil, "which", lambda name: str(tool) if name == "nvidia-smi" else None)
+    assert list(probe.describe_gpus()) == []  # it cannot be run
+    tool.write_text('#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do echo " GPU $i, $2 "; done\n')
+    tool.chmod(0o755)
+    found = list(probe.describe_gpus())
+    assert found[0] == "GPU: GPU 1, --format=csv,noheader (nvidia-smi)."
+    assert len(found) == 16
+    tool.write_text("#!/bin/sh\necho a\nexit 1\n")
+    assert list(probe.describe_gpus()) == []
+    monkeypatch.setattr(probe.shutil, "which", lambda name: None)
+    assert list(probe.describe_gpus()) == []
 
 
 def test_energies_of_packages_are_read(tmp_path: Path) -> None:
