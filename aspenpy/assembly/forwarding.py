@@ -19,7 +19,8 @@ import networkx
 
 from aspenpy.assembly.listing import Instruction
 from aspenpy.assembly.loops import NaturalLoop
-from aspenpy.assembly.strides import WIDTHS, read_reference, register, writes_target
+from aspenpy.assembly.memory_operands import memory_operand, width_of
+from aspenpy.assembly.strides import read_reference, register, writes_target
 from aspenpy.record import Record
 
 QUEUE = 64
@@ -38,9 +39,6 @@ QUEUEING, RENAMING = frozenset({"znver3", "znver4", "znver5"}), frozenset({"znve
 """Processors on which stored values take a cycle more to a load, and those on which the next load has them at once."""
 
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)$")
-_SCALAR = re.compile(r"(?:v?mov|v?add|v?sub|v?mul|v?div|v?max|v?min|v?sqrt|v?u?comi|vfn?m[a-z0-9]{6})s([sd])$")
-_EXTENDED = re.compile(r"mov[sz]([bwl])[wlq]$")
-_SIZES = {"b": 1, "w": 2, "l": 4, "q": 8, "s": 4, "d": 8}
 _CLOBBERED = re.compile(r"i?(?:mul|div)[bwlq]?$|c(?:qto|ltd|wtl)|xchg|cpuid|rdtsc")
 
 Form = Mapping[str, int]
@@ -151,13 +149,13 @@ def find_forwarded(path: Sequence[Instruction], entry: Sequence[Instruction]) ->
     taken: dict[int, list[tuple[int, bool]]] = {}
     count = 0
     for index, one in enumerate(path):
-        operand = _memory_operand(one)
+        operand = memory_operand(one)
         address = registers.address(operand) if operand else None
         is_store = address is not None and operand == one.operands[-1] and writes_target(one)
         if address is not None and not is_store and address in stored:
             store, number = stored[address]
-            if _width(one) <= _width(path[store]) and count - number < QUEUE:
-                is_next = count == number and _width(one) >= 4 and "mm" not in path[store].text + one.text
+            if width_of(one) <= width_of(path[store]) and count - number < QUEUE:
+                is_next = count == number and width_of(one) >= 4 and "mm" not in path[store].text + one.text
                 taken.setdefault(store, []).append((index, is_next))
         elif address is not None and is_store:
             count += 1
@@ -169,24 +167,6 @@ def find_forwarded(path: Sequence[Instruction], entry: Sequence[Instruction]) ->
         Forwarded(store, tuple(index for index, _ in loads), all(is_next for _, is_next in loads))
         for store, loads in taken.items()
     ]
-
-
-def _memory_operand(one: Instruction) -> str:
-    if one.mnemonic.startswith(("lea", "nop", "prefetch")) or one.is_jump or one.is_call:
-        return ""
-    return next((operand for operand in one.operands if "(" in operand), "")
-
-
-def _width(one: Instruction) -> int:
-    """Bytes that an instruction loads or stores."""
-    extended, scalar = _EXTENDED.match(one.mnemonic), _SCALAR.match(one.mnemonic)
-    vectors = re.findall(r"%([xyz])mm", one.text)
-    if extended is not None:
-        return _SIZES[extended[1]]
-    if vectors:
-        short = scalar[1] if scalar is not None else {"movq": "q", "movd": "l"}.get(one.mnemonic.lstrip("v"))
-        return _SIZES[short] if short else max(WIDTHS[letter] for letter in vectors)
-    return _SIZES.get(one.mnemonic[-1], 8)
 
 
 def follow_stores(path: Sequence[Instruction], entry: Sequence[Instruction]) -> list[Instruction]:
@@ -229,10 +209,10 @@ def _hold(store: Instruction, holder: str) -> Instruction:
 def _take_back(load: Instruction, holder: str) -> Instruction:
     """A load whose address is the value that it takes back; where it needs no queue, with the text that has none."""
     name, renamed, _ = holder.partition(AT_ONCE)
-    operand = _memory_operand(load)
+    operand = memory_operand(load)
     text = load.text.replace(operand, f"(%{name})")
     if renamed:
-        plain = f"%{name}" if _width(load) == 8 else f"%{name}d"
+        plain = f"%{name}" if width_of(load) == 8 else f"%{name}d"
         text += AT_ONCE + load.text.replace(operand, plain)
     operands = tuple(f"(%{name})" if one == operand else one for one in load.operands)
     return load.replace(text=text, operands=operands)

@@ -20,6 +20,7 @@ MOST_LINES = 4_000_000
 _FILE = re.compile(r'\.file\s+(\d+)\s+(?:"([^"]*)"\s+)?"([^"]*)"')
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?")
 _LABEL = re.compile(r"^([\w.$@]+):")
+_DEBUG_LABEL = re.compile(r"\.L(?:VL|BB|BE|BI|CFI|FB|FE|HOTB|COLDB)\d")
 _TYPE = re.compile(r"\.type\s+([\w.$@]+),\s*[@%]function")
 _OPERANDS = re.compile(r",\s*(?![^(]*\))")
 
@@ -76,9 +77,10 @@ def read_listing(text: str) -> list[CompiledFunction]:
         stripped = line.strip()
         label = _LABEL.match(line)
         if label is not None:
-            if label[1] in names:
+            if label[1] in names and label[1] != f"{name}.cold":  # what seldom runs is a part of the function before
                 name, current, labels, place = label[1], [], {}, NOWHERE
-            labels[label[1]] = len(current)
+            if _DEBUG_LABEL.match(label[1]) is None:
+                labels[label[1]] = len(current)
         elif stripped.startswith(".loc"):
             located = _LOC.match(stripped)
             if located is not None:

@@ -23,6 +23,7 @@ from aspenpy.assembly.recurrences import find_waiting_loads
 from aspenpy.assembly.strides import count_flops, flops_of, largest_stride, writes_target
 from aspenpy.assembly.windows import LoopWalk, SimulationWindow, make_window
 from aspenpy.extract import values as v
+from aspenpy.extract.compiled_counts import CompiledCounts, compare_counts
 from aspenpy.extract.costs import (
     CYCLES,
     WAITING,
@@ -69,6 +70,9 @@ lap holds the flops of a second row."""
 
 FEWER = 3
 """How many times fewer passes flops may say than references: what does not change in a loop is computed before it."""
+
+COUNTED_PATH = 100_000
+"""Instructions of a path of which flops, loads and stores are counted."""
 
 FILLING = frozenset({"memset", "memcpy", "memmove"})
 """Functions of the library that compilers call in place of loops."""
@@ -373,9 +377,9 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
         return item
     path = _price_path(item, code, name)
     if path is not None:
-        loop, done = path
         code.priced += [True] * max(1, sum(1 for _ in _innermost([item], ())))
-        return _insert(item, done, {id(item)} if _is_in_vectors(loop) else set(), is_wide=False)
+        wide = {id(item)} if _is_in_vectors(path.loop) else set()
+        return _insert(item, Insertions(path.added, wide, {id(item): path.counts}), is_wide=False)
     is_deep = any(isinstance(inner, Nest) for inner in walk_items(item.body))
     has_branches = any(isinstance(one, Alternative) and one.share is not None for one in walk_items(item.body))
     # Of a run loops inside may have paths of their own.
@@ -389,6 +393,8 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
     added: dict[int, list[Arithmetic]] = {}
     for match in matches:
         found = _cycles_of_match(match, [other for other in matches if other.outer is match.outer], code)
+        if found is None and is_deep:  # loops inside may have paths of their own
+            return item.replace(body=[_add_to_item(inner, code, name) for inner in item.body])
         if found is None:
             code.priced += [False] * len(matches)
             return item
@@ -396,7 +402,18 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
         added.setdefault(id(nest), []).append(Arithmetic(CYCLES, code.trait, 1, nest.span, cycles))
         added.setdefault(id(match.nest), []).extend(_list_waiting(match.nest, match.loop, match.passes * match.rows))
     code.priced += [True] * len(matches)
-    return _insert(item, added, {id(match.nest) for match in matches if _is_in_vectors(match.loop)}, is_wide=False)
+    wide = {id(match.nest) for match in matches if _is_in_vectors(match.loop)}
+    counts = {id(match.nest): _count_match(match) for match in matches}
+    return _insert(item, Insertions(added, wide, counts), is_wide=False)
+
+
+def _count_match(match: Match) -> CompiledCounts:
+    """The counts of a lap of a compiled loop; of one with conditions inside none, since each lap goes another way."""
+    if match.is_reordered or any(isinstance(one, Alternative) for one in walk_items(match.nest.body)):
+        return CompiledCounts({}, ())
+    lap = LoopWalk(match.loop, {}).run(1)
+    weights = PassWeights(match.nest, {})
+    return compare_counts(match.nest, lap, Fraction(0), Fraction(match.passes * match.rows), weights)
 
 
 def _price_filling(item: Nest, code: CompiledLoops) -> Arithmetic | None:
@@ -408,10 +425,18 @@ def _price_filling(item: Nest, code: CompiledLoops) -> Arithmetic | None:
     return Arithmetic(CYCLES, code.trait, 1, item.span, v.scale(ONE, cycles)) if stores else None
 
 
-def _price_path(item: Nest, code: CompiledLoops, name: str) -> tuple[NaturalLoop, dict[int, list[Arithmetic]]] | None:
-    """Cycles of a pass of a loop by the path that a run took, and loads that are waited for, by loop, with its compiled
-    loop: of one that has branches on data, several loops or calls inside, none of them long. None of others, and
-    without a run."""
+class PricedPath(Record):
+    """A compiled loop that was walked as it ran: what is added to the loops of the source, by their identity, and the
+    counts of the path."""
+
+    loop: NaturalLoop
+    added: dict[int, list[Arithmetic]]
+    counts: CompiledCounts
+
+
+def _price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None:
+    """Cycles of a pass of a loop by the path that a run took, and loads that are waited for, by loop: of one that has
+    branches on data, several loops or calls inside, none of them long. None of others, and without a run."""
     inner = list(list_inner_nests(item.body))
     innermost = list(_innermost(item.body, ()))
     branches = any(isinstance(one, Alternative) and one.share is not None for one in walk_items(item.body))
@@ -451,11 +476,16 @@ def _price_path(item: Nest, code: CompiledLoops, name: str) -> tuple[NaturalLoop
     if window is None or cycles is None:
         return None
     flops = flops_of_path(item.body, weights)
-    done = flops_of(PathWalk(FollowedCode(code.functions, frozenset()), weights, trips).run(loop, window.laps))
-    passes_of_lap = max(1, round(done / window.laps / flops)) if flops else 1
+    walk = PathWalk(FollowedCode(code.functions, frozenset()), weights, trips, COUNTED_PATH)
+    laps = max(1, COUNTED_PATH // (2 * len(walk.run(loop, 1))))
+    done = flops_of(walk.run(loop, laps))
+    passes_of_lap = max(1, round(done / (laps + 1) / flops)) if flops else 1
     value = _constant(cycles[0] / passes_of_lap)
     added.setdefault(id(item), []).append(Arithmetic(CYCLES, code.trait, 1, item.span, value))
-    return loop, added
+    if walk.is_cut:
+        return PricedPath(loop, added, CompiledCounts({}, ()))
+    whole = Fraction((laps + 1) * passes_of_lap)
+    return PricedPath(loop, added, compare_counts(item, walk.found, Fraction(walk.calls), whole, weights))
 
 
 def _list_waiting(nest: Nest, loop: NaturalLoop, passes: int) -> list[Arithmetic]:
@@ -475,19 +505,27 @@ def _is_in_vectors(loop: NaturalLoop) -> bool:
     return any(each.in_vectors for each in count_flops(loop.instructions()))
 
 
-def _insert(item: Item, added: dict[int, list[Arithmetic]], wide: set[int], is_wide: bool) -> Item:
-    """Puts cycles into loops, and says of the flops of those among them that are `wide` that they are in vectors."""
+class Insertions(Record):
+    """What is put into loops, by their identity: items that are added, which are `wide`, so that their flops are in
+    vectors, and the counts of their compiled paths."""
+
+    added: dict[int, list[Arithmetic]]
+    wide: set[int]
+    counts: dict[int, CompiledCounts]
+
+
+def _insert(item: Item, made: Insertions, is_wide: bool) -> Item:
+    """Puts cycles and counts of compiled loops into those of the source."""
     if isinstance(item, Alternative):
-        then, otherwise = (
-            [_insert(inner, added, wide, is_wide) for inner in side] for side in (item.then, item.otherwise)
-        )
+        then, otherwise = ([_insert(inner, made, is_wide) for inner in side] for side in (item.then, item.otherwise))
         return item.replace(then=then, otherwise=otherwise)
     if isinstance(item, Arithmetic) and is_wide and item.precision in ("dp", "sp"):
         return item.replace(precision=f"{item.precision}, simd")
     if not isinstance(item, Nest):
         return item
-    body = [_insert(inner, added, wide, is_wide or id(item) in wide) for inner in item.body]
-    return item.replace(body=[*body, *added.get(id(item), ())])
+    body = [_insert(inner, made, is_wide or id(item) in made.wide) for inner in item.body]
+    counts = made.counts.get(id(item), CompiledCounts({}, ()))
+    return item.replace(body=[*counts.scale_flops(body), *counts.beside, *made.added.get(id(item), ())])
 
 
 def _cycles_of_match(match: Match, beside: Sequence[Match], code: CompiledLoops) -> tuple[Nest, Value] | None:

@@ -90,13 +90,18 @@ class PassWeights:
         self.regions.setdefault(place, []).append((column, column + max(1, width), weight))
 
     def find(self, one: Instruction) -> float | None:
-        """The weight of the smallest place around that of an instruction."""
+        """The weight of the smallest place around that of an instruction, else of the nearest one on its line: the
+        place of a condition is its bracket."""
         regions = self.regions.get((real_path(one.place[0]), one.place[1]))
         if not regions:
             return None
         column = one.place[2]
-        around = [region for region in regions if region[0] <= column < region[1]]
-        return min(around or regions, key=lambda region: (region[1] - region[0], region[2]))[2]
+
+        def rank(region: Region) -> tuple[int, int, float]:
+            start, end, weight = region
+            return max(start - column, column - end + 1, 0), end - start, weight
+
+        return min(regions, key=rank)[2]
 
 
 def _source_name(compiled: str) -> str:
@@ -113,18 +118,22 @@ class FollowedCode(Record):
 
 class PathWalk:
     """A walk along the passes of a compiled loop. `trips` are the mean laps of loops inside, by the function and block
-    where each is entered; a loop that is not among them makes one."""
+    where each is entered; a loop that is not among them makes one. `calls` are those that it came to."""
 
-    def __init__(self, code: FollowedCode, weights: PassWeights, trips: Mapping[tuple[str, int], float]) -> None:
+    def __init__(
+        self, code: FollowedCode, weights: PassWeights, trips: Mapping[tuple[str, int], float], longest: int = LONGEST
+    ) -> None:
         self.code, self.weights, self.trips = code, weights, trips
         self.random = Random(1)
         self.known: dict[tuple[str, int], float | None] = {}
+        self.longest = longest
+        self.calls = 0
         self.found: list[Instruction] = []
 
     @property
     def is_cut(self) -> bool:
         """Whether the walk was ended before its last lap was."""
-        return len(self.found) > LONGEST
+        return len(self.found) > self.longest
 
     def run(self, loop: NaturalLoop, laps: int) -> list[Instruction]:
         """The instructions of `laps` passes of a loop."""
@@ -146,7 +155,7 @@ class PathWalk:
                 mean = self.trips.get((loop.function.name, number), 1.0)
                 times = int(mean) + (self.random.random() < mean - int(mean))
                 for _ in range(times):
-                    if len(self.found) <= LONGEST:
+                    if not self.is_cut:
                         self._walk(inner, callers)
                 left.discard(number)
                 exits = [after for block in sorted(inner.blocks) for after in blocks[block].successors]
@@ -155,7 +164,7 @@ class PathWalk:
                 self._take(loop.function, number, callers)
                 following = [after for after in blocks[number].successors if after in loop.blocks]
             number = self._choose(loop, number, list(dict.fromkeys(following)), left)
-            if number in (loop.header, -1) or len(self.found) > LONGEST:
+            if number in (loop.header, -1) or self.is_cut:
                 return
 
     def _take(self, function: CompiledFunction, number: int, callers: tuple[str, ...]) -> None:
@@ -165,6 +174,7 @@ class PathWalk:
             name = one.operands[0].split("@")[0] if (one.is_call or one.is_jump) and one.operands else ""
             called = self.code.functions.get(name)
             source = _source_name(name)
+            self.calls += one.is_call
             if called is not None and len(callers) <= DEEPEST_CALL and source not in {*self.code.apart, *callers}:
                 whole = frozenset(range(len(called.blocks)))
                 self._walk(NaturalLoop(called, 0, whole, find_loops(called)), (*callers, source))
@@ -185,17 +195,30 @@ class PathWalk:
         return self.random.choice(calm)
 
     def _find_share(self, loop: NaturalLoop, number: int, one: int, other: int) -> float | None:
-        """Share of executions in which the first of two blocks follows: of a way around, by how often it runs for each
-        pass of where it leads to; of two ways apart, by how often each runs. None where counts tell nothing."""
+        """Share of executions in which the first of two blocks follows: of a way around, by how often it runs for each pass of where it
+        leads to, or of the block before, where other ways lead there, too, or where it has the place of another way
+        alone; of two ways apart, by how often each runs. None where counts tell nothing."""
         first, second = (self._weight(loop.function, block) for block in (one, other))
         if first is None or second is None:
-            return None
+            return self._find_share_of_known(loop, number, first, second)
         ahead, back = self._leads(loop, one, other), self._leads(loop, other, one)
-        if ahead and not back:
-            return min(1.0, first / second) if second else None
-        if back and not ahead:
-            return 1 - min(1.0, second / first) if first else None
+        if ahead != back:
+            around, joined = (first, second) if ahead else (second, first)
+            before = self._weight(loop.function, number) or 0.0
+            whole = before if joined < around or around <= before < joined else joined
+            share = min(1.0, around / whole) if whole else None
+            return share if ahead or share is None else 1 - share
         return first / (first + second) if abs(first - second) > SURE * max(first, second) else None
+
+    def _find_share_of_known(
+        self, loop: NaturalLoop, number: int, first: float | None, second: float | None
+    ) -> float | None:
+        """How often the first of two blocks follows, of which counts tell one at most: by how often the block before
+        runs."""
+        before = self._weight(loop.function, number)
+        if not before or (first is None and second is None):
+            return None
+        return min(1.0, first / before) if first is not None else 1 - min(1.0, (second or 0.0) / before)
 
     def _leads(self, loop: NaturalLoop, one: int, other: int) -> bool:
         """Whether a block leads to another before the loop begins anew."""

@@ -16,6 +16,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.blocks import COUNTED, BlockAmounts, BlockSummary, OperationCount, has_calls, nesting_depth
 from aspenpy.extract.costs import (
     BEHIND,
+    BESIDE,
     CYCLES,
     NO_WORK,
     WAITING,
@@ -47,6 +48,12 @@ from aspenpy.language.source import Span
 
 MOST_LETTERS = 1500
 """Letters of a line; a function with longer ones takes its loops and conditions from the counts of a run."""
+
+STACK = 4096
+"""Bytes that stand for a program's stack: a page, which any first cache holds."""
+
+OF_COMPILED = "of the compiled program alone: the stack, constants, loads again"
+"""The comment on such accesses."""
 
 MOVING = 512
 """Bytes within which accesses that move along meet their words: a few lines, which any first cache holds."""
@@ -336,6 +343,8 @@ class Body(Naming):
                 lines.append(f"chain [{share_of(done.amount)}] as window, {done.precision}")
             elif done.name in (WAITING, BEHIND):
                 waiting.append(done)
+            elif done.name in BESIDE.values():
+                lines.append(f"{done.name.split()[0]} [{share_of(done.amount)}] {self._write_stack(done)}")
             elif done.name == WRONG:
                 data = f" from {self.name_array(done.precision)}" if done.precision else ""
                 lines.append(f"branches [{share_of(done.amount)}]{data} as mispredicted(1)")
@@ -385,6 +394,12 @@ class Body(Naming):
                 [f"chain [{share_of(words)}] from {self.name_array(done.precision)} as load"] if words.terms else []
             )
         return lines
+
+    def _write_stack(self, done: OperationCount) -> str:
+        """Where words lie that only the compiled code loads or stores: on the stack, for which all of them stand."""
+        stack = self.name_shared_array(Array("the stack", "stack", "local", 8, volume=v.scale(ONE, STACK)))
+        way = "from" if done.name == BESIDE["load"] else "to"
+        return f"of size [{done.precision}] {way} {stack} as rd(0), warm  // {OF_COMPILED}"
 
     def _write_measured(
         self, request: Request, way: str, share_of: Callable[[Value], str], scattered: dict[str, tuple[Value, Value]]

@@ -147,3 +147,36 @@ def test_a_prefix_is_no_instruction_of_its_own() -> None:
     (function,) = read_listing(text)
     found = [one for block in function.blocks for one in block.instructions]
     assert [(one.mnemonic, len(one.operands)) for one in found] == [("addq", 2), ("stosq", 0), ("ret", 0)]
+
+
+def test_what_a_compiler_puts_aside_is_part_of_its_function() -> None:
+    """GCC puts what seldom runs into another section, before it says the function's size; labels for debuggers begin
+    no block."""
+    text = "\n".join(
+        [
+            "\t.type f, @function",
+            "f:",
+            "\ttestl %edi, %edi",
+            ".LVL1:",
+            "\tje .L9",
+            ".L2:",
+            "\tsubl $1, %edi",
+            ".LBB7:",
+            "\tjne .L2",
+            "\tret",
+            "\t.section .text.unlikely",
+            "\t.type f.cold, @function",
+            "f.cold:",
+            ".L9:",
+            "\tcall abort",
+            "\t.text",
+            "\t.size f, .-f",
+            "\t.section .text.unlikely",
+            "\t.size f.cold, .-f.cold",
+        ]
+    )
+    (function,) = read_listing(text)
+    assert function.name == "f"
+    assert [len(block.instructions) for block in function.blocks] == [2, 2, 1, 1]
+    assert [block.successors for block in function.blocks] == [(1, 3), (2, 1), (), ()]
+    assert [loop.header for loop in find_loops(function)] == [1]

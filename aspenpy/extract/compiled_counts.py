@@ -1,0 +1,116 @@
+"""Counts of compiled loops beside those of the source: flops that a compiler computes once, loads and stores of what it
+keeps on the stack, of constants, and of what it has no register for.
+
+Of each loop whose compiled path is known, the flops of the source are scaled to those of the path, class by class, and
+bytes that the path loads or stores beyond those of the source stand apart. The first cache has them: the source's own
+accesses have touched their lines, or they are of the stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from aspenpy.assembly.listing import Instruction
+from aspenpy.assembly.memory_operands import Moves, count_moves
+from aspenpy.assembly.strides import count_flops
+from aspenpy.extract import values as v
+from aspenpy.extract.costs import BESIDE, Alternative, Arithmetic, Item, MemoryAccess, Nest
+from aspenpy.extract.paths import PassWeights, mean_passes
+from aspenpy.language.source import Span
+from aspenpy.record import Record
+
+FLOPS = ("add", "multiply", "divide", "square_root")
+"""Classes of flops that both sides count."""
+
+LEAST = Fraction(1, 50)
+"""Difference of both counts, over that of the compiled path, from which on they differ."""
+
+MOST = 3
+"""How many times as many or as few flops a path has at most as the source: more is another loop's."""
+
+Factors = Mapping[str, Fraction]
+"""Flops of the compiled path over those of the source, by class."""
+
+
+class SourceCounts(Record):
+    """Flops by class of a pass of the source, and bytes that it loads and stores, in the mean of a run."""
+
+    flops: dict[str, Fraction]
+    moved: dict[str, Fraction]
+
+    def add_items(self, items: Iterable[Item], weights: PassWeights, often: Fraction = Fraction(1)) -> SourceCounts:
+        for item in items:
+            if isinstance(item, Arithmetic) and item.name in FLOPS:
+                self.flops[item.name] = self.flops.get(item.name, Fraction(0)) + often * item.amount
+            elif isinstance(item, MemoryAccess):
+                self.moved[item.kind] = self.moved.get(item.kind, Fraction(0)) + often * item.size
+            elif isinstance(item, Alternative):
+                share = Fraction(weights.share_of(item)).limit_denominator(1000)
+                then, otherwise = (item.otherwise, item.then) if item.negated else (item.then, item.otherwise)
+                self.add_items(then, weights, often * share)
+                self.add_items(otherwise, weights, often * (1 - share))
+            elif isinstance(item, Nest):
+                passes = Fraction(mean_passes(item, weights.ran) or 1).limit_denominator(1000)
+                self.add_items(item.body, weights, often * passes)
+        return self
+
+
+class CompiledCounts(Record):
+    """What the compiled path of a loop has in a pass that the source has not: factors of its flops, and accesses."""
+
+    factors: Factors
+    beside: tuple[Arithmetic, ...]
+
+    def scale_flops(self, items: Iterable[Item]) -> list[Item]:
+        """The items with flops as in the compiled path."""
+        return [self._scale(item) for item in items] if self.factors else list(items)
+
+    def _scale(self, item: Item) -> Item:
+        if isinstance(item, Alternative):
+            return item.replace(then=self.scale_flops(item.then), otherwise=self.scale_flops(item.otherwise))
+        if isinstance(item, Nest):
+            return item.replace(body=self.scale_flops(item.body))
+        if isinstance(item, Arithmetic) and item.name in self.factors:
+            return item.replace(times=v.scale(v.ONE if item.times is None else item.times, self.factors[item.name]))
+        return item
+
+
+def compare_counts(
+    nest: Nest, path: Iterable[Instruction], calls: Fraction, passes: Fraction, weights: PassWeights
+) -> CompiledCounts:
+    """The counts of a loop whose `path` makes so many passes, with so many calls in all, beside those of the source."""
+    path = tuple(path)
+    source = SourceCounts({}, {}).add_items(nest.body, weights)
+    factors = _find_factors(source.flops, path, passes)
+    if not all(Fraction(1, MOST) <= factor <= MOST for factor in factors.values()):
+        return CompiledCounts({}, ())
+    beside = _list_beside(source, count_moves(path), calls, passes, nest.span)
+    different = {name: factor for name, factor in factors.items() if abs(factor - 1) > LEAST}
+    return CompiledCounts(different, tuple(beside))
+
+
+def _find_factors(source: Mapping[str, Fraction], path: Iterable[Instruction], passes: Fraction) -> Factors:
+    done: dict[str, Fraction] = {}
+    for each in count_flops(path):
+        done[each.operation] = done.get(each.operation, Fraction(0)) + each.flops / passes
+    if "fma" in done:  # sums and products together, since either may be part of it
+        whole = sum(done.pop(name, Fraction(0)) for name in ("fma", "add", "multiply"))
+        both = source.get("add", Fraction(0)) + source.get("multiply", Fraction(0))
+        done |= {name: whole * source.get(name, Fraction(0)) / both for name in ("add", "multiply") if both}
+    factors = {name: done.get(name, Fraction(0)) / of_source for name, of_source in source.items() if of_source}
+    return {name: Fraction(round(factor * 1000), 1000) for name, factor in factors.items()}
+
+
+def _list_beside(
+    source: SourceCounts, moves: Moves, calls: Fraction, passes: Fraction, span: Span | None
+) -> Iterable[Arithmetic]:
+    """Accesses of words that the path has in a pass beyond the source's. A call stores where it returns to."""
+    counted = (("load", moves.loads, moves.loaded), ("store", moves.stores, moves.stored))
+    for kind, number, volume in counted:
+        bytes_of_pass = (volume + 8 * calls) / passes
+        more = bytes_of_pass - source.moved.get(kind, Fraction(0))
+        if more > LEAST * bytes_of_pass:
+            size = 4 if volume < 6 * number else 8
+            words = Fraction(round(more / size * 1000), 1000)
+            yield Arithmetic(BESIDE[kind], str(size), 1, span, v.scale(v.ONE, words))
