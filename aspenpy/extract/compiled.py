@@ -506,8 +506,8 @@ def _is_in_vectors(loop: NaturalLoop) -> bool:
 
 
 class Insertions(Record):
-    """What is put into loops, by their identity: items that are added, which are `wide`, so that their flops are in
-    vectors, and the counts of their compiled paths."""
+    """Items that are added to loops, by the identity of these, the loops that are `wide`, so that their flops are in
+    vectors, and the counts of compiled paths."""
 
     added: dict[int, list[Arithmetic]]
     wide: set[int]

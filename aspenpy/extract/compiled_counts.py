@@ -57,7 +57,7 @@ class SourceCounts(Record):
 
 
 class CompiledCounts(Record):
-    """What the compiled path of a loop has in a pass that the source has not: factors of its flops, and accesses."""
+    """Factors of a loop's flops, and accesses of a pass beside the source's, by its compiled path."""
 
     factors: Factors
     beside: tuple[Arithmetic, ...]
@@ -79,7 +79,7 @@ class CompiledCounts(Record):
 def compare_counts(
     nest: Nest, path: Iterable[Instruction], calls: Fraction, passes: Fraction, weights: PassWeights
 ) -> CompiledCounts:
-    """The counts of a loop whose `path` makes so many passes, with so many calls in all, beside those of the source."""
+    """The counts of a loop whose `path` makes `passes`, with `calls` in all, beside those of the source."""
     path = tuple(path)
     source = SourceCounts({}, {}).add_items(nest.body, weights)
     factors = _find_factors(source.flops, path, passes)

@@ -195,9 +195,9 @@ class PathWalk:
         return self.random.choice(calm)
 
     def _find_share(self, loop: NaturalLoop, number: int, one: int, other: int) -> float | None:
-        """Share of executions in which the first of two blocks follows: of a way around, by how often it runs for each pass of where it
-        leads to, or of the block before, where other ways lead there, too, or where it has the place of another way
-        alone; of two ways apart, by how often each runs. None where counts tell nothing."""
+        """Share of executions in which the first of two blocks follows: of a way around, by how often it runs for each
+        pass of where it leads to, or of the block before, where other ways lead there, too, or the place is that of
+        another way; of two ways apart, by how often each runs. None where counts tell nothing."""
         first, second = (self._weight(loop.function, block) for block in (one, other))
         if first is None or second is None:
             return self._find_share_of_known(loop, number, first, second)

@@ -397,7 +397,7 @@ class Body(Naming):
 
     def _write_stack(self, done: OperationCount) -> str:
         """Where words lie that only the compiled code loads or stores: on the stack, for which all of them stand."""
-        stack = self.name_shared_array(Array("the stack", "stack", "local", 8, volume=v.scale(ONE, STACK)))
+        stack = self.name_shared_array(Array("the stack", "stack", "local", word=8, volume=v.scale(ONE, STACK)))
         way = "from" if done.name == BESIDE["load"] else "to"
         return f"of size [{done.precision}] {way} {stack} as rd(0), warm  // {OF_COMPILED}"
 
