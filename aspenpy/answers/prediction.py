@@ -173,15 +173,6 @@ class Prediction(Evaluation):
         """The assumed numbers of the machine that decide the runtime, the one it depends on most first."""
         return deciding_assumptions(self)
 
-    @cached_property
-    def cap_warnings(self) -> list[Diagnostic]:
-        """A warning where a power cap of the socket makes the run longer than its runtime says."""
-        if self.stated_cap is None:
-            return []
-        from aspenpy.answers.energy.cap_warning import cap_warnings
-
-        return cap_warnings(self)
-
     @property
     def raised_clock(self) -> RaisedClock | None:
         """The higher clock that one core of several may have where it works alone, at the clock of all of them. None

@@ -14,7 +14,6 @@ from typing import Unpack
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.energy.account import Energy
-from aspenpy.answers.energy.cap_warning import seconds_waited
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.answers.energy.power import PowerTree
 from aspenpy.answers.expected_error import ExpectedError, expected_error
@@ -66,14 +65,18 @@ class Comparison(Result):
         }
 
     @cached_property
+    def capped_times(self) -> dict[str, float | None]:
+        """Seconds of each contender under the power cap that its socket states; None where the cap cannot hold, which
+        is a warning."""
+        runs = [(item.label, item.prediction) for item in self.contenders]
+        capped = {label: (run.capped_runtime, run.runtime) for label, run in runs}
+        return {name: None if cap is None else self.times[name] + cap - alone for name, (cap, alone) in capped.items()}
+
+    @property
     def fastest_under_caps(self) -> str | None:
-        """The contender with the shortest time under the power caps that sockets state; None where a cap cannot hold,
-        which is a warning."""
-        try:
-            times = {item.label: self.times[item.label] + seconds_waited(item.prediction) for item in self.contenders}
-        except AspenError:
-            return None
-        return min(times, key=times.__getitem__)
+        """The contender with the shortest time under the power caps; None where one cannot hold."""
+        times = {label: time for label, time in self.capped_times.items() if time is not None}
+        return min(times, key=times.__getitem__) if len(times) == len(self.capped_times) else None
 
     @cached_property
     def errors(self) -> dict[str, ExpectedError]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 from typing import Any
 
+from aspenpy.answers.energy.cap_warning import CODE as POWER_CAP
 from aspenpy.answers.placement.placement import Placement
 from aspenpy.explore.comparison import Comparison, Efficiency
 from aspenpy.explore.crossovers import Crossover, Crossovers, Unproven
@@ -108,6 +109,14 @@ def _times_table(comparison: Comparison, shows_errors: bool) -> Table:
         Column("ranks", get=lambda item: describe_ranks(item.prediction).get("ranks"), media=JSON),
         *((Column("each rank has", get=_describe_rank, media=TEXT),) if any(map(_describe_rank, contenders)) else ()),
         Column("runtime", unit="s", get=lambda item: comparison.times[item.label], quantity=True),
+        Column(
+            "under power caps",
+            unit="s",
+            key="capped_runtime",
+            get=lambda item: comparison.capped_times[item.label],
+            quantity=True,
+            media=ALL if any(item.prediction.cap_warnings for item in contenders) else DATA,
+        ),
         Column(
             "of it transfer",
             unit="s",
@@ -368,8 +377,10 @@ def report_placement(placement: Placement) -> Report:
         _alternatives_table(placement),
     )
     where = f"{placement.application.name} on {placement.machine.name}"
-    headline = f"{where}: {placement.kernel} takes {seconds(placement.runtime)}"
-    return Report("placement/1", headline, data, parts, tuple(placement.diagnostics))
+    warnings = tuple(placement.diagnostics)
+    uncapped = " without power caps" if any(item.code == POWER_CAP for item in warnings) else ""
+    headline = f"{where}: {placement.kernel} takes {seconds(placement.runtime)}{uncapped}"
+    return Report("placement/1", headline, data, parts, warnings)
 
 
 register_report(Placement, report_placement)

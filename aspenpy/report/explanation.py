@@ -20,6 +20,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import shorten_text
 from aspenpy.language.source import Span
+from aspenpy.report.prediction import describe_runtime, runtime_as_data
 from aspenpy.tables.numbers import (
     Amount,
     count_of,
@@ -44,12 +45,11 @@ def report_explanation(explanation: Explanation) -> Report:
         *_draw_node(explanation.prediction),
         *(make_facts(_facts_of_step(step, value), title=_write_heading(step)) for step in explanation.steps),
     )
-    data = {"runtime": Amount(explanation.runtime, "s")}
+    data = runtime_as_data(explanation.prediction)
     steps = make_table(_make_columns_of_steps(value), explanation.steps, "steps", media=JSON)
     rows = make_table(ROWS, explanation.steps, media=CSV)
-    return Report(
-        "explanation/1", f"{seconds(explanation.runtime)} in all", data, (*shown, steps, rows), explanation.diagnostics
-    )
+    headline = describe_runtime(explanation.prediction, " in all")
+    return Report("explanation/1", headline, data, (*shown, steps, rows), explanation.diagnostics)
 
 
 register_report(Explanation, report_explanation)

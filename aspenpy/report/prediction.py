@@ -79,13 +79,33 @@ def report_prediction(
         )
     kernels = _kernels_table(prediction).replace(key="kernels", media=JSON)
     parts = (*shown, kernels, Table(CSV_COLUMNS, tuple(_csv_rows(prediction, values)), media=CSV))
-    headline = f"{prediction.where}: {prediction.kernel} takes {seconds(prediction.runtime)}"
+    headline = f"{prediction.where}: {prediction.kernel} takes {describe_runtime(prediction)}"
     data = _values_as_data(prediction, values, samples)
     data |= {"expected": interval_as_data(expected_error(prediction), prediction.runtime)} if interval else {}
     return Report("prediction/1", headline, data, parts, tuple(prediction.diagnostics), units=UNITS)
 
 
 register_report(Prediction, report_prediction)
+
+
+def describe_runtime(prediction: Evaluation, whole: str = "") -> str:
+    """The runtime, with `whole` behind it; in front of it, where a power cap makes the run longer, the time that the
+    machine takes."""
+    if not prediction.cap_warnings:
+        return seconds(prediction.runtime) + whole
+    cap, alone = f"the power cap of {prediction.socket or prediction.machine.name}", seconds(prediction.runtime)
+    if prediction.capped_runtime is None:
+        return f"{alone} without {cap}, which it cannot hold"
+    return f"{seconds(prediction.capped_runtime)}{whole} under {cap}, {alone} without it"
+
+
+def runtime_as_data(prediction: Evaluation) -> dict[str, Any]:
+    """The runtime, which knows no power cap, and that under the cap of the socket."""
+    capped = prediction.capped_runtime
+    return {
+        "runtime": Amount(prediction.runtime, "s"),
+        "capped_runtime": None if capped is None else Amount(capped, "s"),
+    }
 
 
 def _list_facts(prediction: Prediction, interval: bool) -> list[tuple[str, str]]:
@@ -293,7 +313,7 @@ def _values_as_data(
         **subject(prediction),
         "parameters": {use.name: use.value for use in uses},
         "overridden": [use.name for use in uses if use.overridden],
-        "runtime": Amount(prediction.runtime, "s"),
+        **runtime_as_data(prediction),
         "resources": {
             use.name: {"amount": use.amount, "unit": unit_of_resource(use.name), **_fields(use, "time component")}
             for use in prediction.resources.values()

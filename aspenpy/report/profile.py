@@ -11,7 +11,7 @@ from aspenpy.answers.ecm import ecm, is_serial
 from aspenpy.answers.evaluation import MESSAGES, KernelUse
 from aspenpy.answers.profile import Profile
 from aspenpy.report.explanation import blocks
-from aspenpy.report.prediction import BOUND_BY, resource_on_component, subject
+from aspenpy.report.prediction import BOUND_BY, describe_runtime, resource_on_component, runtime_as_data, subject
 from aspenpy.tables.drawing import BLUE, GREY, LONGEST_TITLE, drop_middle, use_shared_style
 from aspenpy.tables.numbers import Amount, format_amount, format_count, format_share, seconds
 from aspenpy.tables.registry import register_report
@@ -31,7 +31,7 @@ SPEEDSCOPE = "https://www.speedscope.app/file-format-schema.json"
 def report_profile(profile: Profile, *, calls: bool = False) -> Report:
     """The flat profile, the most expensive kernel first; with `calls`, who calls whom, too."""
     prediction = profile.prediction
-    data = {**subject(prediction), "runtime": Amount(profile.runtime, "s")}
+    data = {**subject(prediction), **runtime_as_data(prediction)}
     heads = (
         Column("name"),
         Column("arguments", get=lambda kernel: list(profile.arguments[kernel.name])),
@@ -48,7 +48,7 @@ def report_profile(profile: Profile, *, calls: bool = False) -> Report:
         *_ecm_tables(profile),
         _long_table(profile, calls),
     )
-    headline = f"{prediction.where}: {prediction.kernel} takes {seconds(profile.runtime)}"
+    headline = f"{prediction.where}: {prediction.kernel} takes {describe_runtime(prediction)}"
     return Report("profile/1", headline, data, parts, tuple(prediction.diagnostics))
 
 

@@ -44,6 +44,7 @@ RANKS = Named(
 )  # fmt: skip
 WHERE = {"application": str, "machine": str, "socket": TEXT, "kernel": str}
 RUN = {**WHERE, "ranks?": RANKS}
+RUNTIME = {"runtime": AMOUNT, "capped_runtime": AnyOf(AMOUNT, None)}  # without and under the power cap
 ASSUMED = {"name": str, "reason": str, "sensitivity": float}
 DECLARED = {"name": str, "value": VALUE, "unit": str, "range": AnyOf([NUMBER], None), "definition": TEXT}
 SOURCE = AnyOf({"file": str, "line": int, "column": int, "text": str}, None)
@@ -120,7 +121,7 @@ RESULTS: dict[str, dict[Any, Any]] = {
         "application": str, "kernel": str, "fastest": str, "per_rank": [str], "not_told_apart_from_fastest?": [str],
         "machines": [{
             "name": str, "machine": str, "socket": TEXT, "ranks": AnyOf(RANKS, None), "runtime": AMOUNT,
-            "transfer": PERHAPS, "expected?": AnyOf(EXPECTED, None), "assumed?": [ASSUMED],
+            "capped_runtime": PERHAPS, "transfer": PERHAPS, "expected?": AnyOf(EXPECTED, None), "assumed?": [ASSUMED],
         }],
         "over?": {"parameter": str, "low": float, "high": float},
         "fastest_where?": [{"low": float, "high": float, "name": str, "tied": [str]}],
@@ -215,7 +216,7 @@ RESULTS: dict[str, dict[Any, Any]] = {
         "recorded_devices?": [{"device": TEXT, "energy": NUMBER, "time": NUMBER, "chosen": bool}],
     },
     "explanation/1": {
-        "runtime": AMOUNT,
+        **RUNTIME,
         "steps": [{
             "kernel": str, "block": TEXT, "resource": str, "source": SOURCE, "demand": FORMULA, "parallelism": FORMULA,
             "spread": NUMBER, "amount": AMOUNT, "component": TEXT, "count": NUMBER,
@@ -362,7 +363,7 @@ RESULTS: dict[str, dict[Any, Any]] = {
         "transfers": [{"data": str, "from": str, "to": str, "times": float, "volume": PERHAPS, "time": PERHAPS}],
     },
     "prediction/1": {
-        **RUN, "parameters": {str: VALUE}, "overridden": [str], "runtime": AMOUNT,
+        **RUN, "parameters": {str: VALUE}, "overridden": [str], **RUNTIME,
         "resources": {str: {"amount": float, "unit": str, "time": float, "component": TEXT}},
         "bottleneck": AnyOf(
             None, {"resource": str, "component": TEXT, "time": float, "share": float, "group": [str]}
@@ -379,7 +380,7 @@ RESULTS: dict[str, dict[Any, Any]] = {
         },
     },
     "profile/1": {
-        **RUN, "runtime": AMOUNT,
+        **RUN, **RUNTIME,
         "kernels": [{
             "name": str, "arguments": [str], "calls": float, "inclusive": float, "exclusive": float, "share": float,
             "bound_by": TEXT,

@@ -106,7 +106,6 @@ CONTRADICTED = {
         ("selene", "perlmutter_gpu"),
         ("titan", "abci"),
         ("titan", "piz_daint"),
-        ("wisteria", "juwels_booster"),
     },
     "power": {("gordon", "frontier"), ("perlmutter_gpu", "cori_knl"), ("perlmutter_gpu", "marenostrum_5_acc")},
 }

@@ -132,14 +132,16 @@ def test_conjugate_gradients(run: Gradients) -> None:
 def test_knights_landing_is_too_fast() -> None:
     """A miss, as the page on systems has it: STREAM's triad attains 447 GB/s, reads alone 350 (Xeon Phi 7210,
     Chips and Cheese), with which it is within the bounds."""
-    assert 1.6 < gradients(CORI_GRADIENTS) / CORI_GRADIENTS.published < 2
+    assert 1.5 < gradients(CORI_GRADIENTS) / CORI_GRADIENTS.published < 1.9
     reads = {**CORI_GRADIENTS.settings, "mcdram_7250_attained": 350 / 480}
-    assert 1.3 < gradients(CORI_GRADIENTS.replace(settings=reads)) / CORI_GRADIENTS.published < 1.6
+    assert 1.2 < gradients(CORI_GRADIENTS.replace(settings=reads)) / CORI_GRADIENTS.published < 1.6
 
 
-def test_a_code_that_stores_shorter_indices_is_faster() -> None:
-    """A miss: the published rate needs 1.3 times the memory's peak at the 12 bytes a nonzero that is counted."""
-    assert 0.55 < gradients(PERLMUTTER) / PERLMUTTER.published < 0.65
+def test_a_code_that_computes_columns_is_faster() -> None:
+    """The published rate needs 1.3 times the memory's peak at 12 bytes a nonzero: a miss with them, none without."""
+    assert 0.5 < gradients(PERLMUTTER) / PERLMUTTER.published < 0.6
+    without = {**PHASE_1, "index": 0}
+    assert 0.65 < gradients(PERLMUTTER.replace(settings=without)) / PERLMUTTER.published < 0.95
 
 
 def test_kernels_of_a_long_run_add_up() -> None:

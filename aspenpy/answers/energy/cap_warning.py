@@ -20,16 +20,17 @@ def seconds_waited(prediction: Evaluation) -> float:
     return float(prediction.scope.values([waiting_of_run(prediction.tree)], prediction.seed)[0])
 
 
-def cap_warnings(prediction: Evaluation) -> list[Diagnostic]:
-    """A warning where a run takes longer under the power cap of its socket than its runtime says, or cannot hold it."""
+def run_under_cap(prediction: Evaluation) -> tuple[float | None, list[Diagnostic]]:
+    """Seconds of a run under the power cap of its socket, None where the cap leaves no power for work, and a warning
+    where they are more than its runtime says or where it cannot hold the cap."""
     try:
-        waited = seconds_waited(prediction)
+        capped = prediction.runtime + seconds_waited(prediction)
     except AspenError as error:
-        return as_warnings(error)
-    if waited <= prediction.runtime * SAME:
-        return []
-    longer = f"the run takes {seconds(prediction.runtime + waited)}, and not {seconds(prediction.runtime)}"
-    return [cap_warning(prediction, longer)]
+        return None, as_warnings(error)
+    if capped <= prediction.runtime * (1 + SAME):
+        return capped, []
+    longer = f"the run takes {seconds(capped)}, and not {seconds(prediction.runtime)}"
+    return capped, [cap_warning(prediction, longer)]
 
 
 def as_warnings(error: AspenError) -> list[Diagnostic]:
