@@ -154,8 +154,6 @@ class Evaluation(Result):
 
     @cached_property
     def _under_cap(self) -> tuple[float | None, list[Diagnostic]]:
-        if self.stated_cap is None:
-            return self.runtime, []
         from aspenpy.answers.energy.cap_warning import run_under_cap
 
         return run_under_cap(self)
@@ -164,12 +162,12 @@ class Evaluation(Result):
     def capped_runtime(self) -> float | None:
         """Seconds of the run under the power cap of its socket: `runtime` where none is stated, None where it leaves no
         power for work."""
-        return self._under_cap[0]
+        return self.runtime if self.stated_cap is None else self._under_cap[0]
 
     @property
     def cap_warnings(self) -> list[Diagnostic]:
         """A warning where a power cap of the socket makes the run longer than its runtime says."""
-        return self._under_cap[1]
+        return [] if self.stated_cap is None else self._under_cap[1]
 
     @property
     def kernel(self) -> str:

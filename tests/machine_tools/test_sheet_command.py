@@ -7,6 +7,7 @@ import pytest
 import aspenpy
 from aspenpy.answers.peaks import value_of
 from aspenpy.language.files import Reader
+from aspenpy.language.source import Source
 from aspenpy.models.machine.sheets import read_sheet, write_machine
 from tests.cli.conftest import Runner, models, run
 
@@ -342,3 +343,51 @@ def test_a_fat_tree_has_the_levels_that_its_nodes_need(run: Runner, models: Path
     )
     assert run("machine", "new", "site", "--from", "site.toml").status == 0
     assert f"property levels [{levels}]  // assumed: as few as join its nodes\n" in Path("site.aspen").read_text()
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "meant"),
+    [
+        ("processor", "EPYC 7763", "amd_epyc_7763"),
+        ("processor", "Intel Xeon Platinum 8592+", "intel_xeon_platinum_8592plus"),
+        ("between", "sockets xgmi rome", "sockets_xgmi_rome"),
+    ],
+)
+def test_names_are_those_of_vendors(field: str, written: str, meant: str) -> None:
+    text = 'kind = "system"\nname = "S"\nvendor = "V"\nyear = 2022\nnodes = 4\nnode = "air_cooled_server"\nports = 1\n'
+    text += "" if field == "processor" else 'processor = "amd_epyc_7763"\n'
+    sheet = read_sheet(Source(text + f'{field} = "{written}"\n', "s.toml"), "mine")
+    assert sheet.entries[field].text == meant
+
+
+def test_a_clock_under_vectors_bounds_products(run: Runner, models: Path) -> None:
+    """8 cores of two pipes of 256 bits at 2 GHz have 256 Gflop/s in doubles; at 1.5 GHz products attain 0.95 of 192."""
+    Path("board.toml").write_text(SHEET.replace('watts = "50 W"', 'watts = "50 W"\nclock_vectors = "1.5 GHz"'))
+    assert run("machine", "new", "board", "--from", "board.toml").status == 0
+    app = aspenpy.parse("model m { kernel main { execute [8] { flops [1e9] as tensor, dp, simd, fmad } } }")
+    found = aspenpy.predict(app, aspenpy.load_machine(Path("board.aspen")))
+    assert found.runtime == pytest.approx(8e9 / (0.95 * 8 * 1.5e9 * 16))
+
+
+UNLIKE = {
+    "h100": "`h100` has no sheet of this kind, `aspenpy show h100` has its numbers",
+    "dgx_h100": "`dgx_h100` has no sheet of this kind",  # a system's
+    "h101": "did you mean",
+}
+
+
+@pytest.mark.parametrize("name", UNLIKE)
+def test_a_machine_without_a_sheet_is_no_model_for_another(run: Runner, models: Path, name: str) -> None:
+    Path("b.toml").write_text(f'kind = "accelerator"\nname = "B"\nvendor = "V"\nyear = 2024\nlike = "{name}"\n')
+    outcome = run("machine", "new", "b", "--from", "b.toml")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert f"`like` cannot be `{name}`" in outcome.err
+    assert UNLIKE[name] in outcome.err
+
+
+def test_cores_of_no_family_say_what_to_write(run: Runner, models: Path) -> None:
+    Path("board.toml").write_text(SHEET.replace("vector_bits = 256", 'core = "sierra_forest"'))
+    outcome = run("machine", "new", "board", "--from", "board.toml")
+    assert outcome.status == 2
+    assert "leave it out, and write vector_bits and vector_pipes" in outcome.err
+    assert "nvidia" not in outcome.err

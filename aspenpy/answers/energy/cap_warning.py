@@ -24,12 +24,14 @@ def run_under_cap(prediction: Evaluation) -> tuple[float | None, list[Diagnostic
     """Seconds of a run under the power cap of its socket, None where the cap leaves no power for work, and a warning
     where they are more than its runtime says or where it cannot hold the cap."""
     try:
-        capped = prediction.runtime + seconds_waited(prediction)
+        waited = seconds_waited(prediction)
     except AspenError as error:
         return None, as_warnings(error)
-    if capped <= prediction.runtime * (1 + SAME):
+    capped = prediction.runtime + waited
+    within, without = seconds(capped), seconds(prediction.runtime)
+    if capped <= prediction.runtime * (1 + SAME) or within == without:
         return capped, []
-    longer = f"the run takes {seconds(capped)}, and not {seconds(prediction.runtime)}"
+    longer = f"the run takes {within}, and not {without}"
     return capped, [cap_warning(prediction, longer)]
 
 

@@ -77,7 +77,7 @@ def read_value(field: SheetField, stated: StatedValue, machine: str, own: Collec
         return SheetValue(text[:100], "")
     known = _list_words(field.unit)
     if known and text not in known and text not in own:
-        _refuse_word(text, known, field, span)
+        text = _find_by_name(text, known) or _refuse_word(text, known, field, span)
     written, note = _write_value(text, field, bool(known), machine) if usable else (None, "")
     if written is None:
         expected = _EXPECTED.get(field.unit, f"a quantity in {field.unit}")
@@ -115,22 +115,32 @@ def _list_words(unit: str) -> list[str]:
     """The words that a field takes whose unit is the library's folder of them, or all of them with blanks between."""
     if unit.startswith("parts/"):
         return sorted(list_models(os.path.join(models_folder(), "machines", *unit.split("/"))))
-    if unit == "sheets":
-        names = os.listdir(os.path.join(models_folder(), "machines", unit))
-        return sorted(name.removesuffix(".toml") for name in names)
+    if unit.startswith("sheets/"):
+        folder, first = Path(models_folder(), "machines", "sheets"), f'kind = "{unit.removeprefix("sheets/")}"'
+        return sorted(path.stem for path in folder.glob("*.toml") if read_text_file(str(path)).startswith(first))
     return unit.split() if " " in unit else []
+
+
+def _find_by_name(text: str, known: Collection[str]) -> str | None:
+    """The one known word that a name is, as vendors write it, with or without their own: `EPYC 7763`."""
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower().replace("+", "plus")).strip("_")
+    alike = [word for word in known if f"_{word}_".endswith(f"_{name}_") or f"_{name}_".endswith(f"_{word}_")]
+    return alike[0] if name and len(alike) == 1 else None
 
 
 def _refuse_word(text: str, known: Collection[str], field: SheetField, span: Span) -> NoReturn:
     """Refuses what is none of the known words; of the library's sockets those that fit the field are shown."""
-    hint = None
+    hint, noun = None, "words"
     if field.unit == "parts/sockets":
         folder = Path(models_folder(), "machines", *field.unit.split("/"))
         has_lanes = {name: "property simt" in read_text_file(str(folder / f"{name}.aspen")) for name in known}
         known = [name for name in known if has_lanes[name] == (field.name == "accelerator")]
+        noun = f"library's {field.name}s"
         hint = f'one of your own is named by its file: `{field.name} = "FILE.aspen"`, or its sheet, `"FILE.toml"`; '
+    elif field.unit.startswith("sheets/") and text in list_models(os.path.join(models_folder(), "machines")):
+        hint = f"`{text}` has no sheet of this kind, `aspenpy show {text}` has its numbers; "
     message = f"`{field.name}` cannot be `{text}`: {field.asks}"
-    words = suggest_instead(text, known, "words" if hint is None else f"library's {field.name}s")
+    words = suggest_instead(text, known, noun)
     fail("unknown-word", message, span, hint=(hint or "") + words)
 
 

@@ -28,6 +28,8 @@ from aspenpy.record import Record
 SHEET_KINDS = tuple(sorted(path.stem for path in Path(TEMPLATES, "sheets").glob("*.toml")))
 
 LONGEST_LINE = 120
+GENERAL = "general_core"
+"""The cores of a processor whose family the library does not have."""
 
 
 class SheetRule(Record):
@@ -57,6 +59,9 @@ def sheet_kind(name: str) -> SheetKind:
     """The fields and rules of one of `SHEET_KINDS`."""
     table = tomllib.loads(read_skeleton(f"sheets/{name}.toml"))
     fields = {key: SheetField(key, **row) for key, row in table["fields"].items()}
+    if families := table.get("families"):
+        fields["core"] = fields["core"].replace(unit=" ".join((*families, GENERAL)))
+        fields["like"] = fields["like"].replace(unit=f"sheets/{name}")
     rules = tuple(SheetRule(**row) for row in table["rules"])
     return SheetKind(fields, rules, table.get("families", {}), table.get("neighbours", {}))
 
