@@ -6,6 +6,7 @@ import pytest
 
 import aspenpy
 from aspenpy.answers.peaks import value_of
+from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.language.files import Reader
 from aspenpy.language.source import Source
 from aspenpy.models.machine.sheets import read_sheet, write_machine
@@ -370,19 +371,42 @@ def test_a_clock_under_vectors_bounds_products(run: Runner, models: Path) -> Non
 
 
 UNLIKE = {
-    "h100": "`h100` has no sheet of this kind, `aspenpy show h100` has its numbers",
-    "dgx_h100": "`dgx_h100` has no sheet of this kind",  # a system's
+    "mi250x": "`mi250x` has no sheet, nor one socket of that kind",  # dies have its cores
+    "epyc_9654": "`epyc_9654` has no sheet, nor one socket of that kind",
     "h101": "did you mean",
 }
 
 
 @pytest.mark.parametrize("name", UNLIKE)
-def test_a_machine_without_a_sheet_is_no_model_for_another(run: Runner, models: Path, name: str) -> None:
+def test_a_machine_of_another_kind_is_no_model(run: Runner, models: Path, name: str) -> None:
     Path("b.toml").write_text(f'kind = "accelerator"\nname = "B"\nvendor = "V"\nyear = 2024\nlike = "{name}"\n')
     outcome = run("machine", "new", "b", "--from", "b.toml")
     assert (outcome.status, outcome.out) == (2, "")
     assert f"`like` cannot be `{name}`" in outcome.err
     assert UNLIKE[name] in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("accelerator", "h100"), ("accelerator", "v100"), ("processor", "epyc_9654")]
+)
+def test_a_machine_without_a_sheet_is_a_model(run: Runner, models: Path, kind: str, name: str) -> None:
+    """One that states nothing else has its peaks, memory and caches."""
+    Path("b.toml").write_text(f'kind = "{kind}"\nname = "B"\nvendor = "V"\nyear = 2024\nlike = "{name}"\n')
+    assert run("machine", "new", "b", "--from", "b.toml").status == 0
+    assert run("machine", "check", "b.aspen", "--strict").status == 0
+    mine, theirs = (aspenpy.roofline(aspenpy.load_machine(each)) for each in (Path("b.aspen"), name))
+    assert mine.memory[0].rate == pytest.approx(theirs.memory[0].rate)
+    rates = [{ceiling.traits: float(ceiling.rate) for ceiling in found.compute} for found in (mine, theirs)]
+    assert rates[0] == pytest.approx(rates[1], rel=1e-4)
+    assert capacities(Path("b.aspen")) == capacities(name)
+
+
+def capacities(machine: str | Path) -> list[float]:
+    """Bytes of the caches and memories."""
+    loaded = aspenpy.load_machine(machine)
+    stated = [component.properties.get("capacity") for component in loaded.components.values()]
+    values = [item.value for item in stated if item is not None and item.value is not None]
+    return sorted(float(value) for value in evaluate_many(values, None, 0, loaded.definitions))
 
 
 def test_cores_of_no_family_say_what_to_write(run: Runner, models: Path) -> None:

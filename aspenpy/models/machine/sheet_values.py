@@ -138,7 +138,7 @@ def _refuse_word(text: str, known: Collection[str], field: SheetField, span: Spa
         noun = f"library's {field.name}s"
         hint = f'one of your own is named by its file: `{field.name} = "FILE.aspen"`, or its sheet, `"FILE.toml"`; '
     elif field.unit.startswith("sheets/") and text in list_models(os.path.join(models_folder(), "machines")):
-        hint = f"`{text}` has no sheet of this kind, `aspenpy show {text}` has its numbers; "
+        hint = f"`{text}` has no sheet, nor one socket of that kind with its cores; "
     message = f"`{field.name}` cannot be `{text}`: {field.asks}"
     words = suggest_instead(text, known, noun)
     fail("unknown-word", message, span, hint=(hint or "") + words)

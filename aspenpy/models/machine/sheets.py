@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
-from aspenpy.language.files import Reader, models_folder
+from aspenpy.language.files import Reader, list_models, models_folder
 from aspenpy.language.source import Source, Span
+from aspenpy.models.machine.sheet_of_machine import table_of_machine
 from aspenpy.models.machine.sheet_parts import PARTS, OwnPart, include_part, names_file, place_parts
 from aspenpy.models.machine.sheet_values import SheetField, SheetValue, StatedValue, find_field, in_units, read_value
 from aspenpy.models.machine.texts import TEMPLATES, read_skeleton
@@ -139,6 +140,7 @@ def read_sheet(source: Source, machine: str, reader: Reader | None = None, folde
             elif name == "core" and (family := family_of(str(value).partition("//")[0], kind)):
                 value = family
             own = [name for part in parts.values() for name in (part.socket, *part.interconnects)]
+            own += [str(value)] if name == "like" and _table_of(str(value), kind) else []
             entries[name] = read_value(find_field(name, fields, span), StatedValue(value, origin, span), machine, own)
         except AspenError as error:
             errors += error.diagnostics
@@ -183,6 +185,14 @@ def _library_tables(kind: str) -> Mapping[str, Mapping[str, Any]]:
     return {name: table for name, table in tables.items() if table["kind"] == kind}
 
 
+@cache
+def _table_of(name: str, kind: str) -> Mapping[str, Any] | None:
+    """The library's data sheet of a machine, or that which a machine without one would have."""
+    if name in _library_tables(kind):
+        return _library_tables(kind)[name]
+    return table_of_machine(name, kind) if name in list_models(os.path.join(models_folder(), "machines")) else None
+
+
 def take_from_neighbours(entries: dict[str, SheetValue], kind: str, machine: str) -> None:
     """Adds what the library's nearest parts of the same family have, or all that the one of `like` has; the sheets of
     the library itself are as they are."""
@@ -199,7 +209,7 @@ def take_from_neighbours(entries: dict[str, SheetValue], kind: str, machine: str
 def _take(entries: dict[str, SheetValue], kind: str, name: str, machine: str, takes_all: bool) -> None:
     """Adds the values of a sheet of the library that neighbours have in common, or all but its own."""
     fields, common, span = sheet_kind(kind).fields, sheet_kind(kind).neighbours, Span(Source("", name), 0, 0)
-    walked = _walk_values({key: value for key, value in _library_tables(kind)[name].items() if key != "kind"}, "")
+    walked = [row for row in _walk_values(_table_of(name, kind) or {}, "") if row[0] in fields]
     theirs = {key: read_value(fields[key], StatedValue(value, "", span), machine) for key, value, _ in walked}
     words = f"assumed: as {theirs['name'].text} of the library"
     other_memory = "memory.kind" in entries and entries["memory.kind"].text[:3] != theirs["memory.kind"].text[:3]
