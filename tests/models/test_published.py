@@ -28,8 +28,8 @@ BOUNDS = {
     ("product", "stated"): (1.01, 1.03),
     ("Linpack", "seen"): (1.08, 1.22),  # Eos
     ("Linpack", "held back"): (1.08, 1.30),  # Leonardo
-    ("HPCG", "seen"): (1.35, 1.85),  # Cori, Knights Landing
-    ("HPCG", "held back"): (1.35, 1.65),  # JUWELS Booster
+    ("HPCG", "seen"): (1.2, 1.52),  # Titan
+    ("HPCG", "held back"): (1.23, 1.36),  # JUWELS Booster
     ("power", "seen"): (1.12, 1.36),  # MareNostrum 5
     ("power", "held back"): (1.12, 1.30),  # Keeneland
 }
