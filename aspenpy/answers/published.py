@@ -173,12 +173,12 @@ def _predict(row: PublishedResult) -> float:
         return 2 * ROWS**3 / predict(_case(row, app)).runtime
     if row.benchmark == "HPCG":
         run = predict(_case(row, load_application("hpcg")))
-        return run.resources["flops"].amount / run.runtime
+        return run.resources["flops"].amount / (run.capped_runtime or run.runtime)
     case = _case(row, load_application("hpl"))
     if row.benchmark == "power":
         return predict_energy(case, options=EnergyOptions(charged="machine")).power or 0.0
-    order = float(row.settings["n"])
-    return (2 / 3 * order**3 + 3 / 2 * order**2) / predict(case).runtime  # flops by its own count
+    order, run = float(row.settings["n"]), predict(case)
+    return (2 / 3 * order**3 + 3 / 2 * order**2) / (run.capped_runtime or run.runtime)  # flops by its own count
 
 
 def _case(row: PublishedResult, app: Application, kernel: str = "main", **values: str) -> Case:

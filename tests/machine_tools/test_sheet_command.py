@@ -71,7 +71,7 @@ MISTAKES = {
     'capacity = "32 KiB"': ("ways = 8", "the sheet has no `l1.capacity`: first data cache of a core", "write `capac"),
     'source = "the page"': (
         'core = "zen9"',
-        "`core` cannot be `zen9`: a family of parts/cores",
+        "`core` cannot be `zen9`: the library's family of its cores",
         "did you mean `zen",
     ),
     'kind = "processor"': ('kind = "toaster"', "the sheet names no kind of machine that there is", 'write `kind = "'),
@@ -371,9 +371,9 @@ def test_a_clock_under_vectors_bounds_products(run: Runner, models: Path) -> Non
 
 
 UNLIKE = {
-    "mi250x": "`mi250x` has no sheet, nor one socket of that kind",  # dies have its cores
-    "epyc_9654": "`epyc_9654` has no sheet, nor one socket of that kind",
-    "h101": "did you mean",
+    "mi250x": "it has one socket of that kind, with its cores",  # dies have them
+    "epyc_9654": "it has one socket of that kind, with its cores",
+    "h101": "did you mean `h100`",
 }
 
 

@@ -137,8 +137,9 @@ def _refuse_word(text: str, known: Collection[str], field: SheetField, span: Spa
         known = [name for name in known if has_lanes[name] == (field.name == "accelerator")]
         noun = f"library's {field.name}s"
         hint = f'one of your own is named by its file: `{field.name} = "FILE.aspen"`, or its sheet, `"FILE.toml"`; '
-    elif field.unit.startswith("sheets/") and text in list_models(os.path.join(models_folder(), "machines")):
-        hint = f"`{text}` has no sheet, nor one socket of that kind with its cores; "
+    elif field.unit.startswith("sheets/"):
+        known = [*known, *(name for name in list_models(os.path.join(models_folder(), "machines")) if name != text)]
+        hint = "it has one socket of that kind, with its cores; "
     message = f"`{field.name}` cannot be `{text}`: {field.asks}"
     words = suggest_instead(text, known, noun)
     fail("unknown-word", message, span, hint=(hint or "") + words)
