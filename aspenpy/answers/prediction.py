@@ -173,6 +173,23 @@ class Prediction(Evaluation):
         """The assumed numbers of the machine that decide the runtime, the one it depends on most first."""
         return deciding_assumptions(self)
 
+    @cached_property
+    def _under_cap(self) -> tuple[float | None, list[Diagnostic]]:
+        from aspenpy.answers.energy.cap_warning import run_under_cap
+
+        return run_under_cap(self)
+
+    @property
+    def capped_runtime(self) -> float | None:
+        """Seconds of the run under the power cap of its socket: `runtime` where none is stated, None where it leaves no
+        power for work."""
+        return self.runtime if self.stated_cap is None else self._under_cap[0]
+
+    @property
+    def cap_warnings(self) -> list[Diagnostic]:
+        """A warning where a power cap of the socket makes the run longer than its runtime says."""
+        return [] if self.stated_cap is None else self._under_cap[1]
+
     @property
     def raised_clock(self) -> RaisedClock | None:
         """The higher clock that one core of several may have where it works alone, at the clock of all of them. None

@@ -11,6 +11,7 @@ from aspenpy.answers.ecm import Ecm, EcmBlock, EcmTerm, one_digit
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.answers.explanation import ExplainedRequirement, Explanation, TraitStep
 from aspenpy.answers.incore import InCore
+from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.run_placement import run_placement
 from aspenpy.cost.messages import Exchange
 from aspenpy.cost.operations import HELD_BY_SINGLE
@@ -45,10 +46,12 @@ def report_explanation(explanation: Explanation) -> Report:
         *_draw_node(explanation.prediction),
         *(make_facts(_facts_of_step(step, value), title=_write_heading(step)) for step in explanation.steps),
     )
-    data = runtime_as_data(explanation.prediction)
+    prediction = explanation.prediction
+    assert isinstance(prediction, Prediction)
+    data = runtime_as_data(prediction)
     steps = make_table(_make_columns_of_steps(value), explanation.steps, "steps", media=JSON)
     rows = make_table(ROWS, explanation.steps, media=CSV)
-    headline = describe_runtime(explanation.prediction, " in all")
+    headline = describe_runtime(prediction, " in all")
     return Report("explanation/1", headline, data, (*shown, steps, rows), explanation.diagnostics)
 
 

@@ -88,7 +88,7 @@ def report_prediction(
 register_report(Prediction, report_prediction)
 
 
-def describe_runtime(prediction: Evaluation, whole: str = "") -> str:
+def describe_runtime(prediction: Prediction, whole: str = "") -> str:
     """The runtime, with `whole` behind it; in front of it, where a power cap makes the run longer, the time that the
     machine takes."""
     if not prediction.cap_warnings:
@@ -99,7 +99,7 @@ def describe_runtime(prediction: Evaluation, whole: str = "") -> str:
     return f"{seconds(prediction.capped_runtime)}{whole} under {cap}, {alone} without it"
 
 
-def runtime_as_data(prediction: Evaluation) -> dict[str, Any]:
+def runtime_as_data(prediction: Prediction) -> dict[str, Any]:
     """The runtime, which knows no power cap, and that under the cap of the socket."""
     capped = prediction.capped_runtime
     return {
