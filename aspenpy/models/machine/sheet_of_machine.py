@@ -51,7 +51,7 @@ class _Values:
             return None
 
     def fields(self, component: Component, of: Mapping[str, tuple[str, str]], several: float = 1) -> dict[str, str]:
-        """What so many of a component state of some fields together."""
+        """Fields of a sheet that a component states, of so many of it together."""
         found = {name: self.number(component.value(stated)) for name, (stated, _) in of.items()}
         return {name: write_amount(several * value, of[name][1]) for name, value in found.items() if value}
 
