@@ -53,8 +53,8 @@ def test_json(run: Runner) -> None:
     outcome = run("eval", "axpy.aspen", "--machine", "cluster.aspen", "--set", "n=2000", "--format", "json")
     found = json.loads(outcome.out)
     assert list(found) == [
-        "schema", "application", "machine", "socket", "kernel", "parameters", "overridden", "runtime", "resources",
-        "bottleneck", "assumed", "lower_bounds", "expected", "kernels", "units", "diagnostics",
+        "schema", "application", "machine", "socket", "kernel", "parameters", "overridden", "runtime", "capped_runtime",
+        "resources", "bottleneck", "assumed", "lower_bounds", "expected", "kernels", "units", "diagnostics",
     ]  # fmt: skip
     assert (found["application"], found["machine"], found["socket"], found["kernel"]) == (
         "axpy",
@@ -65,6 +65,7 @@ def test_json(run: Runner) -> None:
     assert found["parameters"] == {"n": 2000, "clock": 10**9, "Core.speed": 10**9}
     assert found["overridden"] == ["n"]
     assert found["runtime"] == {"value": pytest.approx(27e-6, rel=1e-12), "unit": "s"}
+    assert found["capped_runtime"] == found["runtime"]  # no cap is stated
     assert found["resources"]["loads"] == {
         "amount": 10 * 2000 * 16,
         "unit": "B",

@@ -51,7 +51,7 @@ class _Values:
             return None
 
     def fields(self, component: Component, of: Mapping[str, tuple[str, str]], several: float = 1) -> dict[str, str]:
-        """Fields of a sheet that a component states, of so many of it together."""
+        """Fields of a sheet that a component states, of `several` of it together."""
         found = {name: self.number(component.value(stated)) for name, (stated, _) in of.items()}
         return {name: write_amount(several * value, of[name][1]) for name, value in found.items() if value}
 
@@ -104,7 +104,7 @@ def _kind_by_name(memory: str) -> str:
 
 
 def _rates(values: _Values, core: Component, cycles: float) -> dict[str, Any]:
-    """Peaks of lanes and matrix units and what products attain, at so many cycles a second of all cores."""
+    """Peaks of lanes and matrix units and what products attain, of cores that have `cycles` a second together."""
     peak, tensor, attained = {}, {}, {}
     for name in PRECISIONS:
         if rate := values.number(core.value(f"fma_{name}_simd_rate")):
