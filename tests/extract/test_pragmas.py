@@ -186,3 +186,27 @@ def test_renaming_and_reformatting_changes_nothing_but_names(name: str, tmp_path
     before = extract(tmp_path / "a.c").text
     (tmp_path / "a.c").write_text(renamed(source))
     assert without_names(extract(tmp_path / "a.c").text) == without_names(before)
+
+
+COLLAPSED = """
+void f(int n, int m, double A[restrict n][m]) {{
+  #pragma omp target teams distribute parallel for {clause}
+  for (int i = 0; i < n; i++) {{ {inside} }}
+}}"""
+ROW = "for (int j = 0; j < m; j++) A[i][j] *= 3;"
+
+
+@pytest.mark.parametrize(
+    ("clause", "inside", "head"),
+    [
+        ("", ROW, "execute [ceil(n/128)] {"),
+        ("collapse(1)", ROW, "execute [ceil(n/128)] {"),
+        ("collapse(2)", ROW, "m/128)] {"),
+        ("collapse(2)", f"{ROW} {ROW}", "execute [threads] "),  # the specification has one loop in each
+        ("collapse(2)", "A[i][0] *= 3;", "execute [threads] "),
+        ("collapse(2)", "for (int j = 0; j < i; j++) A[i][j] *= 3;", "execute [threads] "),
+    ],
+)
+def test_passes_of_collapsed_loops_are_parts(clause: str, inside: str, head: str, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(COLLAPSED.format(clause=clause, inside=inside))
+    assert head in extract(tmp_path / "a.c").text

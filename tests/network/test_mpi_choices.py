@@ -228,8 +228,16 @@ def test_the_last_row_that_holds_is_taken(library: str, ranks: int, size: int, d
     expected = scheme_by_rank(collective, row.algorithm, among)
     symbolic = among.replace(size=graph.symbol("m"))
     named = library_choice(library, collective, symbolic)
-    (found,) = graph.substitute([named.time], {graph.symbol("m"): graph.number(size)})
-    assert evaluate(found) == pytest.approx(float(evaluate(expected.time)))
+
+    def value(expr: graph.Expr) -> float:
+        return float(evaluate(expr, {graph.symbol("m"): size}))
+
+    assert value(named.time) == pytest.approx(value(expected.time))
+    by_path = {path: value(seconds) for path, seconds in named.by_path.items()}
+    assert {path: seconds for path, seconds in by_path.items() if seconds} == pytest.approx(
+        {path: value(seconds) for path, seconds in expected.by_path.items() if value(seconds)}
+    )
+    assert named.describe(value) == f"{expected.describe(value)}, as {library} chooses"
 
 
 MACHINE = """

@@ -7,6 +7,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy
 import pytest
@@ -289,3 +290,38 @@ def test_components_that_change_the_runtime_most(sensitivities: tuple[float, ...
     said = report._describe_significant(SimpleNamespace(runtime_effects=SimpleNamespace(singles=singles)))  # type: ignore[arg-type]
     titles = {COMPONENTS[name].title: name for name in names}
     assert [titles[part] for part in said if part in titles] == named
+
+
+@pytest.mark.parametrize(
+    ("runtime", "energy", "said"),
+    [
+        (3.0, 12.0, "it takes 3 s (25.0 % less) and consumes 12 J (20.0 % more)."),
+        (5.0, 8.0, "it takes 5 s (25.0 % more) and consumes 8 J (20.0 % less)."),
+        (4.002, 10.0, "it takes 4 s (the same) and consumes 10 J (the same)."),  # half a thousandth
+        (4.004, 10.0, "it takes 4 s (0.1 % more) and consumes 10 J (the same)."),
+        (3.0, None, "it takes 3 s (25.0 % less)."),
+    ],
+)
+def test_by_how_much_the_best_change_is_better(
+    runtime: float, energy: float | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Than 4 s and 10 J."""
+    monkeypatch.setattr(report, "changed_components", lambda advice, item: "more cores")
+    advice: Any = SimpleNamespace(base=SimpleNamespace(runtime=4.0, energy=10.0))
+    item: Any = SimpleNamespace(objective="runtime", outcome=SimpleNamespace(runtime=runtime, energy=energy))
+    words = "".join(part if isinstance(part, str) else part.text for part in report._best(advice, item))
+    assert words.partition("; ")[2] == said
+    advice.base.energy = None
+    assert "consumes" not in "".join(part for part in report._best(advice, item) if isinstance(part, str))
+
+
+def test_what_bounds_a_run_most_of_the_time() -> None:
+    shares = [("memory", 0.5, 0.2), ("arithmetic", 0.25, 0.3), ("memory", 0.125, 0.1)]
+    whole: Any = SimpleNamespace(
+        bound="memory",
+        energy_bound="arithmetic",
+        shares=[SimpleNamespace(bound=bound, time=time, energy=energy) for bound, time, energy in shares],
+    )
+    whole.shares.append(SimpleNamespace(bound="arithmetic", time=0.125, energy=None))
+    found = report._describe_bound(SimpleNamespace(classifications=[whole]))  # type: ignore[arg-type]
+    assert [part.text for part in found if not isinstance(part, str)] == ["62.5 %", "30.0 %"]
