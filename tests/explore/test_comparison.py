@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 from itertools import count, pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ import aspenpy
 from aspenpy.answers.case import Case
 from aspenpy.explore import crossovers, race
 from aspenpy.explore.comparison import Comparison
+from aspenpy.explore.crossovers import Crossovers
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.tables.formats import build_json
 from aspenpy.tables.pages import render_text
@@ -289,3 +292,47 @@ def test_a_rank_on_a_core_beside_one_on_a_device_is_told_where_it_was_asked_for(
     app, (processor, board) = aspenpy.load_application("hpcg"), map(aspenpy.load_machine, ("epyc_9654", "h100"))
     (told,) = Comparison([Case(app, processor, ranks_on="core"), Case(app, board)]).warnings
     assert told.message == "each rank has a core of `epyc_9654` and a socket of `h100`"
+
+
+def looks(low: float, high: float, whole: bool = False) -> list[Any]:
+    return Crossovers._looks(SimpleNamespace(whole=whole), low, high)  # type: ignore[arg-type]
+
+
+def test_values_that_are_tried() -> None:
+    """257 from one end to the other: at equal ratios where there are ratios, of few whole numbers all."""
+    assert looks(3, 259, whole=True) == list(range(3, 260))
+    many = looks(1, 10**6, whole=True)
+    assert (many[0], many[-1], many) == (1, 10**6, sorted(set(many)))
+    assert all(isinstance(each, int) for each in many)
+    assert len(looks(3, 260, whole=True)) < 258
+    ratios = [float(after / before) for before, after in pairwise(looks(1, 16))]
+    assert ratios == pytest.approx([16 ** (1 / 256)] * 256)
+    for low in (-1, 0):
+        steps = [float(after - before) for before, after in pairwise(looks(low, 3))]
+        assert steps == pytest.approx([(3 - low) / 256] * 256)
+
+
+@pytest.mark.parametrize(("spent", "tried"), [(0.0, 257), (0.99, 257), (1.0, 17)])
+def test_values_are_tried_ever_closer_until_the_time_is_spent(spent: float, tried: int) -> None:
+    asked: list[int] = []
+    told: list[float] = []
+    race: Any = SimpleNamespace(side=asked.append, progress=told.append)
+    every = list(range(1000, 1257))
+    found = Crossovers._try_values(None, race, every, SimpleNamespace(spent=spent))  # type: ignore[arg-type]
+    assert found == every[:: 256 // (tried - 1)]
+    assert asked[:4] == [1256, 1128, 1064, 1192]
+    assert sorted(asked) == found[1:]
+    assert told == sorted(told)
+    assert told[0] == pytest.approx((1 + max(spent, 2 / 257)) / 2)
+    assert told[-1] <= 1
+
+
+@pytest.mark.parametrize(
+    ("sides", "turns"),
+    [([1, 1, -1], [(1, 2)]), ([1, 0, -1], [(0, 2)]), ([1, 0, 1], []), ([0, -1, 1, -1], [(1, 2), (2, 3)]), ([0, 0], [])],
+)
+def test_the_other_becomes_the_faster_between_two_values(sides: list[int], turns: list[tuple[int, int]]) -> None:
+    """A tie, whose side is 0, is passed over."""
+    race: Any = SimpleNamespace(side=sides.__getitem__, turn=lambda before, behind: (before, behind))
+    found = Crossovers._bracket_crossovers(None, race, list(range(len(sides))))  # type: ignore[arg-type]
+    assert found == turns
