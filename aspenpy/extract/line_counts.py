@@ -78,12 +78,19 @@ class ExecutionCounter:
             return None if node.tested_first else self._count_single_pass(node)
         if isinstance(node, r.Branch):
             tests = self._count_tests(node.condition, node.span)
-            return self._count_at_keyword(node) if tests is None else tests
-        if isinstance(node, r.Switch):
-            return self.at(node.span)
+            tests = self._count_at_keyword(node) if tests is None else tests
+            is_known = tests is not None or node.otherwise is None
+            return tests if is_known else self._sum_entries(node.then, node.otherwise)
+        if isinstance(node, r.Switch):  # a plain variable has no code of its own
+            counted = self.at(node.span)
+            return self._sum_entries(*node.cases) if counted is None and node.exhaustive else counted
         if isinstance(node, r.Declaration) and node.value is None:
             return None
         return None if node is None else self.at(node.span)
+
+    def _sum_entries(self, *ways: r.Statement | None) -> float | None:
+        """Entries of a statement that always goes one of some ways, by those of the ways."""
+        return sum_known(*map(self._count_entries, ways))
 
     def _count_at_keyword(self, node: r.Branch) -> float | None:
         """Evaluations of a condition counted at its `if`, where GCC counts comparisons of two registers."""
