@@ -327,3 +327,34 @@ LINES = [
 def test_every_command_refuses_bytes_for_a_count(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(line.split()) == FAILURE
     assert "is a count; " in capsys.readouterr().err
+
+
+COUNTED = """param k = 2 param c = 3
+machine counted {{ node [1] box }}
+node box {{ socket [1] cpu }}
+socket cpu {{ property foo [k] core [{cores}] unit }}
+core unit {{ property rate [1e9] resource flops(n) [n/rate] }}"""
+
+
+@pytest.mark.parametrize(
+    ("cores", "name", "message"),
+    [
+        ("k*c", "k", "`k` is a count; 4 GB is an amount of bytes"),
+        ("k*c", "c", "`c` is a count; 4 GB is an amount of bytes"),
+        ("2*k", "k", "`k` is a count; 4 GB is an amount of bytes"),
+        ("k", "k", "a quantity must be a plain number, but this is bytes"),
+        ("foo", "cpu.foo", "a quantity must be a plain number, but this is bytes"),
+        ("2*foo", "cpu.foo", "`cpu.foo` is a plain number; 4 GB is an amount of bytes"),
+        ("k*c", "cpu.foo", None),  # which counts nothing
+        ("k", "c", None),
+    ],
+)
+def test_numbers_of_parts_take_no_unit(cores: str, name: str, message: str | None) -> None:
+    machine = aspenpy.parse(COUNTED.format(cores=cores))
+    work = aspenpy.parse("model work { kernel main { execute { flops [1] } } }")
+    if message is None:
+        aspenpy.predict(work, machine, set={name: "4 GB"})
+        return
+    with pytest.raises(aspenpy.AspenError) as caught:
+        aspenpy.predict(work, machine, set={name: "4 GB"})
+    assert caught.value.diagnostics[0].message == message
