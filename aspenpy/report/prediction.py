@@ -91,12 +91,13 @@ register_report(Prediction, report_prediction)
 def describe_runtime(prediction: Prediction, whole: str = "") -> str:
     """The runtime, with `whole` behind it; in front of it, where a power cap makes the run longer, the time that the
     machine takes."""
-    if not prediction.cap_warnings:
-        return seconds(prediction.runtime) + whole
-    cap, alone = f"the power cap of {prediction.socket or prediction.machine.name}", seconds(prediction.runtime)
-    if prediction.capped_runtime is None:
-        return f"{alone} without {cap}, which it cannot hold"
-    return f"{seconds(prediction.capped_runtime)}{whole} under {cap}, {alone} without it"
+    alone, capped = seconds(prediction.runtime), prediction.capped_runtime
+    if not prediction.cap_warnings or (capped is not None and seconds(capped) == alone):
+        return alone + whole
+    cap = f"the power cap of {prediction.socket or prediction.machine.name}"
+    if capped is None:
+        return f"{alone}{whole} without {cap}, which it cannot hold"
+    return f"{seconds(capped)}{whole} under {cap}, {alone} without it"
 
 
 def runtime_as_data(prediction: Prediction) -> dict[str, Any]:

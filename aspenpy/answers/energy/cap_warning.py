@@ -28,10 +28,9 @@ def run_under_cap(prediction: Evaluation) -> tuple[float | None, list[Diagnostic
     except AspenError as error:
         return None, as_warnings(error)
     capped = prediction.runtime + waited
-    within, without = seconds(capped), seconds(prediction.runtime)
-    if capped <= prediction.runtime * (1 + SAME) or within == without:
+    if capped <= prediction.runtime * (1 + SAME):
         return capped, []
-    longer = f"the run takes {within}, and not {without}"
+    longer = f"the run takes {seconds(capped)}, and not {seconds(prediction.runtime)}"
     return capped, [cap_warning(prediction, longer)]
 
 
