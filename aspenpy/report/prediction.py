@@ -89,8 +89,7 @@ register_report(Prediction, report_prediction)
 
 
 def describe_runtime(prediction: Prediction, whole: str = "") -> str:
-    """The runtime, with `whole` behind it; in front of it, where a power cap makes the run longer, the time that the
-    machine takes."""
+    """The runtime, with `whole` behind it, after the time under a power cap that makes the run longer."""
     alone, capped = seconds(prediction.runtime), prediction.capped_runtime
     if not prediction.cap_warnings or (capped is not None and seconds(capped) == alone):
         return alone + whole
