@@ -1,5 +1,4 @@
 """Data of a page about an application on one machine: numbers by place, with names, formulas and lines of the models.
-Everything here becomes JSON; the numbers themselves are computed in the browser.
 
 Everything here becomes JSON; the numbers themselves are computed in the browser.
 """
@@ -18,6 +17,7 @@ from aspenpy.answers.roofline import Roofline, count_participants
 from aspenpy.answers.roofline_points import Asked, roofline_totals
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.cost import Bound, Inclusive
+from aspenpy.cost.instances import Instances
 from aspenpy.cost.prices import RequirementCost, longest
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -120,6 +120,7 @@ def machine_page(numbers: PageExpressions) -> MachinePage:
         "resources": list(_resources(numbers)),
         "conflicts": sorted(map(list, tree.conflicts)),
         "roofs": roofs(numbers),
+        "memory": _memory(numbers),
     }
     return MachinePage(numbers, headline, facts)
 
@@ -154,6 +155,30 @@ def _resources(numbers: PageExpressions) -> Iterator[Facts]:
             "amount": numbers.add(amounts[name]) if name in amounts else None,
             "busy": numbers.add(busy),
         }
+
+
+def _memory(numbers: PageExpressions) -> Facts | None:
+    """Bytes of each data structure that the run touches in one memory, or where ranks are bound to no component in
+    all, and the capacity; None where sizes or the capacity are not stated."""
+    prediction, scope = numbers.prediction, numbers.prediction.scope.definitions.keys()
+    tree, data = prediction.tree, prediction.application.data
+    offer = tree.residence.where.offers.get("loads")
+    capacity = None if offer is None else offer.place.component.value("capacity")
+    named = {cost.requirement.target for _, _, cost in tree.list_costs()}
+    touched = [item for name, item in data.items() if name in named]
+    if offer is None or capacity is None or not touched or tree.residence.memories:
+        return None
+    place = offer.place
+    bound = [cost.instances for cost in tree.blocks.values() if cost.instances.placement is not None]
+    most = [item.ranks for item in bound if graph.free_symbols(item.ranks) <= scope]
+    shared = not most
+    part = graph.ONE if shared else Instances(longest(most), placement=bound[0].placement).part_on(place)
+    return {
+        "name": place.component.name,
+        "shared": shared,
+        "capacity": numbers.add(graph.mul(place.count, capacity) if shared else capacity),
+        "data": [{"name": item.name, "size": numbers.add(graph.mul(part, item.size))} for item in touched],
+    }
 
 
 # -- kernels ---------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ SCRIPTS = (
     "typed.js",
     "state.js",
     "charts.js",
+    "memory.js",
     "roofline.js",
     "kernels.js",
     "controls.js",

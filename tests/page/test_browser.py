@@ -50,6 +50,10 @@ def files(tmp_path_factory):
     ):
         page = WhatIf([Case(app, machine) for machine in machines[:count]])
         (folder / f"{name}.html").write_text(page.html, encoding="utf-8")
+    training = {**aspenpy.read_network("llama3_8b"), "sequence": 8192, "ranks": 8, "h100_boards": 8, "batch": 64}
+    case = Case(aspenpy.load_application("transformer_training"), aspenpy.load_machine("h100"), set=training)
+    page = WhatIf([case], ("tensor", "micro_batch", "sharding"))
+    (folder / "training.html").write_text(page.html, encoding="utf-8")
     return folder
 
 
@@ -271,6 +275,23 @@ def test_no_roof_leaves_its_frame(shown):
     assert ends
     assert min(ends) > 27
     assert max(ends) <= low + 1e-6
+
+
+def test_bars_of_memory_move_with_the_sliders(shown):
+    """Two sequences at once have twice the activations, which do not fit: the bar of all says so."""
+    page = shown("training", viewport={"width": 390, "height": 900}, color_scheme="dark")
+    memory = page.locator("#memory")
+    rows = {row.split()[0]: row.split()[-2:] for row in memory.locator("tbody tr").all_inner_texts()}
+    assert rows["activation"] == ["45.6", "%"]
+    assert "fit." in memory.inner_text()
+    assert memory.locator(".full").count() == 0
+    page.get_by_label("micro_batch", exact=True).and_(page.locator("[type=text]")).fill("2")
+    page.keyboard.press("Tab")
+    rows = {row.split()[0]: row.split()[-2:] for row in memory.locator("tbody tr").all_inner_texts()}
+    assert rows["activation"] == ["91.3", "%"]
+    assert "do not fit" in memory.inner_text()
+    assert memory.locator(".full").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
 def test_the_file_is_small_and_its_policy_strict(files):

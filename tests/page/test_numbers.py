@@ -139,6 +139,35 @@ def test_an_enum_is_a_list_of_its_members():
 
 
 @needs_node
+@pytest.mark.parametrize(("micro_batch", "ranks"), [(1, 8), (2, 4)])
+def test_the_memory_of_a_device_is_that_of_the_commands(tmp_path, micro_batch, ranks):
+    """Each component of a rank's memory, and the capacity; the ranks of a device share it with nobody."""
+    fixed = {**aspenpy.read_network("llama3_8b"), "sequence": 8192, "h100_boards": 8, "batch": 64}
+    app, machine = aspenpy.load_application("transformer_training"), aspenpy.load_machine("h100")
+    page = WhatIf([Case(app, machine, set={**fixed, "ranks": 8})], ("micro_batch", "ranks"))
+    ((row,), _) = run(tmp_path, page, [[micro_batch, ranks]])
+    facts = page.facts["machines"][0]["memory"]
+    found = {part["name"]: row[part["size"]] for part in facts["data"]}
+    use = aspenpy.memory(app, machine, set={**fixed, "micro_batch": micro_batch, "ranks": ranks})
+    assert found == pytest.approx({name: float(item.size) / ranks for name, item in use.data.items()}, rel=1e-12)
+    assert (facts["shared"], row[facts["capacity"]]) == (False, 80e9)
+    assert sum(found.values()) == pytest.approx(float(use.capacity.fullest), rel=1e-12)
+
+
+def test_no_memory_is_shown_without_sizes_or_capacity():
+    app = aspenpy.parse("model m { param n = 8 data a [8*n] kernel main { execute { loads [8*n] from a } } }")
+    stated = "memory d { %s resource loads(x) [x/1e9] }"
+    rest = "machine h { socket [2] s } socket s { core [1] c memory d } core c { resource flops(x) [x] }"
+    memories = []
+    for capacity in ("", "property capacity [1 KiB]"):
+        machine = aspenpy.parse(f"{rest} {stated % capacity}")
+        memories.append(WhatIf([Case(app, machine)]).facts["machines"][0]["memory"])
+    assert memories[0] is None
+    assert memories[1]["shared"]
+    assert [part["name"] for part in memories[1]["data"]] == ["a"]
+
+
+@needs_node
 def test_the_roof_of_what_runs_is_that_of_one_core(tmp_path):
     """One rank of LULESH: 1 of 128 cores at 3.5 GHz with 32 flops each, and 1 of 16 memories."""
     page = what_if("lulesh", "haswell")

@@ -123,6 +123,7 @@ function refresh() {
   showControls();
   said = showSummary(all, pinned);
   showKernels(all);
+  showMemories(all);
   facts.machines.forEach((_, number) => drawRoofline(number, all[number], pinned && pinned[number]));
   if (facts.inputs.length) drawCurve(POINTS.moving);
   showChoices();
@@ -144,6 +145,7 @@ buildControls(changed);
 buildSummary();
 if (facts.inputs.length) showChoices = buildCurve(changed);
 else byId("curve").append(element("p", { class: "note" }, "No parameter is free."));
+buildMemories();
 buildRooflines();
 buildKernels();
 buildFormulas();
