@@ -21,7 +21,7 @@ MOST: dict[str, int] = {
     "learn": 8155,
     "models": 4395,
     "other": 1094,
-    "page": 706,
+    "page": 726,
     "probe": 2061,
     "report": 10330,
     "shell": 7665,
