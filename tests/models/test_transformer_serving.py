@@ -273,3 +273,39 @@ def test_throughput_in_four_bits() -> None:
     assert len(factors) >= 7
     assert median(factors) < 1.15
     assert max(factors) < 1.3
+
+
+BITS = {"Q4_0": 4.5, "Q8_0": 8.5, "F16": 16}  # of a weight, with the scales of blocks of 32
+
+
+@pytest.mark.skipif(not TABLE.exists(), reason="the measured data is not beside the checkout (see ASPENPY_SHARED)")
+def test_decode_on_laptops() -> None:
+    """Llama 2 7B by llama.cpp on the GPUs of Apple M1, M2 and M3; nothing was fitted to it."""
+    app, factors = aspenpy.load_application("transformer_serving"), []
+    for row in csv.DictReader(TABLE.read_text().splitlines()):
+        chip = re.match(r"Apple (M[123]) \d+-core GPU", row["system"])
+        if chip is None or row["quantity"] != "decode_throughput":
+            continue
+        name = f"apple_{chip[1].lower()}"
+        values = {
+            **aspenpy.read_network("llama2_7b"),
+            "weight_bits": BITS[row["precision"]],
+            "prompt": 1,
+            "answer": 128,
+        }
+        socket, machine = f"{name}_graphics", aspenpy.load_machine(name)
+        runtime = aspenpy.predict(app, machine, socket=socket, kernel="decode", set=values).runtime
+        factors.append(math.exp(abs(math.log(127 / runtime / float(row["value"])))))
+    assert len(factors) == 7
+    assert max(factors) < 1.15
+
+
+@pytest.mark.parametrize(("batch", "seconds"), [(1, 3.530), (8, 3.974), (32, 5.130), (64, 6.919), (256, 17.750)])
+def test_latency_on_eight_mi300x(batch: int, seconds: float) -> None:
+    """Llama 3.1 405B in eight bits, 128 and 128 tokens, vLLM's benchmark_latency: Oracle Cloud Infrastructure, 2024;
+    nothing was fitted to it."""
+    values = {**aspenpy.read_network("llama3_405b"), "format": "fp8", "prompt": 128, "answer": 128, "batch": batch}
+    values |= {"ranks": 8, "mi300x_boards": 8, "room": TAKEN * 192e9}
+    app, machine = aspenpy.load_application("transformer_serving"), aspenpy.load_machine("mi300x")
+    runtime = aspenpy.predict(app, machine, set=values).runtime
+    assert math.exp(abs(math.log(runtime / seconds))) < 1.4
