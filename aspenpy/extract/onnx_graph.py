@@ -9,13 +9,12 @@ inferred, flops of operators that are not known. The numbers of weights are not 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aspenpy.extract.scope import Names
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.language.format import format_text
-from aspenpy.language.opening import read_standard_input, read_whole_file
 from aspenpy.language.source import Source
 from aspenpy.record import Record
 
@@ -43,7 +42,7 @@ ELEMENTWISE = {
         ("Div Sqrt Reciprocal Exp Log Pow Sin Cos Mod", (0, 1)),
         ("Elu", (2, 1)),
         ("Sigmoid Softplus", (1, 2)),
-        ("Tanh", (2, 2)),
+        ("Tanh Silu", (2, 2)),
         ("HardSigmoid RMSNormalization", (4, 0)),
         ("HardSwish", (5, 0)),
         ("Erf", (11, 2)),
@@ -107,16 +106,18 @@ def multiply(lengths: Sequence[ElementCount]) -> ElementCount:
     return ElementCount(math.prod(length.number for length in lengths), tuple(sorted(symbols)))
 
 
-def read_onnx(path: str) -> ImportedNetwork:
-    """The model of a network in a file of ONNX, in its binary form or its text; `-` is its text on standard input.
+def read_onnx(content: bytes, path: str) -> ImportedNetwork:
+    """The model of a network in ONNX, in its binary form or its text.
 
-    :raises AspenError: where the file cannot be read, is no network, or is larger than a model may be
+    :raises AspenError: where it is no network, or is larger than a model may be
     """
-    content = read_standard_input().encode() if path == "-" else read_whole_file(path, MOST_BYTES)
     model = _parse(content, path)
-    _require_modest(model.graph, path)
+    require_modest(model.graph, path)
     _refuse_outside(model.graph, path)
-    return GraphText(_infer_shapes(model, path), path).write()
+    import onnx
+
+    types = {number: name for name, number in onnx.TensorProto.DataType.items()}
+    return GraphText(_infer_shapes(model, path), path, types, "in ONNX").write()
 
 
 def _parse(content: bytes, path: str) -> Any:
@@ -143,7 +144,7 @@ def _parse(content: bytes, path: str) -> Any:
     return model
 
 
-def _require_modest(graph: Any, path: str) -> None:
+def require_modest(graph: Any, path: str) -> None:
     """Refuses what is larger than a network is, and names that are no text; shapes of results follow from the rest."""
     if len(graph.node) > MOST_OPERATORS:
         fail("too-large", f"`{path}` has {len(graph.node):,} operators; a model has at most {MOST_OPERATORS:,}")
@@ -198,13 +199,10 @@ def _infer_shapes(model: Any, path: str) -> Any:
 class GraphText:
     """The text of a graph's model, operator by operator."""
 
-    def __init__(self, model: Any, path: str) -> None:
-        import onnx
-
-        self.graph, self.path = model.graph, path
+    def __init__(self, model: Any, path: str, types: Mapping[int, str], origin: str) -> None:
+        self.graph, self.path, self.types, self.origin = model.graph, path, types, origin
         self.names = Names()
         self.names.taken |= {"main", "ranks", "tile"}
-        self.types = {number: name for name, number in onnx.TensorProto.DataType.items()}
         self.parameters: dict[str, tuple[str, str, str]] = {}  # by what it stands for: name, value, comment
         self.data: dict[str, str] = {}
         self.shapes: dict[str, tuple[ElementCount, ...]] = {}
@@ -294,7 +292,7 @@ class GraphText:
         tile = "param tile = 64 in 16 .. 1024  // rows and columns of a product that a multiprocessor does: see gemm"
         given = [f"param {name} = {value}  // {comment}" for name, value, comment in self.parameters.values()]
         model = self.names.make_unique(self.path.replace("\\", "/").rsplit("/", 1)[-1].split(".")[0][:40])
-        head = f"// {len(kernels)} operators of a network in ONNX; views of data are left out. Made by aspenpy import."
+        head = f"// {len(kernels)} operators of a network {self.origin}; views of data are left out. Made by aspenpy."
         main = "kernel main {\n" + "\n".join(calls) + "\n}\n"
         body = "\n".join([ranks, tile, *given, "", *data, "", *kernels, main])
         text = format_text(Source(f"{head}\n\nmodel {model} {{\n{body}}}\n", f"<{self.path}>"))
@@ -361,6 +359,8 @@ class GraphText:
             each = self._symbol(f"flops_of_{kind}", f"flops of an element that `{_plain(kind)}` gives", "0 in 0 .. 1e9")
             yield f"flops [{result.times(each)}/ranks] as {trait or 'sp'}, simd"
             return
+        if kind == "Attention":
+            (counts, divisions), result = ELEMENTWISE["Softmax"], _scores(self, node)
         if counts and trait:
             yield f"flops [{ElementCount(counts).times(result)}/ranks] as {trait}, simd"
         if divisions and trait:
@@ -375,6 +375,18 @@ def _attribute(node: Any, name: str) -> tuple[int, ...]:
 def _of_rows(graph: GraphText, node: Any) -> tuple[ElementCount, ...]:
     depth = graph.axis(node.input[0], -2 if _attribute(node, "transA") == (1,) else -1)
     return (graph.elements(node.output[0]).times(depth),)
+
+
+def _scores(graph: GraphText, node: Any) -> ElementCount:
+    """Pairs of a query and a key."""
+    queries = multiply(graph.shapes.get(node.input[0], ())[:-1])
+    return queries.times(graph.axis(node.input[1], -2))
+
+
+def _of_attention(graph: GraphText, node: Any) -> tuple[ElementCount, ...]:
+    """Products of queries with keys, and of scores with values; what a mask leaves out is computed."""
+    scores = _scores(graph, node)
+    return tuple(scores.times(graph.axis(name, -1)) for name in (node.input[1], node.input[2]))
 
 
 def _of_window(graph: GraphText, node: Any) -> tuple[ElementCount, ...]:
@@ -399,6 +411,7 @@ PRODUCTS = {
     **dict.fromkeys(("Conv", "ConvInteger"), (_of_window, 2)),
     "QLinearConv": (_of_window, 4),
     "ConvTranspose": (_of_scattered_window, 2),
+    "Attention": (_of_attention, 3),
     **dict.fromkeys(("LSTM", "GRU", "RNN"), (_of_steps, 3)),
 }
 """By the operator the function of its multiply-adds, and how many inputs it needs."""

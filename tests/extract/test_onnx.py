@@ -9,6 +9,7 @@ import pytest
 
 import aspenpy
 from aspenpy.extract import onnx_graph
+from aspenpy.extract.exported_program import read_graph
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.shell.main import main
 
@@ -38,7 +39,7 @@ def _count(shape: tuple[int, ...]) -> int:
 
 def read(model: Any, folder: Path, name: str = "small.onnx") -> onnx_graph.ImportedNetwork:
     (folder / name).write_bytes(model.SerializeToString())
-    return onnx_graph.read_onnx(str(folder / name))
+    return read_graph(str(folder / name))
 
 
 def counts(text: str, **values: float) -> dict[str, float]:
@@ -140,7 +141,7 @@ def refusal(content: bytes, folder: Path) -> str:
     file = folder / "bad.onnx"
     file.write_bytes(content)
     with pytest.raises(AspenError) as error:
-        onnx_graph.read_onnx(str(file))
+        read_graph(str(file))
     message: str = error.value.diagnostics[0].message
     assert "bad.onnx" in message
     return message
@@ -206,7 +207,7 @@ def test_damaged_files_end_in_a_message(tmp_path: Path) -> None:
             damaged[drawn.randrange(min(200, len(damaged)))] = drawn.randrange(256)
         (tmp_path / "damaged.onnx").write_bytes(damaged)
         with contextlib.suppress(AspenError):
-            aspenpy.parse(onnx_graph.read_onnx(str(tmp_path / "damaged.onnx")).text)
+            aspenpy.parse(read_graph(str(tmp_path / "damaged.onnx")).text)
 
 
 def test_the_command_writes_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy import AspenError
-from aspenpy.extract.onnx_graph import read_onnx
+from aspenpy.extract.exported_program import read_graph
 
 
 @pytest.mark.parametrize(
@@ -16,5 +16,5 @@ def test_both_are_said(content: bytes, is_network: bool, tmp_path: Path, monkeyp
     monkeypatch.setitem(sys.modules, "onnx", None)
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(AspenError, match="which is not installed") as refused:
-        read_onnx(str(tmp_path / "file"))
+        read_graph(str(tmp_path / "file"))
     assert ("does not begin as a network in ONNX does" in str(refused.value)) != is_network

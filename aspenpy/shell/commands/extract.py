@@ -11,9 +11,9 @@ from aspenpy.assembly.compiling import NATIVE, Recipe, find_compiler
 from aspenpy.assembly.mca import find_simulator
 from aspenpy.extract.compile_options import level_of_flags, program_of_command, read_compile_options
 from aspenpy.extract.device_functions import warp_option
+from aspenpy.extract.exported_program import read_graph
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
-from aspenpy.extract.onnx_graph import read_onnx
 from aspenpy.extract.records import CUDA
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.files import require_writable, write_whole
@@ -250,9 +250,9 @@ GRAPH = (
 @command(
     "import",
     "programs",
-    "Write the model of a network in ONNX: a kernel for each operator",
+    "Write the model of a network in ONNX, or exported from PyTorch: a kernel for each operator",
     options=(
-        option("network", "FILE", "a network in ONNX, in its binary form or its text; - is its text on standard input"),
+        option("network", "FILE", "a network in ONNX or its text, or of torch.export (.pt2); - is standard input"),
         OUTPUT.adapt(": the model (default: it is shown)"),
     ),
     examples=(
@@ -263,7 +263,7 @@ GRAPH = (
 def run_import(arguments: Arguments) -> int:
     if arguments.output is not None:
         require_writable(arguments.output)
-    network = read_onnx(arguments.network)
+    network = read_graph(arguments.network)
     report(network.diagnostics)
     if arguments.output is None:
         show_source(network.text)
