@@ -57,8 +57,8 @@ def timeline_of(trace: Trace) -> Timeline:
 
 
 class _Frame(Record):
-    """How the times inside of a step of some depth become those of the timeline: from `origin` on they go to `start`,
-    by a factor."""
+    """The map from times inside of a step at some `depth` to those of the timeline: from `origin` on they go to
+    `start`, by a factor."""
 
     depth: int
     kernel: str

@@ -56,10 +56,10 @@ def count_moves(code: Iterable[Instruction]) -> Moves:
     """The loads and stores of a path. A register that is pushed is stored, and loaded where it is popped."""
     loads = loaded = stores = stored = 0
     for one in code:
-        if one.mnemonic.startswith(("push", "call", "pop", "ret")):
-            is_push = one.mnemonic[0] in "pc" and not one.mnemonic.startswith("pop")
-            stores, stored = stores + is_push, stored + STACK_WORD * is_push
-            loads, loaded = loads + (not is_push), loaded + STACK_WORD * (not is_push)
+        if one.mnemonic.startswith(("push", "call")):
+            stores, stored = stores + 1, stored + STACK_WORD
+        elif one.mnemonic.startswith(("pop", "ret")):
+            loads, loaded = loads + 1, loaded + STACK_WORD
         operand = memory_operand(one)
         if not operand:
             continue

@@ -184,7 +184,7 @@ def target_of(
     conflicts.update(combinations(serial_levels(places, memories), 2))
     core = machine.first_core(chosen)
     if are_missing(asked, offers):
-        offers = add_assumed(offers, core, _between_cores(machine, chosen, core))
+        offers = add_assumed(offers, core, _values_around_core(machine, chosen, core))
     lines = [place.component.value("cacheline") for place in places if place.component.type == "cache"]
     line = next((line for line in reversed(lines) if line is not None), None)
     placement, asked_schedule = place_ranks(machine, chosen, ranks), require_schedule(ranks)
@@ -212,7 +212,7 @@ def target_of(
     )
 
 
-def _between_cores(machine: Machine, socket: str | None, core: Place | None) -> dict[str, Expr]:
+def _values_around_core(machine: Machine, socket: str | None, core: Place | None) -> dict[str, Expr]:
     """The number of cores, and the time of a line between the farthest that the machine says it joins."""
     found = {} if core is None else {"multiprocessors": core.count}
     joining = joining_cores(machine, socket)

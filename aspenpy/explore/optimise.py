@@ -133,6 +133,9 @@ def find_optimum(space: Space, goal: Goal, constraints: Sequence[Constraint] = (
     )
 
 
+Box = tuple[tuple[float, ...], ...]  # values of each variable, of which all combinations are meant
+
+
 def _best_points(problem: Problem, goal: Goal, count: int) -> tuple[FrontPoint, ...]:
     """The feasible points with the best values, of equal ones the first; points that differ in nothing else than
     variables which change nothing are one. Raises AspenError where variables are real."""
@@ -167,9 +170,6 @@ def _equal_places(quantities: Floats, order: Any) -> Iterator[list[int]]:
         for place in group:
             together.setdefault(words(place), []).append(int(place))
         yield from together.values()
-
-
-Box = tuple[tuple[float, ...], ...]  # values of each variable, of which all combinations are meant
 
 
 def fold_points(points: Floats) -> list[Box]:

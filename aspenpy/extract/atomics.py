@@ -84,7 +84,7 @@ def expect_fullest(balls: int, bins: int) -> Fraction:
 
 
 def _list_ways(balls: int, bins: int, most: int) -> list[int]:
-    """Ways to throw 0, 1, ... balls into bins with at most so many in each, by halves of the bins."""
+    """Ways to throw 0, 1, ... balls into bins with at most `most` in each, by halves of the bins."""
     if bins == 1:
         return [int(number <= most) for number in range(balls + 1)]
     half = _list_ways(balls, bins // 2, most)

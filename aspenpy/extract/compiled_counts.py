@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from aspenpy.assembly.listing import Instruction
-from aspenpy.assembly.memory_operands import Moves, count_moves
+from aspenpy.assembly.memory_operands import STACK_WORD, Moves, count_moves
 from aspenpy.assembly.strides import count_flops
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import BESIDE, Alternative, Arithmetic, Item, MemoryAccess, Nest
@@ -105,10 +105,11 @@ def _find_factors(source: Mapping[str, Fraction], path: Iterable[Instruction], p
 def _list_beside(
     source: SourceCounts, moves: Moves, calls: Fraction, passes: Fraction, span: Span | None
 ) -> Iterable[Arithmetic]:
-    """Accesses of words that the path has in a pass beyond the source's. A call stores where it returns to."""
+    """Accesses of words that the path has in a pass beyond the source's. A call stores the address to return to, and
+    its return loads it."""
     counted = (("load", moves.loads, moves.loaded), ("store", moves.stores, moves.stored))
     for kind, number, volume in counted:
-        bytes_of_pass = (volume + 8 * calls) / passes
+        bytes_of_pass = (volume + STACK_WORD * calls) / passes
         more = bytes_of_pass - source.moved.get(kind, Fraction(0))
         if more > LEAST * bytes_of_pass:
             size = 4 if volume < 6 * number else 8

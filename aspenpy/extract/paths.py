@@ -213,8 +213,8 @@ class PathWalk:
     def _find_share_of_known(
         self, loop: NaturalLoop, number: int, first: float | None, second: float | None
     ) -> float | None:
-        """How often the first of two blocks follows, of which counts tell one at most: by how often the block before
-        runs."""
+        """Share of executions in which the first of two blocks follows, of which counts tell one at most: by how often
+        the block before runs."""
         before = self._weight(loop.function, number)
         if not before or (first is None and second is None):
             return None

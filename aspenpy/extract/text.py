@@ -396,7 +396,7 @@ class Body(Naming):
         return lines
 
     def _write_stack(self, done: OperationCount) -> str:
-        """Where words lie that only the compiled code loads or stores: on the stack, for which all of them stand."""
+        """Size, array and pattern of words that only the compiled code loads or stores: all count as on the stack."""
         stack = self.name_shared_array(Array("the stack", "stack", "local", word=8, volume=v.scale(ONE, STACK)))
         way = "from" if done.name == BESIDE["load"] else "to"
         return f"of size [{done.precision}] {way} {stack} as rd(0), warm  // {OF_COMPILED}"

@@ -13,6 +13,7 @@ from aspenpy.models.library import load_machine
 from aspenpy.models.machine.model import Component, Machine
 
 LANES = "simt"  # the flag of cores whose lanes have a part of the work each
+PRECISIONS = ("dp", "sp", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
 CACHE = {
     "capacity": ("capacity", "B"), "ways": ("associativity", ""), "line": ("cacheline", "B"),
     "sharing": ("sharing", ""), "latency": ("latency", "s"), "bandwidth": ("bandwidth", "B/s"),
@@ -28,7 +29,6 @@ SOCKET = {"watts": ("power_cap", "W"), "year": ("year", ""), "launch_latency": (
 CORE = {"clock": ("clock", "Hz"), "threads": ("threads", ""), "outstanding": ("outstanding", "")}
 OF_PROCESSORS = {"vector_pipes": ("issue", ""), "page": ("page", "B")}
 OF_LANES = {"lanes": ("simd_width", "")}
-PRECISIONS = ("dp", "sp", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
 """Fields of a sheet: the property that has each, and its unit."""
 
 

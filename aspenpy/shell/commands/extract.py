@@ -252,7 +252,7 @@ GRAPH = (
     "programs",
     "Write the model of a network in ONNX, or exported from PyTorch: a kernel for each operator",
     options=(
-        option("network", "FILE", "a network in ONNX or its text, or of torch.export (.pt2); - is standard input"),
+        option("network", "FILE", "a network in ONNX, its text (- reads it), or one of torch.export (.pt2)"),
         OUTPUT.adapt(": the model (default: it is shown)"),
     ),
     examples=(
