@@ -182,8 +182,10 @@ def slowest(pattern: Any, looks: bool) -> tuple[float, str]:
 def test_every_pattern_takes_a_time_that_grows_with_the_input() -> None:
     slow = []
     for (file, text, _), (pattern, looks) in patterns().items():
+        if file in SHORT:  # one alone takes minutes on input longer than it ever gets
+            continue
         seconds, crafted = slowest(pattern, looks)
-        if seconds > MOST_SECONDS and file not in SHORT:
+        if seconds > MOST_SECONDS:
             slow.append(f"{file}: {text}\n    {seconds:.2g} s on {crafted}")
     assert not slow, "\n".join(slow)
 
