@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Literal
 
 from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import library_functions as k
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Array, Invocation, Item, Meaning, MemoryAccess, MessageStatement, Nest, PointerTarget
+from aspenpy.extract.costs import (
+    Arithmetic,
+    Array,
+    Guard,
+    Invocation,
+    Item,
+    Meaning,
+    MemoryAccess,
+    MessageStatement,
+    Nest,
+    PointerTarget,
+)
 from aspenpy.extract.device_launches import BLOCK, GRID
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.evaluate import Evaluator
@@ -177,6 +189,13 @@ class CallEvaluator(WalkTask):
         if node.key == "device barrier":
             self.out.append(MessageStatement(ZERO, span=node.span, resource="barrier"))
             return None
+        if node.key.startswith("device tensor"):
+            flops = self.evaluator.evaluate_integer(node.arguments[0])
+            self.out.append(Arithmetic("tensor", node.key.split()[-1], span=node.span, times=flops))
+            return None
+        if node.key.startswith("device fragment"):
+            self._move_fragment(node)
+            return None
         to, source, size = node.arguments
         found = [self.evaluator.evaluate(to), self.evaluator.evaluate(source)]
         volume = self.evaluator.evaluate_integer(size)
@@ -190,6 +209,22 @@ class CallEvaluator(WalkTask):
         places = [("store", found[0]), *([("load", found[1])] if node.key == "device copy" else [])]
         self.out.append(self._sweep_on_device(places, volume, node))
         return None
+
+    def _move_fragment(self, node: r.Call) -> None:
+        """Counts the loads or stores of a fragment of a matrix: a line for each of the first threads of a warp. The
+        hardware spreads lines over all threads; words and sectors are the same."""
+        place = self.evaluator.evaluate(node.arguments[0])
+        distance, lane = (self.evaluator.evaluate_integer(part) for part in node.arguments[1:3])
+        lines, elements, size = (int(part.value or 0) for part in node.arguments[3:] if isinstance(part, r.Constant))
+        if isinstance(place, PointerTarget):
+            step = v.scale(distance, size)
+            offset = None if place.offset is None else v.add(place.offset, v.multiply(lane, step))
+            guard = Guard(v.subtract(constant_polynomial(lines - 1), lane))
+            kind: Literal["load", "store"] = "store" if node.key.endswith("store") else "load"
+            size *= elements
+            self.out.append(MemoryAccess(kind, place.array, offset, size, span=node.span, guards=(guard,)))
+            if kind == "store":
+                self.scope.forget_arrays({place.array})
 
     def _sweep_on_device(self, places: list[tuple[str, Known]], volume: Value, node: r.Call) -> Nest:
         """A launch of blocks of 256 threads, each of which moves 16 bytes."""

@@ -96,6 +96,9 @@ class DeviceKernel:
             divisors = {} if size is None else _find_divisors(self.body, nest.counter)
             width = next((width for width in sorted(divisors) if size and size % width == 0 and 1 < width < size), None)
             if width is None or size is None:
+                if size and size in divisors:  # such a quotient is 0
+                    rest = graph.apply("floor", graph.div(nest.counter, size))
+                    self.body = substitute_items(self.body, {nest.counter: atom_polynomial(nest.counter)}, {rest})
                 continue
             outer, inner = (graph.symbol(f"{nest.counter.payload[0]}{part}", v.COUNTER) for part in ("_row", "_column"))
             whole = v.add(v.scale(atom_polynomial(outer), width), atom_polynomial(inner))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aspenpy.extract import records as r
+from aspenpy.extract.matrix_units import write_header
 from aspenpy.language.source import Span
 
 INT = r.Type("integer", 4)
@@ -188,11 +189,12 @@ def _write_device() -> Iterator[str]:
         yield f"template <class... T> __device__ unsigned {name}(T...);"
 
 
-HEADER = "\n".join(_write_header()) + "\n"
+HEADER = "\n".join((*_write_header(), write_header())) + "\n"
 
 NAMES = (
     "cuda_runtime.h", "cuda.h", "cuda_runtime_api.h", "device_launch_parameters.h", "cuda_profiler_api.h",
     "hip/hip_runtime.h", "hip/hip_runtime_api.h", "device_functions.h", "cuda_device_runtime_api.h", "vector_types.h",
-    "math_constants.h", "sm_20_atomic_functions.h",
+    "math_constants.h", "sm_20_atomic_functions.h", "mma.h", "cuda_fp16.h", "cuda_bf16.h", "hip/hip_fp16.h",
+    "hip/hip_bf16.h", "hip/hip_bfloat16.h", "rocwmma/rocwmma.hpp",
 )  # fmt: skip
 """Headers of the toolkits that the one here stands for."""

@@ -105,6 +105,8 @@ class LaunchText:
             elif function := called_function(name):
                 each = self.naming.names.find_library_flops(function)
                 yield f"flops [{self._each(v.multiply(amount, each))}] as {precision or 'sp'}, simd  // {name}"
+            elif name == "tensor":
+                yield f"flops [{self._each(amount)}] as tensor, {precision}"
             elif name == "multiply" and (added := done.get(("add", precision))) is not None:
                 fused = _find_smaller(amount, added)
                 yield f"flops [{self._each(v.scale(fused, 2))}] as {precision}, simd, fmad"

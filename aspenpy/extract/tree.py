@@ -13,6 +13,7 @@ from typing import Any
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import has_own_jump
 from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
+from aspenpy.extract.matrix_units import read_assembly
 from aspenpy.extract.pragmas import KERNELS, offloading_pragma, parallel_directive, select_device, warn_uncounted
 from aspenpy.extract.tree_calls import CallReader, construct_in_place
 from aspenpy.extract.tree_device import find_launch_bounds, is_for_device, is_kernel
@@ -101,7 +102,11 @@ class Statements:
                 return self._rules[kind](cursor)
             if cursor.kind.is_expression():
                 return r.ExpressionStatement(self.expressions.read(cursor), self.unit.span(cursor))
-        return r.Unread(kind.lower().replace("_", " ").replace(" stmt", ""), self.unit.span(cursor))
+        span = self.unit.span(cursor)
+        product = read_assembly(span.text()) if kind == "ASM_STMT" and span is not None else None
+        if product is not None and self.calls.device is not None:
+            return r.ExpressionStatement(self.calls.device.multiply(product, span), span)
+        return r.Unread(kind.lower().replace("_", " ").replace(" stmt", ""), span)
 
     def _read_last(self, cursor: Any) -> r.Statement:
         """The statement that a label or an attribute stands before."""

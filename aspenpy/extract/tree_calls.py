@@ -124,7 +124,7 @@ class CallReader:
             key = target.get_usr() if find_template(target) is None else self._instantiate(target)
             if (launch := self.device.read_launch(cursor, key, arguments, span)) is not None:
                 return launch
-        return self.device.read_call(target, arguments, type, span)
+        return self.device.read_call(cursor, arguments, type, span)
 
     def note_virtual(self, method: Any) -> None:
         """Notes a virtual method as one that may be called through those that it overrides."""

@@ -7,6 +7,8 @@ from typing import Any
 
 from aspenpy.extract import device_functions as d
 from aspenpy.extract import records as r
+from aspenpy.extract.device_functions import index_variable
+from aspenpy.extract.matrix_units import MatrixProduct, read_builtin, read_fragment
 from aspenpy.extract.tree_expressions import Expressions
 from aspenpy.extract.tree_state import UnitState
 from aspenpy.extract.tree_types import INT, VOID, children_of
@@ -14,6 +16,9 @@ from aspenpy.language.diagnostics import warning
 from aspenpy.language.source import Span
 
 _CONFIGURATIONS = ("__cudaPushCallConfiguration", "__hipPushCallConfiguration")
+_MATRIX = frozenset({"fill_fragment", "load_matrix_sync", "store_matrix_sync", "mma_sync"})
+_OF_HALVES = {"__hadd": "+", "__hsub": "-", "__hmul": "*", "__hdiv": "/"}
+_CONVERTING = frozenset({"__half2float", "__float2half", "__bfloat162float", "__float2bfloat16", "__float_to_tf32"})
 _WRAPPED = frozenset("UNEXPOSED_EXPR CXX_FUNCTIONAL_CAST_EXPR PAREN_EXPR CXX_STATIC_CAST_EXPR".split())
 _BOUNDS = re.compile(r"__launch_bounds__\s*+\(([^()]*+)\)")
 
@@ -84,9 +89,10 @@ class DeviceCalls:
         return statements
 
     def read_call(
-        self, target: Any, arguments: list[r.Expression], type: r.Type, span: Span | None
+        self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None
     ) -> r.Expression | None:
         """A call of the runtime or of a function of kernels; None for a user's functions and those of mathematics."""
+        target = cursor.referenced
         if self.unit.reading.is_users(target.location):
             return None
         name: str = target.spelling
@@ -95,6 +101,13 @@ class DeviceCalls:
             return self._read_runtime(runtime, name, arguments, span)
         if name.startswith("atomic"):
             return self._read_atomic(name, arguments, type, span)
+        if name == "operator float":
+            inside = [child for part in children_of(cursor)[:1] for child in children_of(part)]
+            return self.expressions.read(inside[0]) if inside else None
+        if name in _MATRIX:
+            return self._read_fragments(name, cursor, arguments, span)
+        if (product := read_builtin(name)) is not None:
+            return r.Several((self.multiply(product, span), arguments[2]), type, span=span)
         return read_device_function(name, arguments, type, span)
 
     def _read_runtime(
@@ -116,6 +129,35 @@ class DeviceCalls:
         if name in d.UNCOUNTED:
             self.unit.diagnostics.append(warning("not-counted", f"`{written}` is not counted", span))
         return _answer(NO_ERROR, span) if name in d.QUIET | d.UNCOUNTED else None
+
+    def multiply(self, product: MatrixProduct, span: Span | None) -> r.Expression:
+        """The part of a thread in a product of matrices that its warp makes."""
+        return r.Call(f"device tensor {product.precision}", "", (_number(product.flops // self.warp),), VOID, span)
+
+    @property
+    def warp(self) -> int:
+        return self.unit.reading.warp
+
+    def _read_fragments(self, name: str, cursor: Any, arguments: list[r.Expression], span: Span | None) -> r.Expression:
+        """A function of `mma.h` or rocWMMA: lines of a fragment that threads load or store, or flops."""
+        types = [each.type.get_canonical().spelling for each in cursor.get_arguments()]
+        fragments = [read_fragment(spelling) for spelling in types]
+        fragment = fragments[1 if name in ("mma_sync", "store_matrix_sync") else 0]
+        if name == "fill_fragment":
+            return NO_ERROR
+        if fragment is None or (fragment.precision == "int" and name == "mma_sync"):
+            self.unit.diagnostics.append(warning("not-counted", f"the fragments of `{name}` are not counted", span))
+            return NO_ERROR
+        if name == "mma_sync":
+            flops = 2 * fragment.m * fragment.n * fragment.k
+            return self.multiply(MatrixProduct(flops, fragment.precision), span)
+        lane = r.Operation("%", (index_variable("threadIdx", "x", span), _number(self.warp)), INT)
+        layout = arguments[3] if len(arguments) > 3 else None
+        by_rows = fragment.is_by_rows if layout is None else not _is_one(layout)
+        kind, place = ("store", arguments[0]) if name == "store_matrix_sync" else ("load", arguments[1])
+        lines, elements = fragment.lines(by_rows)
+        sizes = map(_number, (lines, elements, fragment.size))
+        return r.Call(f"device fragment {kind}", name, (place, arguments[2], lane, *sizes), VOID, span)
 
     def _read_atomic(
         self, name: str, arguments: list[r.Expression], type: r.Type, span: Span | None
@@ -148,6 +190,14 @@ def read_device_function(
         return r.Several(tuple(arguments), INT, span=span)
     if name in ("fma", "fmaf", "__fmaf_rn"):
         return r.Operation("+", (r.Operation("*", tuple(arguments[:2]), type, span), arguments[2]), type, span)
+    if name in _OF_HALVES:
+        single = r.Type("real", 4)
+        return r.Operation(_OF_HALVES[name], tuple(arguments), single, span)
+    if name in _CONVERTING:
+        return arguments[0]
+    if name == "__hfma":
+        product = read_device_function("__hmul", arguments[:2], type, span)
+        return read_device_function("__hadd", [product or arguments[0], arguments[2]], type, span)
     if name in ("rsqrt", "rsqrtf"):
         root = r.Call("sqrt", "sqrt", tuple(arguments), type, span)
         return r.Operation("/", (r.Constant(1.0, type), root), type, span)
@@ -179,6 +229,11 @@ def _strip(node: r.Expression) -> r.Expression:
     while isinstance(node, r.Conversion):
         node = node.operand
     return node
+
+
+def _is_one(node: r.Expression) -> bool:
+    node = _strip(node)
+    return isinstance(node, r.Constant) and node.value == 1
 
 
 def _number(value: int) -> r.Constant:

@@ -275,6 +275,15 @@ class Expressions:
         base = self.read(inside[0]) if inside else THIS
         if target is None:
             return r.Several((base,), self.types.type_of(cursor.type), known=False, span=self.unit.span(cursor))
+        if target.kind.name == "ENUM_CONSTANT_DECL":
+            return r.Constant(target.enum_value, INT)
+        if (
+            isinstance(base, r.Variable)
+            and target.semantic_parent.spelling == "fragment"
+            and base.type.kind == "record"
+        ):
+            elements = self.types.type_of_declaration(target)  # a thread's own, in registers
+            return r.Variable(f"{base.key}.{target.spelling}", target.spelling, elements, "local", span=base.span)
         return self.make_field(target, base, cursor)
 
     def make_field(self, target: Any, base: r.Expression, cursor: Any) -> r.Field:
