@@ -22,6 +22,7 @@ from aspenpy.extract.costs import (
     Nest,
     PointerTarget,
 )
+from aspenpy.extract.device_copies import note_on_device
 from aspenpy.extract.device_launches import BLOCK, GRID
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.evaluate import Evaluator
@@ -344,6 +345,8 @@ class CallEvaluator(WalkTask):
         """Calls a function that has a kernel; a second walk without costs finds what it changes."""
         values = tuple(None if isinstance(value, Real) else value for value in found)
         self.out.append(Invocation(node.key, values, node.span))
+        caller = "" if self.frame.function is None else self.frame.function.key
+        note_on_device(self.names, caller, function, found)
         if not self.stack.trials:
             self.contexts.setdefault(node.key, []).append(self._make_context(function, found))
         stored = self.facts.effects.get(node.key, frozenset())

@@ -455,7 +455,7 @@ def read_fortran(texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> tu
     """Records of each file of Fortran in a program, which use each other's modules, and the diagnostics of reading."""
     program = FortranProgram(texts, macros)
     parts = program.read(texts)
-    copies = (told for text in texts for told in warn_uncounted(text.list_pragmas(), regions=True))
+    copies = (told for text in texts for told in warn_uncounted(text.list_pragmas()))
     return parts, [*(item for text in texts for item in text.diagnostics), *program.diagnostics, *copies]
 
 

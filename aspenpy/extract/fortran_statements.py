@@ -38,7 +38,7 @@ from aspenpy.extract.fortran_scopes import (
 )
 from aspenpy.extract.fortran_transfers import Transfers
 from aspenpy.extract.library_functions import SENDING
-from aspenpy.extract.pragmas import list_mapped
+from aspenpy.extract.pragmas import find_transfer, list_mapped
 from aspenpy.language.diagnostics import warning
 from aspenpy.language.source import Span
 
@@ -92,7 +92,16 @@ class FortranStatements:
                 self._last_labels.discard(_label(node))
                 break
         self._last_labels.discard(0)
-        return self.read_all(nodes)
+        body = self.read_all(nodes)
+        last = self._last_line(nodes[-1]) if nodes else 0
+        behind = self._read_transfers(self.text.pragmas_below(last), self.text.span(last, last)) if last else ()
+        return body.replace(statements=(*body.statements, *behind))
+
+    def _last_line(self, node: Any) -> int:
+        """The last line of a statement or construct."""
+        while not hasattr(node, "item") or (node.item is None and getattr(node, "children", None)):
+            node = node.children[-1]
+        return int(node.item.span[1]) if node.item is not None else self._line(node)
 
     def _note_labels(self, node: Any) -> None:
         if label := _label(node):
@@ -101,8 +110,18 @@ class FortranStatements:
             self._note_labels(child)
 
     def read_all(self, nodes: Sequence[Any]) -> r.CompoundStatement:
-        entries = [Labelled(_label(node), tuple(self.read(node))) for node in nodes]
+        entries = []
+        for node in nodes:
+            line = self._line(node) or next(map(self._line, getattr(node, "children", None) or ()), 0)
+            before = self._read_transfers(self.text.pragmas_above(line) if line else (), self.text.span(line, line))
+            entries.append(Labelled(_label(node), (*before, *self.read(node))))
         return r.CompoundStatement(tuple(structure_jumps(entries)))
+
+    def _read_transfers(self, pragmas: tuple[str, ...], span: Span | None) -> Iterator[r.Statement]:
+        """Directives that stand alone above a line, or begin and end regions of data."""
+        for pragma in pragmas:
+            if find_transfer(pragma, is_fortran=True):
+                yield r.CompoundStatement((), span, (pragma,), tuple(self._find_lengths((pragma,))))
 
     def read(self, node: Any) -> list[r.Statement]:
         """The records of a statement or construct, those that it needs in front first."""
@@ -333,7 +352,8 @@ class FortranStatements:
         line = self._line(head)
         control = next((child for child in head.children if type_name(child) == "Loop_Control"), None)
         name = str(head.item.name).lower() if getattr(head.item, "name", None) else ""
-        pragmas, comment = self.text.pragmas_above(line), self.text.comment_above(line)
+        above, comment = self.text.pragmas_above(line), self.text.comment_above(line)
+        pragmas = tuple(pragma for pragma in above if not find_transfer(pragma, is_fortran=True))
         start, condition, step = None, None, None
         headers: list[tuple[Any, list[Any]]] = []
         forall = next((part for part in getattr(control, "children", ()) if type_name(part) == "Forall_Header"), None)

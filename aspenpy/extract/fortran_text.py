@@ -155,6 +155,13 @@ class FortranText:
             at -= 1
         return tuple(text for text in pragmas if not text.startswith("&"))
 
+    def pragmas_below(self, last: int) -> tuple[str, ...]:
+        """The directives on the lines below one, with nothing but comments between."""
+        at = last + 1
+        while at <= len(self.lines) and self.is_comment(at):
+            at += 1
+        return self.pragmas_above(at)
+
     def comment_above(self, first: int) -> str:
         """The text of the comment lines that end on the line above one, in at most 90 characters."""
         words: list[str] = []

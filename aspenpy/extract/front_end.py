@@ -102,9 +102,11 @@ class SourceText:
         self.pragmas = [(match.end(), _join_lines(match[1])) for match in _PRAGMA.finditer(self.source.text)]
         self._ends = [end for end, _ in self.pragmas]
 
-    def list_pragmas(self) -> Iterator[tuple[str, Span]]:
-        """All pragmas with their places."""
-        for end, text in self.pragmas:
+    def list_pragmas(self, low: int = 0, high: int | None = None) -> Iterator[tuple[str, Span]]:
+        """The pragmas between two offsets in bytes, with their places."""
+        first = bisect_right(self._ends, self.character_offset(low))
+        behind = len(self.pragmas) if high is None else bisect_right(self._ends, self.character_offset(high))
+        for end, text in self.pragmas[first:behind]:
             start = self.source.text.rfind("#", 0, end)
             yield text, Span(self.source, start, end)
 

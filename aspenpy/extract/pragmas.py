@@ -93,7 +93,8 @@ KERNELS, TARGET = "acc kernels", "omp target"
 
 def select_device(pragmas: tuple[str, ...]) -> Iterator[str]:
     """Pragmas that speak of a device."""
-    return (pragma for pragma in pragmas if any(item.is_device for item in parse_directives((pragma,))))
+    found = (pragma for pragma in pragmas if any(item.is_device for item in parse_directives((pragma,))))
+    return (pragma for pragma in found if not find_transfer(pragma, is_fortran=False))
 
 
 def offloading_pragma(pragmas: tuple[str, ...]) -> str:
@@ -102,14 +103,28 @@ def offloading_pragma(pragmas: tuple[str, ...]) -> str:
     return "" if not words else KERNELS if any("kernels" in each for each in words) else TARGET
 
 
-def warn_uncounted(pragmas: Iterable[tuple[str, Span | None]], *, regions: bool = False) -> Iterator[Diagnostic]:
-    """Warnings of copies that stand alone, and of those of `regions` where these are not read."""
+Transfer = Literal["enter", "exit", "update", "begin", "end", ""]
+
+
+def find_transfer(pragma: str, is_fortran: bool) -> Transfer:
+    """What a directive that stands alone does with data: they enter the device, leave it, or are brought up to date;
+    in Fortran those that begin and end a region of data stand alone, too. Empty for others."""
+    (directive,) = parse_directives((pragma,))
+    words = {*directive.words}
+    if directive.words[:1] not in (("omp",), ("acc",)) or not _OFFLOADS & words:
+        return ""
+    if is_fortran and "data" in words and not {"enter", "exit"} & words:
+        return "end" if "end" in words else "begin"
+    return next((name for name in ("enter", "exit", "update") if name in words), "")
+
+
+def warn_uncounted(pragmas: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic]:
+    """Warnings of copies at the begin of the program, or of a function, which declarations ask for."""
     for pragma, span in pragmas:
         for item in parse_directives((pragma,)):
-            words = {*item.words}
-            if item.is_device and ({"update", "enter", "exit"} & words or (regions and "data" in words)):
+            if item.is_device and "declare" in item.words and any(name in _CLAUSES for name, _ in item.clauses):
                 message = f"the copies of `{' '.join(item.words)}` are not counted"
-                yield warning("not-counted", message, span, hint="those of directives above loops are")
+                yield warning("not-counted", message, span, hint="those of directives above statements are")
 
 
 def read_aspen_control(pragmas: tuple[str, ...], what: Literal["loop", "probability"]) -> float | None:
@@ -127,9 +142,10 @@ def read_aspen_control(pragmas: tuple[str, ...], what: Literal["loop", "probabil
 
 # -- copies ----------------------------------------------------------------------------------------
 
-_TO = frozenset("to tofrom copyin copy".split())
-_FROM = frozenset("from tofrom copyout copy".split())
-_CLAUSES = frozenset("map copy copyin copyout".split())
+_TO = frozenset("to tofrom copyin copy device".split())
+_FROM = frozenset("from tofrom copyout copy host self".split())
+_CLAUSES = frozenset("map copy copyin copyout create present delete detach".split())
+_UPDATES = frozenset("to from host self device".split())
 
 
 class Mapped(Record):
@@ -141,15 +157,18 @@ class Mapped(Record):
     is_input: bool
     is_output: bool
     text: str
+    clause: str = ""
 
 
 def list_mapped(pragmas: tuple[str, ...], is_fortran: bool) -> Iterator[Mapped]:
-    """Arrays that `map`, `copy`, `copyin` and `copyout` of a launch move (OpenMP 5.2, 5.8.3; OpenACC 3.3, 2.7)."""
+    """Arrays that `map`, `copy`, `copyin`, `copyout` and their like name (OpenMP 5.2, 5.8.3; OpenACC 3.3, 2.7)."""
     for directive in parse_directives(pragmas):
         if directive.is_device:
+            known = _UPDATES if "update" in directive.words else _CLAUSES
             for name, text in directive.clauses:
-                if name in _CLAUSES:
-                    yield from _read_clause(name, text, is_fortran)
+                plain = re.sub("^(?:p|present_or_)(?=copy|create)", "", name)
+                if plain in known:
+                    yield from _read_clause(plain, text, is_fortran)
 
 
 def _read_clause(name: str, text: str, is_fortran: bool) -> Iterator[Mapped]:
@@ -162,7 +181,7 @@ def _read_clause(name: str, text: str, is_fortran: bool) -> Iterator[Mapped]:
         variable, groups = _split_groups(item)
         sections = [part for group in groups for part in (_split_outside(group, ",") if is_fortran else [group])]
         lengths = tuple(_find_length(section, is_fortran) for section in sections)
-        yield Mapped(variable, lengths, kind in _TO, kind in _FROM, item.strip())
+        yield Mapped(variable, lengths, kind in _TO, kind in _FROM, item.strip(), kind)
 
 
 def _split_outside(text: str, sign: str) -> list[str]:

@@ -295,6 +295,9 @@ class Names:
         self.pointed: dict[str, Value] = {}  # bytes of all that the pointers in an array point at
         self.conditions: dict[tuple[str, str], Value] = {}  # how often conditions hold, by function and text
         self.truths: dict[Expr, tuple[str, Value]] = {}  # what holds where a symbol is not 0: a value compared with 0
+        self.on_device: list[str] = []  # arrays that directives have brought to a device
+        self.given_on_device: set[tuple[str, str]] = set()  # arguments that are there in all calls, by function
+        self.called_with: set[str] = set()  # functions whose calls have been seen
         self.followed = 0  # records walked to know what calls leave behind
         self._ranks: Value | None = None
         self._rank: Value | None = None

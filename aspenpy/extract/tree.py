@@ -14,7 +14,14 @@ from aspenpy.extract import records as r
 from aspenpy.extract.effects import has_own_jump
 from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
 from aspenpy.extract.matrix_units import read_assembly
-from aspenpy.extract.pragmas import KERNELS, offloading_pragma, parallel_directive, select_device, warn_uncounted
+from aspenpy.extract.pragmas import (
+    KERNELS,
+    find_transfer,
+    offloading_pragma,
+    parallel_directive,
+    select_device,
+    warn_uncounted,
+)
 from aspenpy.extract.tree_calls import CallReader, construct_in_place
 from aspenpy.extract.tree_device import find_launch_bounds, is_for_device, is_kernel
 from aspenpy.extract.tree_expressions import FUNCTIONS, is_static
@@ -148,9 +155,22 @@ class Statements:
         """A block; loops of one below a directive that offloads it are offloaded, too."""
         pragmas = tuple(select_device(self._pragmas_above(cursor)))
         around, self.around = self.around, offloading_pragma(pragmas) or self.around
-        found = r.CompoundStatement(tuple(map(self.read, children_of(cursor))))
+        statements: list[r.Statement] = []
+        at = cursor.extent.start.offset
+        for child in children_of(cursor):
+            statements += self._read_transfers(cursor, at, child.extent.start.offset)
+            statements.append(self.read(child))
+            at = child.extent.end.offset
+        found = r.CompoundStatement((*statements, *self._read_transfers(cursor, at, cursor.extent.end.offset)))
         self.around = around
         return found.replace(pragmas=pragmas, span=self.unit.span(cursor)) if pragmas else found
+
+    def _read_transfers(self, cursor: Any, low: int, high: int) -> Iterator[r.Statement]:
+        """Directives that stand alone between two places of a file and move data."""
+        text = self.unit.reading.find_text(cursor.extent.start.file)
+        for pragma, span in text.list_pragmas(low, high) if text is not None else ():
+            if find_transfer(pragma, is_fortran=False):
+                yield r.CompoundStatement((), span, (pragma,))
 
     def _make_loop(
         self, cursor: Any, body: Any, start: Any, condition: Any, step: Any, tested_first: bool = True
@@ -161,7 +181,8 @@ class Statements:
         pragmas: tuple[str, ...] = ()
         comment = ""
         if text is not None and span is not None:
-            pragmas = text.pragmas_above(span.start)
+            above = text.pragmas_above(span.start)
+            pragmas = tuple(pragma for pragma in above if not find_transfer(pragma, is_fortran=False))
             if self.around and (parallel_directive(pragmas) or self.around == KERNELS):
                 pragmas = (self.around, *pragmas)
             comment = text.comment_above(span.start)
