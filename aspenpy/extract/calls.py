@@ -26,6 +26,7 @@ from aspenpy.extract.device_copies import note_on_device
 from aspenpy.extract.device_launches import BLOCK, GRID
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.evaluate import Evaluator
+from aspenpy.extract.fortran_coarrays import IMAGES
 from aspenpy.extract.library_functions import TYPE_BYTES, find_message
 from aspenpy.extract.places import AssignmentTarget, container_owner, count_fixed_elements
 from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Real, depends_on_data, is_default
@@ -69,6 +70,8 @@ class CallEvaluator(WalkTask):
             return self._allocate(node)
         if node.key.startswith("device "):
             return self._call_device(node)
+        if node.key.startswith(k.COARRAY):
+            return self._call_coarray(node)
         return self._call_library(node)
 
     def _call_library(self, node: r.Call) -> Known:
@@ -183,6 +186,18 @@ class CallEvaluator(WalkTask):
         if sent.exchange != "broadcast":  # all ranks are taken to have the value that the root has
             self._forget_arguments(node)
         return True
+
+    def _call_coarray(self, node: r.Call) -> Known:
+        """What Fortran's coarrays send, and which image this is."""
+        word = node.key.removeprefix(k.COARRAY).strip()
+        if not node.arguments:
+            return self.names.ranks() if node.name == IMAGES else v.add(self.names.rank(), ONE)
+        volume = self.evaluator.evaluate_integer(node.arguments[0])
+        if depends_on_data(volume):
+            meaning = Meaning(f"bytes that `{source_text(node)}` sends")
+            volume = self.state.add_hole("bytes", meaning, constant_polynomial(8), node.span, low=0)
+        self.out.append(MessageStatement(volume, word, node.name, node.span))
+        return None
 
     def _call_device(self, node: r.Call) -> Known:
         """Evaluates what the runtime of a device does: copies over the host's link, copies and settings of the device's

@@ -455,6 +455,9 @@ def read_fortran(texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> tu
     """Records of each file of Fortran in a program, which use each other's modules, and the diagnostics of reading."""
     program = FortranProgram(texts, macros)
     parts = program.read(texts)
+    left = [(text, line) for text in texts for line in text.remote]
+    message = "a reference to another image is not counted here"
+    program.diagnostics += (warning("not-counted", message, text.span(line, line)) for text, line in left)
     copies = (told for text in texts for told in warn_uncounted(text.list_pragmas()))
     return parts, [*(item for text in texts for item in text.diagnostics), *program.diagnostics, *copies]
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.fortran_coarrays import image_function
 from aspenpy.extract.fortran_intrinsics import Intrinsics
 from aspenpy.extract.fortran_operations import (
     ARITHMETIC,
@@ -223,6 +224,8 @@ class FortranExpressions:
 
     def _view_meaning(self, name: str, arguments: list[Any] | None) -> View:
         """The view of a name, with subscripts or arguments where it has any."""
+        if (image := image_function(name, self.statement)) is not None:
+            return scalar_view(image)
         entity = self.find(name, arguments is not None)
         span = self.find_span(name, arguments is not None)
         if isinstance(entity, View):

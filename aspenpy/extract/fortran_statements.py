@@ -8,6 +8,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.fortran_allocation import Allocations
+from aspenpy.extract.fortran_coarrays import BARRIERS, COLLECTIVES, QUIET, send
 from aspenpy.extract.fortran_declarations import DeclarationReader
 from aspenpy.extract.fortran_expressions import FortranExpressions
 from aspenpy.extract.fortran_invariants import hoist_invariants
@@ -36,6 +37,7 @@ from aspenpy.extract.fortran_scopes import (
     constant_value,
     integer,
 )
+from aspenpy.extract.fortran_text import load_parser
 from aspenpy.extract.fortran_transfers import Transfers
 from aspenpy.extract.library_functions import SENDING
 from aspenpy.extract.pragmas import find_transfer, list_mapped
@@ -70,6 +72,7 @@ class FortranStatements:
         self.result = result
         self.loop_names: list[str] = []
         self._labelled_lines: dict[int, int] = {}
+        self._lines = range(0)  # those of the statement that is read
         self._last_labels: set[int] = set()  # those behind which a procedure only returns
         self.transfers = Transfers(expressions, declarations)
         self.allocations = Allocations(expressions, self._assign_elements)
@@ -134,7 +137,20 @@ class FortranStatements:
             return [r.Unread(kind.lower().replace("_stmt", "").replace("_construct", "").replace("_", " "), span)]
         with self.expressions.collect() as before:
             statements = rule(node, span)
-        return [*before, *statements]
+        gets, puts = self._read_remote(kind, span)
+        return [*before, *gets, *statements, *puts]
+
+    def _read_remote(self, kind: str, span: Span | None) -> tuple[list[r.Statement], list[r.Statement]]:
+        """Messages for what a statement loads from other images, and stores there."""
+        if kind in ("If_Stmt", "Where_Stmt", "Forall_Stmt") or not kind.endswith("_Stmt"):
+            return [], []
+        found = [each for line in self._lines for each in self.text.remote.pop(line, ())]
+        messages: tuple[list[r.Statement], list[r.Statement]] = [], []
+        for each in found:
+            view = self.expressions.view(load_parser()[3].Expr(each.text))
+            note = f"{each.text} {'to' if each.is_put else 'from'} another image"
+            messages[each.is_put].append(send("", note, _count_bytes(view), span))
+        return messages
 
     def _find_rule(self, kind: str) -> Rule | None:
         """The method that reads a kind of statement."""
@@ -158,6 +174,7 @@ class FortranStatements:
             first = next((child for child in node.children if getattr(child, "item", None) is not None), None)
             item = None if first is None else first.item
         if item is not None:
+            self._lines = range(item.span[0], item.span[1] + 1)
             self.expressions.begin_statement(self.text.span(*item.span))
         return self.expressions.statement
 
@@ -244,6 +261,14 @@ class FortranStatements:
             return self._call_bound(base, name, arguments, span)
         name = str(target).lower()
         self.expressions.find_span(name)
+        if name in (*BARRIERS, *QUIET):
+            return [send("barrier", "", integer(0), span)] if name in BARRIERS else []
+        if name in COLLECTIVES and arguments:
+            view = self.expressions.view(split_keyword(arguments[0])[1])
+            is_to_one = any(split_keyword(part)[0] == "result_image" for part in arguments)
+            exchange = "reduce" if is_to_one and name != "co_broadcast" else COLLECTIVES[name]
+            written = self.transfers.store_unknown(arguments[:1], span)
+            return [send(exchange, name, _count_bytes(view), span), r.ExpressionStatement(written, span)]
         if name.startswith("mpi_"):
             name = MPI_NAMES.get(name, f"MPI_{name[4:].capitalize()}")
             return [r.ExpressionStatement(self._call_mpi(name, arguments, span), span)]
@@ -446,7 +471,8 @@ class FortranStatements:
         rule = self._find_rule(type_name(node))
         if rule is None:
             return [] if type_name(node) in SILENT else [r.Unread(type_name(node).lower().replace("_", " "), span)]
-        return list(rule(node, span))
+        gets, puts = self._read_remote(type_name(node), span)
+        return [*gets, *rule(node, span), *puts]
 
     def _read_if_construct(self, node: Any, span: Span | None) -> list[r.Statement]:
         arms: list[tuple[Any, list[Any]]] = []
@@ -564,6 +590,14 @@ class FortranStatements:
 
     def _set_scope(self, scope: NameScope) -> None:
         self.scope = self.expressions.scope = scope
+
+
+def _count_bytes(view: View) -> r.Expression:
+    """The bytes of all elements of a view."""
+    volume: r.Expression = integer(max(view.element.size, 1))
+    for extent in view.extents:
+        volume = r.Operation("*", (volume, extent), INDEX)
+    return volume
 
 
 def _split_cases(nodes: Sequence[Any], kind: str) -> list[tuple[Any, list[Any]]]:

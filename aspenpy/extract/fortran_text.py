@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from aspenpy.extract.fortran_coarrays import RemoteReference, read_coarrays
 from aspenpy.extract.records import FIXED_FORM, PREPROCESSED
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.opening import read_whole_file
@@ -103,6 +104,7 @@ class FortranText:
         self.macros = {match[1]: match[2] or "1" for match in given if match is not None}
         self.defined_again: set[str] = set()  # macros that the text gives other values than the flags
         self.diagnostics: list[Diagnostic] = []
+        self.remote: dict[int, tuple[RemoteReference, ...]] = {}  # references to other images, by line
         is_preprocessed = os.path.splitext(path)[1] in PREPROCESSED or "-cpp" in flags
         self.lines = list(self._expand(path, is_preprocessed, 0))
         self.source = self.lines[0].source if self.lines else Source("", path, os.path.realpath(path))
@@ -110,7 +112,9 @@ class FortranText:
     def parse(self) -> Any:
         """fparser's tree of the file. Raises AspenError at the first statement that is no Fortran."""
         parser, readfortran, sourceinfo, _, utils = load_parser()
-        text = "\n".join(map(_parsed_text, self.lines)) + "\n"
+        read = [read_coarrays(_parsed_text(line), self._is_comment(line.text)) for line in self.lines]
+        self.remote = {number: found for number, (_, found) in enumerate(read, start=1) if found}
+        text = "\n".join(text for text, _ in read) + "\n"
         reader = readfortran.FortranStringReader(text, ignore_comments=True, process_directives=False)
         reader.set_format(sourceinfo.FortranFormat(not self.is_fixed, False))
         try:

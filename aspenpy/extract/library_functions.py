@@ -58,7 +58,12 @@ SIZES = frozenset({"size", "length"})
 RESIZING = frozenset("resize assign push_back emplace_back pop_back insert erase clear".split())
 """Methods of containers that change how many elements they hold."""
 
-KNOWN = {INPUT} | PURE | FREE | ALLOCATIONS | SQUARE_ROOTS | IGNORED | SIZES | EXTREMES.keys()
+COARRAY = "coarray"
+"""How the keys of calls begin that stand for what Fortran's coarrays do."""
+
+COARRAYS = frozenset(f"{COARRAY} {word}".strip() for word in ("", "barrier", "allreduce", "reduce", "broadcast"))
+
+KNOWN = {INPUT} | COARRAYS | PURE | FREE | ALLOCATIONS | SQUARE_ROOTS | IGNORED | SIZES | EXTREMES.keys()
 """Functions that store to none of the program's whole numbers."""
 
 GROWING = frozenset({"push_back", "emplace_back", "insert", "append"})
