@@ -94,7 +94,10 @@ class DeviceKernel:
         for place, nest in enumerate(self.threads):
             size = v.whole_number(nest.bounds[0])
             divisors = {} if size is None else _find_divisors(self.body, nest.counter)
-            width = next((width for width in sorted(divisors) if size and size % width == 0 and 1 < width < size), None)
+            width = next(
+                (width for width in sorted(divisors, reverse=True) if size and size % width == 0 and 1 < width < size),
+                None,
+            )
             if width is None or size is None:
                 if size and size in divisors:  # such a quotient is 0
                     rest = graph.apply("floor", graph.div(nest.counter, size))
@@ -108,6 +111,7 @@ class DeviceKernel:
             self.threads[place : place + 1] = [
                 nest.replace(counter=counter, bounds=(constant_polynomial(passes),)) for counter, passes in halves
             ]
+            self._split_threads()
             return
 
     @property

@@ -412,7 +412,9 @@ class _Extractor:
         trips = RoundTrips(self.names.arrays, may_overlap(function))
         items = device.arrange(registers.remove_spared, trips.add)
         bounds = find_launch_bounds(function.pragmas, self.program.macros)
-        items, facts = measure_launch(device, items, self.names.arrays, launch, dynamic)
+        macros = {macro.name: macro.value for macro in self.program.macros}
+        named = {symbol: constant_polynomial(macros[name]) for name, symbol in self.macros.items() if name in macros}
+        items, facts = measure_launch(device, items, self.names.arrays, launch, dynamic=dynamic, named=named)
         facts = facts.replace(name=function.name, span=launch.span or function.span, bounds=bounds)
         self.launches[launch.key] = facts
         self.diagnostics += check_launch(launch, facts)

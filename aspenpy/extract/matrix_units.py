@@ -110,9 +110,9 @@ def write_header() -> str:
     words = "struct matrix_a; struct matrix_b; struct accumulator; struct row_major; struct col_major;"
     moved = "template <class F, class T> __device__ void"
     return "\n".join([
-        "struct __half { unsigned short bits; __host__ __device__ __half(); __host__ __device__ __half(float);",
+        "struct __half { unsigned short bits; __half() = default; __host__ __device__ __half(float);",
         "  __host__ __device__ operator float() const; }; typedef __half half;",
-        "struct __nv_bfloat16 { unsigned short bits; __host__ __device__ __nv_bfloat16();",
+        "struct __nv_bfloat16 { unsigned short bits; __nv_bfloat16() = default;",
         "  __host__ __device__ __nv_bfloat16(float); __host__ __device__ operator float() const; };",
         "typedef __nv_bfloat16 nv_bfloat16; typedef __nv_bfloat16 hip_bfloat16; typedef __nv_bfloat16 __hip_bfloat16;",
         "__host__ __device__ float __half2float(__half); __host__ __device__ __half __float2half(float);",

@@ -116,6 +116,8 @@ class Expressions:
     def cast(self, operand: r.Expression, to: r.Type, span: Span | None) -> r.Expression:
         """An expression converted to another type, where that costs something or changes its size."""
         of = operand.type
+        if self.unit.reading.is_cuda and _is_wider(of, to):  # several words at once, as of `float4`
+            return r.Conversion(operand, to, span)
         if of.kind == "array" or (to.kind, to.size) == (of.kind, of.size) or to.kind in ("other", "record"):
             return operand
         if isinstance(operand, r.Constant) and operand.value is not None and to.kind == "real":
@@ -301,6 +303,17 @@ class Expressions:
         condition, chosen, otherwise = map(self.read, children)
         type = self.types.type_of(cursor.type)
         return r.Selection(condition, chosen, otherwise, type, self.unit.span(cursor))
+
+
+def _is_wider(of: r.Type, to: r.Type) -> bool:
+    """Whether a pointer is made one to words of another size."""
+    if to.kind != "pointer" or to.of is None or of.kind not in ("pointer", "array"):
+        return False
+    word = of.of
+    while word is not None and word.kind == "array":
+        word = word.of
+    words = ("real", "integer", "record")
+    return word is not None and word.kind in words and to.of.kind in words and 0 < word.size != to.of.size > 0
 
 
 def _referred_variable(variable: r.Variable) -> r.Variable:

@@ -66,6 +66,9 @@ MOST_THREADS = 1024
 MOST_PLACES, STARTS = 64, 128
 """Places at which accesses may begin, that are looked at, and the bytes behind which they are the same."""
 
+WIDEST = 16
+"""Bytes that a thread loads or stores at once at most."""
+
 Lane = tuple[object, int | Fraction]
 """The part of a thread's address that depends on sizes, and its bytes."""
 
@@ -104,8 +107,8 @@ class _Lanes:
     """The threads of a block by their indices, x fastest, and the warps that they make. What accesses of one order ask
     for is looked at once."""
 
-    def __init__(self, threads: Mapping[Expr, int], shape: WarpShape) -> None:
-        self.threads, self.shape = threads, shape
+    def __init__(self, threads: Mapping[Expr, int], shape: WarpShape, sizes: Mapping[Expr, Value]) -> None:
+        self.threads, self.shape, self.sizes = threads, shape, sizes
         self.lanes = [  # of z, y, x
             dict(zip(threads, values, strict=True)) for values in product(*map(range, threads.values()))
         ]
@@ -188,12 +191,12 @@ class _Lanes:
         return self._counts[key]
 
 
-def _make_lanes(kernel: DeviceKernel, shape: WarpShape) -> _Lanes | None:
+def _make_lanes(kernel: DeviceKernel, shape: WarpShape, named: Mapping[Expr, Value]) -> _Lanes | None:
     """The threads of a block; None where their number is a formula, or more than a block has."""
     sizes = [v.whole_number(nest.bounds[0]) for nest in kernel.threads]
     if any(size is None for size in sizes) or (kernel.block_threads() or 1) > MOST_THREADS:
         return None
-    return _Lanes(dict(zip(kernel.counters, (int(size or 1) for size in sizes), strict=True)), shape)
+    return _Lanes(dict(zip(kernel.counters, (int(size or 1) for size in sizes), strict=True)), shape, named)
 
 
 def measure_accesses(lanes: _Lanes, items: list[Item], arrays: Mapping[str, Array]) -> dict[int, WarpAccess]:
@@ -220,7 +223,8 @@ def _measure_updates(
         if by_data or access.offset is None:
             fullest = expect_fullest(BANKS, min(bins, BANKS)) if bins else expect_fullest(BANKS, BANKS)
             return measured.replace(wavefronts=whole / BANKS * fullest * max(1, access.size // BANK))
-        together = (count_passes(warp, access.size) for warp in lanes.split_warps(access.offset, active))
+        offset = v.substitute(access.offset, lanes.sizes) if lanes.sizes else access.offset
+        together = (count_passes(warp, access.size) for warp in lanes.split_warps(offset, active))
         return measured.replace(wavefronts=Fraction(sum(together)))
     if by_data or access.offset is None:
         return measured.replace(updates=whole)
@@ -244,7 +248,8 @@ def _measure(event: Event, access: MemoryAccess, lanes: _Lanes) -> WarpAccess:
         return result  # the program's data say where each thread reads
     try:
         if access.array.startswith(SHARED):
-            together = (count_wavefronts(warp, access.size) for warp in lanes.split_warps(access.offset, active))
+            offset = v.substitute(access.offset, lanes.sizes) if lanes.sizes else access.offset
+            together = (count_wavefronts(warp, access.size) for warp in lanes.split_warps(offset, active))
             return result.replace(wavefronts=Fraction(sum(together)))
         starts = _list_starts(access.offset, event.nests, lanes.threads)
         sectors, of_block, lines = lanes.count_pieces(access.offset, access.size, active, starts)
@@ -263,7 +268,11 @@ def count_sectors(lanes: Sequence[Lane], size: int, start: int = 0, of: int = 32
 
 
 def count_wavefronts(lanes: Sequence[Lane], size: int) -> int:
-    """Cycles that shared memory takes for a warp: of the words of 4 bytes in a bank, one in each."""
+    """Cycles that shared memory takes for a warp: of the words of 4 bytes in a bank, one in each. A thread has at most
+    16 bytes at once, as `ldmatrix` moves them (PTX ISA, "Warp-level matrix load instruction")."""
+    if size > WIDEST:
+        pieces = range(0, size, WIDEST)
+        return sum(count_wavefronts([(key, at + piece) for key, at in lanes], WIDEST) for piece in pieces)
     part = max(1, BANKS * BANK // max(size, BANK))
     waves = 0
     for first in range(0, len(lanes), part):
@@ -405,11 +414,17 @@ class LaunchFacts(Record):
 
 
 def measure_launch(
-    kernel: DeviceKernel, items: list[Item], arrays: Mapping[str, Array], launch: r.Launch, dynamic: Value | None
+    kernel: DeviceKernel,
+    items: list[Item],
+    arrays: Mapping[str, Array],
+    launch: r.Launch,
+    *,
+    dynamic: Value | None,
+    named: Mapping[Expr, Value],
 ) -> tuple[list[Item], LaunchFacts]:
     """The items of a launch with shares of threads, and what is known of its warps; each block has `dynamic` bytes of
-    shared memory beside what the kernel declares."""
-    lanes = _make_lanes(kernel, SHAPES[launch.warp])
+    shared memory beside what the kernel declares. Banks of it depend on the values of `named` numbers."""
+    lanes = _make_lanes(kernel, SHAPES[launch.warp], named)
     measured = {} if lanes is None else measure_accesses(lanes, items, arrays)
     divergences: list[Divergence] = []
     items = drop_stores_on_chip(items, SHARED)

@@ -586,3 +586,49 @@ def test_functions_use_the_shared_memory_of_their_launch(tmp_path: Path) -> None
     assert "occupancy(128, 512, k_registers_2)" in found.text
     assert "unknown" not in found.text
     assert "kernel twice" not in found.text
+
+
+@pytest.mark.parametrize(
+    ("load", "store"),
+    [
+        ("*(const float4*)&x[4*i]", "*(float4*)&y[4*i]"),
+        ("reinterpret_cast<const float4*>(x)[i]", "reinterpret_cast<float4*>(y)[i]"),
+        ("((const float4*)x)[i]", "*((float4*)y + i)"),
+    ],
+)
+def test_words_that_are_cast_to_vectors(load: str, store: str, tmp_path: Path) -> None:
+    """A pointer to floats that is made one to vectors of four: 16 bytes a thread, 16 sectors a warp."""
+    kernel = (
+        f"__global__ void f(float *y, const float *x) {{ int i = blockIdx.x*256 + threadIdx.x; {store} = {load}; }}"
+    )
+    found = of_vectors(kernel, "f<<<64, 256>>>(y, x)", tmp_path)
+    assert amounts(found, "f", tmp_path) == {"loads": 64 * 256 * 16, "stores": 64 * 256 * 16}
+    assert sectors_of_warps(found) == [("load", 16), ("store", 16)]
+
+
+def test_threads_that_are_divided_twice(tmp_path: Path) -> None:
+    """256 threads as two rows of two columns of 64 lanes: `t/64/2`, `t/64%2` and `t%64`."""
+    kernel = """__global__ void f(float *y, const float *x, int n) {
+      int part = threadIdx.x/64, row = part/2, column = part%2;
+      y[(row*2 + column)*n + threadIdx.x%64] = 2*x[row*n + threadIdx.x%64];
+    }"""
+    found = of_vectors(kernel, "f<<<64, 256>>>(y, x, 1024)", tmp_path)
+    assert amounts(found, "f", tmp_path) == {"flops": 64 * 256, "loads": 4 * 64 * 256, "stores": 4 * 64 * 256}
+    assert sectors_of_warps(found) == [("load", 4), ("store", 4)]
+    assert "random" not in found.text
+
+
+@pytest.mark.parametrize(("padding", "wavefronts"), [(0, 16), (8, 4)])
+def test_banks_of_fragments(padding: int, wavefronts: int, tmp_path: Path) -> None:
+    """16 lines of 32 bytes, 16 bytes a thread: rows of 64 bytes begin in one of two banks, those of 80 bytes, five
+    times 16, in each of eight places."""
+    text = f"""#include <mma.h>
+    #define LD (32 + {padding})
+    __global__ void f(half *y) {{
+      __shared__ half s[16*LD];
+      nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, half, nvcuda::wmma::row_major> a;
+      nvcuda::wmma::load_matrix_sync(a, s, LD);
+      y[threadIdx.x] = 0.0f;
+    }}
+    int main() {{ half *y; cudaMalloc(&y, 4096); f<<<1, 32>>>(y); }}"""
+    assert wavefronts_of_warps(extracted(text, tmp_path)) == [("load", wavefronts)]
