@@ -69,11 +69,12 @@ class ThreadRange(Record):
 class DeviceKernel:
     """Loops of one launch: those over blocks, those over the threads of a block, and what each thread does."""
 
-    def __init__(self, items: list[Item], given: Mapping[Expr, Value]) -> None:
+    def __init__(self, items: list[Item], given: Mapping[Expr, Value], named: Mapping[Expr, Value]) -> None:
         self.grid: list[Nest] = []
         self.threads: list[Nest] = []
         self.known = {symbol: value for symbol, value in given.items() if v.owners(value) <= {SIZE, STEADY}}
         self.body = self._enter(substitute_items(items, self.known))
+        self.body = _number_divisors(self.body, named)
         self._split_threads()
         self.axes = {
             (grid.counter, block.counter): ThreadAxis(grid.bounds[0], block.bounds[0], grid.counter, block.counter)
@@ -347,6 +348,37 @@ def _values_of(item: Item) -> list[Value]:
     if isinstance(item, Alternative):
         return [guard.value for guard in item.guards]
     return list(item.bounds) if isinstance(item, Nest) else []
+
+
+def _number_divisors(items: list[Item], named: Mapping[Expr, Value]) -> list[Item]:
+    """Items with numbers in place of their names in quotients that are rounded: what warps do depends on them."""
+    used = {
+        symbol
+        for item in walk_items(items)
+        for value in _values_of(item)
+        for monomial in value.terms
+        for base, _ in monomial
+        if base.kind == "apply"
+        for symbol in graph.free_symbols(base)
+    }
+    given = {symbol: value for symbol, value in named.items() if symbol in used}
+    return [_number_quotients(item, given) for item in items] if given else items
+
+
+def _number_quotients(item: Item, given: Mapping[Expr, Value]) -> Item:
+    if isinstance(item, Nest):
+        return item.replace(body=[_number_quotients(inner, given) for inner in item.body])
+    has_quotient = any(base.kind == "apply" for value in _values_of(item) for m in value.terms for base, _ in m)
+    if isinstance(item, Alternative):
+        sides = ([_number_quotients(inner, given) for inner in side] for side in (item.then, item.otherwise))
+        then, otherwise = sides
+        item = item.replace(then=then, otherwise=otherwise)
+        if has_quotient:
+            plain = _substitute_item(item.replace(then=[], otherwise=[]), given, frozenset())
+            assert isinstance(plain, Alternative)
+            return item.replace(guards=plain.guards)
+        return item
+    return _substitute_item(item, given, frozenset()) if has_quotient else item
 
 
 def substitute_items(items: list[Item], given: Mapping[Expr, Value], zeros: Set[Expr] = frozenset()) -> list[Item]:

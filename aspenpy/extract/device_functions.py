@@ -99,7 +99,9 @@ def device_name(name: str) -> str | None:
 
 
 def _write_header() -> Iterator[str]:
-    yield "#pragma once\n#define __CUDACC__ 1\n#define __NVCC__ 1"
+    yield f"#pragma once\n#if {WARP_MACRO} == 64"
+    yield from (f"#define {word} 1" for word in ("__HIPCC__", "__HIP__", "__HIP_PLATFORM_AMD__"))
+    yield "#else\n#define __CUDACC__ 1\n#define __NVCC__ 1\n#endif"
     for name in ("stddef.h", "stdint.h", "stdlib.h", "string.h", "math.h", "time.h"):
         yield f"#if __has_include(<{name}>)\n#include <{name}>\n#endif"
     for word in ("global", "device", "host", "shared", "constant"):

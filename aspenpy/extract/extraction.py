@@ -393,7 +393,7 @@ class _Extractor:
             if function.launch is None:
                 items = registers.remove_spared(regions.take_out(profile.items))
             else:
-                device = DeviceKernel(profile.items, walker.frame.given)
+                device = DeviceKernel(profile.items, walker.frame.given, self._number_macros())
                 asked = profile.formals[-1] if function.launch.extents else None
                 dynamic = atom_polynomial(asked) if isinstance(asked, Expr) else None
                 items = self._arrange_launch(function, device, registers, function.launch, dynamic)
@@ -412,20 +412,26 @@ class _Extractor:
         trips = RoundTrips(self.names.arrays, may_overlap(function))
         items = device.arrange(registers.remove_spared, trips.add)
         bounds = find_launch_bounds(function.pragmas, self.program.macros)
-        macros = {macro.name: macro.value for macro in self.program.macros}
-        named = {symbol: constant_polynomial(macros[name]) for name, symbol in self.macros.items() if name in macros}
+        named = self._number_macros()
         items, facts = measure_launch(device, items, self.names.arrays, launch, dynamic=dynamic, named=named)
         facts = facts.replace(name=function.name, span=launch.span or function.span, bounds=bounds)
         self.launches[launch.key] = facts
         self.diagnostics += check_launch(launch, facts)
         return items
 
+    def _number_macros(self) -> dict[Expr, Value]:
+        """The numbers that named sizes have in the source."""
+        macros = {macro.name: macro.value for macro in self.program.macros}
+        return {symbol: constant_polynomial(macros[name]) for name, symbol in self.macros.items() if name in macros}
+
     def _arrange_region(self, function: r.Function, nest: Nest, is_assumed: bool) -> list[Item]:
         """The launch that a loop of the host is whose directive offloads it."""
         extents = () if is_assumed else (r.Constant(1, INT),)
         launch = r.Launch(region_key(function.key, nest), function.key, extents, nest.span, self.program.warp)
         registers = Registers(self.names.arrays, "source", frozenset(self.macros.values()))
-        return self._arrange_launch(function, DeviceKernel([nest], {}), registers, launch, dynamic=None)
+        return self._arrange_launch(
+            function, DeviceKernel([nest], {}, self._number_macros()), registers, launch, dynamic=None
+        )
 
     def list_tested(self) -> dict[Span, Span]:
         """Parts of conditions that are jumps in the compiled program, with what they are parts of: a condition as a

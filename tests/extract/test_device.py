@@ -632,3 +632,39 @@ def test_banks_of_fragments(padding: int, wavefronts: int, tmp_path: Path) -> No
     }}
     int main() {{ half *y; cudaMalloc(&y, 4096); f<<<1, 32>>>(y); }}"""
     assert wavefronts_of_warps(extracted(text, tmp_path)) == [("load", wavefronts)]
+
+
+PORTABLE = """#if defined(__HIPCC__) || defined(__HIP_PLATFORM_AMD__)
+#include <hip/hip_runtime.h>
+#define gpuMalloc hipMalloc
+#define gpuMemcpy hipMemcpy
+#define gpuMemcpyHostToDevice hipMemcpyHostToDevice
+#define gpuDeviceSynchronize hipDeviceSynchronize
+#define LANES 64
+#else
+#include <cuda_runtime.h>
+#define gpuMalloc cudaMalloc
+#define gpuMemcpy cudaMemcpy
+#define gpuMemcpyHostToDevice cudaMemcpyHostToDevice
+#define gpuDeviceSynchronize cudaDeviceSynchronize
+#define LANES 32
+#endif
+"""
+PROGRAM = """#include "both.h"
+__global__ void f(float *x) { __shared__ float s[256]; s[threadIdx.x] = x[blockIdx.x*256 + threadIdx.x]; __syncthreads();
+  if (threadIdx.x % LANES == 0) x[threadIdx.x] = s[255 - threadIdx.x]*warpSize; }
+int main() {
+  float *d, h[1024];
+  gpuMalloc(&d, 4096); gpuMemcpy(d, h, 4096, gpuMemcpyHostToDevice);
+  f<<<4, 256>>>(d); gpuDeviceSynchronize();
+}
+"""
+
+
+@pytest.mark.parametrize(("name", "lanes", "copy"), [("a.cu", 32, "cudaMemcpy"), ("a.hip", 64, "hipMemcpy")])
+def test_one_source_for_both_compilers(name: str, lanes: int, copy: str, tmp_path: Path) -> None:
+    (tmp_path / "both.h").write_text(PORTABLE)
+    found = extracted(PROGRAM, tmp_path, name)
+    assert f"intracomm [4096]  // {copy}" in found.text
+    assert f"// 1 of {lanes} threads of a warp work" in found.text
+    assert amounts(found, "f", tmp_path)["flops"] == 4 * 256 / lanes
