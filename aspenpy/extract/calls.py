@@ -188,7 +188,7 @@ class CallEvaluator(WalkTask):
         return True
 
     def _call_coarray(self, node: r.Call) -> Known:
-        """What Fortran's coarrays send, and which image this is."""
+        """Evaluates a message of Fortran's coarrays, or the number of an image."""
         word = node.key.removeprefix(k.COARRAY).strip()
         if not node.arguments:
             return self.names.ranks() if node.name == IMAGES else v.add(self.names.rank(), ONE)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Set
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import Polynomial, atom_polynomial, constant_polynomial
+from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
     Alternative,
@@ -393,12 +393,10 @@ def _substitute_item(item: Item, given: Mapping[Expr, Value], zeros: Set[Expr]) 
             found = v.substitute(value, given)
         except TooLong:
             return value
-        left = {
-            monomial: coefficient
-            for monomial, coefficient in found.terms.items()
-            if not any(base in zeros for base, _ in monomial)
-        }
-        return Polynomial(left) if zeros else found
+        if not zeros:
+            return found
+        (whole,) = graph.substitute([v.to_expression(found)], dict.fromkeys(zeros, graph.ZERO))
+        return v.from_expression(whole)
 
     def put_all(guards: tuple[Guard, ...]) -> tuple[Guard, ...]:
         return tuple(guard.replace(value=put(guard.value)) for guard in guards)

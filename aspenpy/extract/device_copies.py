@@ -48,7 +48,7 @@ class MappedCopies(WalkTask):
         self._leave(node, listed)
 
     def _transfer(self, node: Offloaded, kind: str, is_fortran: bool) -> None:
-        """What a directive that stands alone copies."""
+        """Writes the copies of a directive that stands alone."""
         listed = [*list_mapped(node.pragmas, is_fortran)]
         if kind == "end":
             if self.regions:

@@ -86,7 +86,7 @@ class MatrixProduct(Record):
 
 
 def read_builtin(name: str) -> MatrixProduct | None:
-    """What a builtin of AMD's compilers multiplies; None for other functions."""
+    """The product of a builtin of AMD's compilers; None for other functions."""
     match = _MFMA.fullmatch(name)
     if match is None or match[4] not in PRECISIONS:
         return None
@@ -97,7 +97,7 @@ def read_builtin(name: str) -> MatrixProduct | None:
 
 
 def read_assembly(text: str) -> MatrixProduct | None:
-    """What an `mma.sync` of PTX multiplies; None for other instructions."""
+    """The product of an `mma.sync` of PTX; None for other instructions."""
     match = _PTX.search(text)
     if match is None or match[4] not in {*PRECISIONS, "tf32"}:
         return None

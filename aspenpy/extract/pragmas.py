@@ -107,8 +107,8 @@ Transfer = Literal["enter", "exit", "update", "begin", "end", ""]
 
 
 def find_transfer(pragma: str, is_fortran: bool) -> Transfer:
-    """What a directive that stands alone does with data: they enter the device, leave it, or are brought up to date;
-    in Fortran those that begin and end a region of data stand alone, too. Empty for others."""
+    """The way in which a directive that stands alone moves data, which enter the device, leave it or are brought up to
+    date; in Fortran those that begin and end a region of data stand alone, too. Empty for others."""
     (directive,) = parse_directives((pragma,))
     words = {*directive.words}
     if directive.words[:1] not in (("omp",), ("acc",)) or not _OFFLOADS & words:

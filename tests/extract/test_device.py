@@ -651,8 +651,12 @@ PORTABLE = """#if defined(__HIPCC__) || defined(__HIP_PLATFORM_AMD__)
 #endif
 """
 PROGRAM = """#include "both.h"
-__global__ void f(float *x) { __shared__ float s[256]; s[threadIdx.x] = x[blockIdx.x*256 + threadIdx.x]; __syncthreads();
-  if (threadIdx.x % LANES == 0) x[threadIdx.x] = s[255 - threadIdx.x]*warpSize; }
+__global__ void f(float *x) {
+  __shared__ float s[256];
+  s[threadIdx.x] = x[blockIdx.x*256 + threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x % LANES == 0) x[threadIdx.x] = s[255 - threadIdx.x]*warpSize;
+}
 int main() {
   float *d, h[1024];
   gpuMalloc(&d, 4096); gpuMemcpy(d, h, 4096, gpuMemcpyHostToDevice);
