@@ -41,6 +41,11 @@ RESIDENT = "rd(0), warm"
 IN_SECOND_CACHE = "gather(1 MiB), shared, warm"
 
 
+LOOKUPS = 2
+"""Cycles of the first cache for a request of a warp at least: a product of matrices whose threads lie beside each other
+takes 4.1 cycles of a V100 for two loads that the first cache has (SGEMM_CUDA, kernel 2). This is told of words that
+threads or warps share, on NVIDIA's devices; others wait for farther levels."""
+
 ASSUMED_REGISTERS, BY_COMPILER = 32, "assumed, as many as leave room for all warps; `nvcc -Xptxas -v` says them"
 
 
@@ -307,7 +312,10 @@ def _extra_of_word(measured: WarpAccess) -> tuple[Fraction, Fraction]:
         return Fraction(0), Fraction(0)
     if measured.kind == "store":
         return Fraction(0), max(Fraction(0), (measured.sectors - measured.block_sectors) / threads)
-    spare = measured.lines - Fraction(threads * measured.size, measured.shape.line)
+    is_shared = measured.sectors < measured.fewest_sectors or measured.block_sectors < measured.sectors
+    fewest = LOOKUPS * measured.warps if is_shared and measured.shape.threads == 32 else 0
+    lookups = max(measured.lines, Fraction(fewest))
+    spare = lookups - Fraction(threads * measured.size, measured.shape.line)
     return max(Fraction(0), spare / threads), Fraction(0)
 
 

@@ -323,7 +323,7 @@ def test_products_of_matrices(tmp_path: Path) -> None:
     # a warp has two rows of 16 columns: of A two words in two sectors, of B 16 words in two sectors
     assert sectors_of_warps(plain) == [("load", 2), ("load", 2), ("store", 4)]
     assert amounts(plain, "naive", tmp_path) == pytest.approx(
-        {"flops": 2 * n**3, "loads": (8 + 128 / 32) * n**3, "stores": 4 * n**2}
+        {"flops": 2 * n**3, "loads": (8 + 2 * 128 / 32) * n**3, "stores": 4 * n**2}  # two cycles for a line of B
     )
     tiled = of_vectors(MATMUL, launch.replace("NAME", "tiled"), tmp_path)
     assert sectors_of_warps(tiled) == [("load", 4), ("load", 4), ("store", 4)]
