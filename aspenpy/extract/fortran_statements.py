@@ -40,7 +40,7 @@ from aspenpy.extract.fortran_scopes import (
 from aspenpy.extract.fortran_text import load_parser
 from aspenpy.extract.fortran_transfers import Transfers
 from aspenpy.extract.library_functions import SENDING
-from aspenpy.extract.pragmas import find_transfer, list_mapped
+from aspenpy.extract.pragmas import drop_transfers, find_transfer, list_mapped
 from aspenpy.language.diagnostics import warning
 from aspenpy.language.source import Span
 
@@ -261,14 +261,8 @@ class FortranStatements:
             return self._call_bound(base, name, arguments, span)
         name = str(target).lower()
         self.expressions.find_span(name)
-        if name in (*BARRIERS, *QUIET):
-            return [send("barrier", "", integer(0), span)] if name in BARRIERS else []
-        if name in COLLECTIVES and arguments:
-            view = self.expressions.view(split_keyword(arguments[0])[1])
-            is_to_one = any(split_keyword(part)[0] == "result_image" for part in arguments)
-            exchange = "reduce" if is_to_one and name != "co_broadcast" else COLLECTIVES[name]
-            written = self.transfers.store_unknown(arguments[:1], span)
-            return [send(exchange, name, _count_bytes(view), span), r.ExpressionStatement(written, span)]
+        if name in (*BARRIERS, *QUIET, *COLLECTIVES):
+            return self._call_images(name, arguments, span)
         if name.startswith("mpi_"):
             name = MPI_NAMES.get(name, f"MPI_{name[4:].capitalize()}")
             return [r.ExpressionStatement(self._call_mpi(name, arguments, span), span)]
@@ -313,6 +307,16 @@ class FortranStatements:
             return []
         assert self.expressions.call_function is not None
         return [r.ExpressionStatement(self.expressions.call_function(target, [base, *arguments], span).at(()), span)]
+
+    def _call_images(self, name: str, arguments: list[Any], span: Span | None) -> list[r.Statement]:
+        """A barrier or a collective of coarrays."""
+        if name not in COLLECTIVES:
+            return [send("barrier", "", integer(0), span)] if name in BARRIERS else []
+        view = self.expressions.view(split_keyword(arguments[0])[1]) if arguments else self.expressions.unknown(name)
+        is_to_one = any(split_keyword(part)[0] == "result_image" for part in arguments)
+        exchange = "reduce" if is_to_one and name != "co_broadcast" else COLLECTIVES[name]
+        written = self.transfers.store_unknown(arguments[:1], span)
+        return [send(exchange, name, _count_bytes(view), span), r.ExpressionStatement(written, span)]
 
     def _call_mpi(self, name: str, arguments: list[Any], span: Span | None) -> r.Expression:
         """A routine of MPI; the last argument, its error code, is left out."""
@@ -377,8 +381,7 @@ class FortranStatements:
         line = self._line(head)
         control = next((child for child in head.children if type_name(child) == "Loop_Control"), None)
         name = str(head.item.name).lower() if getattr(head.item, "name", None) else ""
-        above, comment = self.text.pragmas_above(line), self.text.comment_above(line)
-        pragmas = tuple(pragma for pragma in above if not find_transfer(pragma, is_fortran=True))
+        pragmas, comment = drop_transfers(self.text.pragmas_above(line)), self.text.comment_above(line)
         start, condition, step = None, None, None
         headers: list[tuple[Any, list[Any]]] = []
         forall = next((part for part in getattr(control, "children", ()) if type_name(part) == "Forall_Header"), None)

@@ -75,7 +75,9 @@ def read_fragment(spelling: str) -> Fragment | None:
     precision = None if match is None else PRECISIONS.get(match[5].rsplit("::", 1)[-1], match[5])
     if match is None or precision not in {*SIZES, "int"}:
         return None
-    return Fragment(match[1], int(match[2]), int(match[3]), int(match[4]), str(precision), match[6] or "")
+    return Fragment(
+        match[1], int(match[2]), int(match[3]), int(match[4]), precision=str(precision), layout=match[6] or ""
+    )
 
 
 class MatrixProduct(Record):

@@ -118,6 +118,11 @@ def find_transfer(pragma: str, is_fortran: bool) -> Transfer:
     return next((name for name in ("enter", "exit", "update") if name in words), "")
 
 
+def drop_transfers(pragmas: tuple[str, ...], *, is_fortran: bool = True) -> tuple[str, ...]:
+    """Pragmas without those that stand alone."""
+    return tuple(pragma for pragma in pragmas if not find_transfer(pragma, is_fortran))
+
+
 def warn_uncounted(pragmas: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic]:
     """Warnings of copies at the begin of the program, or of a function, which declarations ask for."""
     for pragma, span in pragmas:
@@ -181,7 +186,7 @@ def _read_clause(name: str, text: str, is_fortran: bool) -> Iterator[Mapped]:
         variable, groups = _split_groups(item)
         sections = [part for group in groups for part in (_split_outside(group, ",") if is_fortran else [group])]
         lengths = tuple(_find_length(section, is_fortran) for section in sections)
-        yield Mapped(variable, lengths, kind in _TO, kind in _FROM, item.strip(), kind)
+        yield Mapped(variable, lengths, kind in _TO, kind in _FROM, text=item.strip(), clause=kind)
 
 
 def _split_outside(text: str, sign: str) -> list[str]:

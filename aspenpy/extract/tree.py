@@ -16,6 +16,7 @@ from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
 from aspenpy.extract.matrix_units import read_assembly
 from aspenpy.extract.pragmas import (
     KERNELS,
+    drop_transfers,
     find_transfer,
     offloading_pragma,
     parallel_directive,
@@ -181,8 +182,7 @@ class Statements:
         pragmas: tuple[str, ...] = ()
         comment = ""
         if text is not None and span is not None:
-            above = text.pragmas_above(span.start)
-            pragmas = tuple(pragma for pragma in above if not find_transfer(pragma, is_fortran=False))
+            pragmas = drop_transfers(text.pragmas_above(span.start), is_fortran=False)
             if self.around and (parallel_directive(pragmas) or self.around == KERNELS):
                 pragmas = (self.around, *pragmas)
             comment = text.comment_above(span.start)
