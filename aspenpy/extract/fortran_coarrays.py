@@ -85,7 +85,7 @@ def _find_designator(before: str) -> int:
 
 
 def send(exchange: str, note: str, volume: r.Expression, span: Span | None) -> r.Statement:
-    """A message of so many bytes, or an exchange of all images."""
+    """A message of `volume` bytes, or an exchange of all images."""
     call = r.Call(f"{COARRAY} {exchange}".strip(), note, (volume,), r.Type("void"), span)
     return r.ExpressionStatement(call, span)
 
