@@ -17,7 +17,7 @@ from aspenpy.cost.memory import Hierarchy
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Leaf, Total, Totals, blocks_in, run_totals
+from aspenpy.models.application.total import Leaf, Total, Totals, blocks_in
 from aspenpy.record import Record
 from aspenpy.tables.numbers import format_expected
 
@@ -232,7 +232,7 @@ def _totals_in(hierarchy: Hierarchy, tree: CostTree) -> Totals:
         where = tree.residence.target_of(kernel)
         return hierarchy.traffic(block, where.instances, where.find_offer).values()
 
-    return run_totals(ByLevel(traffic), tree.entry)
+    return tree.run_totals(ByLevel(traffic))
 
 
 class Edges:

@@ -28,7 +28,6 @@ from aspenpy.models.application.total import (
     Totals,
     add_totals,
     of_kind,
-    run_totals,
 )
 from aspenpy.models.machine.model import OWNER, Machine, Property
 from aspenpy.models.model import range_warnings
@@ -51,7 +50,7 @@ def seconds_on_paths(tree: CostTree) -> dict[OnPath, Expr]:
     """The seconds of each path of a tree, in the symbols of the models; nothing where all messages take one path."""
     if len(tree.residence.where.between_ranks.places) < 2 or not tree.residence.where.between_ranks.by_level:
         return {}
-    return of_kind(OnPath, run_totals(_Leaf(tree), tree.entry))
+    return of_kind(OnPath, tree.run_totals(_Leaf(tree)))
 
 
 def component_paths(tree: CostTree) -> dict[str, str]:

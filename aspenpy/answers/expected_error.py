@@ -20,7 +20,7 @@ from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.cost.waiting import CHAIN
 from aspenpy.cost.windows import is_window
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Leaf, Total, Totals, add_totals, of_kind, run_totals
+from aspenpy.models.application.total import Leaf, Total, Totals, add_totals, of_kind
 from aspenpy.record import Record
 
 COVERAGE = 0.9
@@ -138,7 +138,7 @@ def _compiled_parts(evaluation: Evaluation) -> dict[str, float]:
     tree = evaluation.tree
     if not any(is_window(need) for block in tree.blocks for need in block.requirements):
         return {}
-    formulas = of_kind(ChainTime, run_totals(_ChainLeaf(tree), tree.entry))
+    formulas = of_kind(ChainTime, tree.run_totals(_ChainLeaf(tree)))
     values = evaluation.scope.values_if_known(list(formulas.values()), evaluation.seed)
     if values is None:
         return {}

@@ -13,7 +13,7 @@ from aspenpy.cost.prices import LAUNCHED, BlockCost
 from aspenpy.expr import graph
 from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import OfBlocks, Total, Totals, of_kind, run_totals
+from aspenpy.models.application.total import OfBlocks, Total, Totals, of_kind
 from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
 
@@ -204,7 +204,7 @@ def instances_of_blocks(prediction: Evaluation) -> dict[flow.Block, Width]:
 @lru_cache(maxsize=8)
 def _totals_of_tree(tree: CostTree) -> Totals:
     """Totals of a tree that many cases share: a study asks at each of its points."""
-    return run_totals(OfBlocks(partial(_widths_of_block, tree)), tree.entry)
+    return tree.run_totals(OfBlocks(partial(_widths_of_block, tree)))
 
 
 def _widths_of_block(tree: CostTree, block: flow.Block, kernel: flow.Kernel) -> Totals:

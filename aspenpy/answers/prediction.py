@@ -24,7 +24,7 @@ from aspenpy.expr.printer import TooLarge
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Related, fail, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import OfBlocks, Totals, run_totals
+from aspenpy.models.application.total import OfBlocks, Totals
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.numbers import seconds
@@ -220,7 +220,7 @@ class Prediction(Evaluation):
                         totals[key] = totals.get(key, graph.ZERO) + bytes_found
             return totals
 
-        return self.scope.numbers(run_totals(OfBlocks(found), self.tree.entry), self.seed)
+        return self.scope.numbers(self.tree.run_totals(OfBlocks(found)), self.seed)
 
     def prepare(self, free: Sequence[str], metric: str = "runtime") -> Prepared:
         """The metric as a fast function of the free parameters, in the order given."""

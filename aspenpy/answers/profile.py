@@ -33,7 +33,6 @@ from aspenpy.models.application.total import (
     blocks_in,
     calls_in,
     of_kind,
-    run_totals,
 )
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
@@ -191,7 +190,7 @@ class Profile(Result):
 
     def _values(self, leaf: Leaf) -> dict[Any, float]:
         """Values of the totals that a leaf keeps apart, over one run of the entry kernel."""
-        totals = run_totals(leaf, self.prediction.tree.entry, None, Count, CallSeconds)
+        totals = self.prediction.tree.run_totals(leaf, Count, CallSeconds)
         return self.prediction.scope.numbers(totals, self.prediction.seed)
 
 

@@ -27,7 +27,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import refuse_float_overflow
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Leaf, Total, Totals, add_totals, of_kind, run_totals
+from aspenpy.models.application.total import Leaf, Total, Totals, add_totals, of_kind
 from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
 
@@ -139,7 +139,7 @@ def roofline_points(prediction: Prediction) -> list[RooflinePoint]:
 
 def roofline_totals(tree: CostTree) -> Totals:
     """`Asked`, `ServedBy`, `Ideal` and `Contended` of each kernel and of all together, in the symbols of the models."""
-    return run_totals(_Ideal(tree), tree.entry)
+    return tree.run_totals(_Ideal(tree))
 
 
 def _make_point(

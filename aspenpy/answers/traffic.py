@@ -20,7 +20,7 @@ from aspenpy.expr.regime import simplify_around
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.model import Application
-from aspenpy.models.application.total import Totals, run_totals
+from aspenpy.models.application.total import Totals
 from aspenpy.models.machine.model import Machine
 from aspenpy.record import Record
 from aspenpy.tables.numbers import format_expected
@@ -107,7 +107,7 @@ class Traffic(Result):
         def traffic(block: flow.Block, kernel: flow.Kernel) -> Iterable[BlockTraffic]:
             return (cost.traffic for cost in tree.blocks[block].requirements if cost.traffic is not None)
 
-        return run_totals(ByLevel(traffic), tree.entry)
+        return tree.run_totals(ByLevel(traffic))
 
     @cached_property
     def simulation(self) -> Simulation | None:

@@ -38,6 +38,7 @@ from aspenpy.models.application.total import (
     Calls,
     Exclusive,
     Leaf,
+    Rebuilt,
     ResourceTotal,
     Total,
     Totals,
@@ -105,6 +106,7 @@ class CostTree:
         self.definitions = definitions
         self.origins = origins
         self.residence = residence
+        self._rebuilt = Rebuilt(carry_origin(origins))
 
     @property
     def requirements(self) -> list[RequirementCost]:
@@ -204,18 +206,19 @@ class CostTree:
     def totals(self) -> Totals:
         """Totals over a run, in the symbols of the models: `RUNTIME`; `ResourceTotal` and `Busy` by resource; of those
         that are `divided` also `Served`."""
-        return self._run_totals(_Prices(self))
+        return self.run_totals(_Prices(self))
 
     @cached_property
     def kernel_totals(self) -> Totals:
         """Totals by kernel: `Calls`, `Exclusive`, `Inclusive` and `Bound`."""
-        found = self._run_totals(_KernelPrices(self))
+        found = self.run_totals(_KernelPrices(self))
         name = self.entry.name
         return {**found, Calls(name): graph.ONE, Inclusive(name): self.runtime}
 
-    def _run_totals(self, leaf: Leaf) -> Totals:
+    def run_totals(self, leaf: Leaf, *kinds: type[Total]) -> Totals:
+        """The totals of a run under a leaf, all or those of some kinds, in the symbols of the models."""
         with pause_collection():
-            return run_totals(leaf, self.entry, carry_origin(self.origins))
+            return run_totals(leaf, self.entry, *kinds, rebuilt=self._rebuilt)
 
     @property
     def runtime(self) -> Expr:

@@ -30,7 +30,7 @@ from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_text
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import RUNTIME, OfBlocks, Total, Totals, run_totals
+from aspenpy.models.application.total import RUNTIME, OfBlocks, Total, Totals
 from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
 
@@ -154,7 +154,7 @@ def add_noise(tree: CostTree) -> tuple[dict[flow.Block, BlockCost], dict[Expr, E
         if kind
         for cost in [tree.blocks[block]]
     }
-    totals = run_totals(OfBlocks(lambda block, _: _count_exchange(kinds.get(block), waits.get(block))), tree.entry)
+    totals = tree.run_totals(OfBlocks(lambda block, _: _count_exchange(kinds.get(block), waits.get(block))))
     collectives, neighbours, waited = (totals.get(each, graph.ZERO) for each in (COLLECTIVES, NEIGHBOURLY, WAITED))
     spans = {
         between: _per(tree.totals.get(RUNTIME, graph.ZERO), collectives + neighbours),
@@ -210,4 +210,4 @@ def seconds_lost(tree: CostTree) -> dict[str, Expr]:
 
     if all((cost.even, cost.noise, cost.wavefront) == (None, None, None) for cost in tree.blocks.values()):
         return {}
-    return {key.cause: seconds for key, seconds in run_totals(OfBlocks(of_block), tree.entry).items()}
+    return {key.cause: seconds for key, seconds in tree.run_totals(OfBlocks(of_block)).items()}

@@ -10,7 +10,7 @@ from aspenpy.cost.trait_names import EXCHANGES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import OfBlocks, Total, Totals, add_totals, of_kind, run_totals
+from aspenpy.models.application.total import OfBlocks, Total, Totals, add_totals, of_kind
 from aspenpy.record import Record
 
 MESSAGES = "messages"
@@ -27,7 +27,7 @@ class Communication(Record):
 
 
 def communication_of(tree: CostTree) -> Communication:
-    totals = run_totals(OfBlocks(partial(_totals_of_messages, tree)), tree.entry)
+    totals = tree.run_totals(OfBlocks(partial(_totals_of_messages, tree)))
     calls = {key.name: worth for key, worth in of_kind(_Call, totals).items()}
     return Communication(tree.runtime, totals.get(_WAITED, graph.ZERO), calls)
 

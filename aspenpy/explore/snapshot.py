@@ -17,7 +17,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import OfBlocks, Total, Totals, run_totals
+from aspenpy.models.application.total import OfBlocks, Total, Totals
 from aspenpy.record import Record
 
 SCHEMA = "aspenpy.snapshot/1"
@@ -130,7 +130,7 @@ def _list_needs(prediction: Prediction, lines: Mapping[int, str]) -> Iterable[Ne
                 totals[total] = graph.add(totals.get(total, graph.ZERO), graph.mul(block.parallelism, worth))
         return totals
 
-    totals = run_totals(OfBlocks(needs_of), prediction.tree.entry)
+    totals = prediction.tree.run_totals(OfBlocks(needs_of))
     numbers = prediction.scope.numbers(totals, prediction.seed)
     for key, line in places.items():
         elements, amount = (float(numbers.get(NeedTotal(*key, what), 0.0)) for what in ("elements", "amount"))

@@ -401,33 +401,38 @@ def rewrite(
     carry: Callable[[Expr, Expr], None] | None = None,
     since: int = 0,
     apart: int = 0,
+    new: dict[Expr, Expr] | None = None,
 ) -> list[Expr]:
     """The expressions with each node rebuilt of its new arguments, unless `exception(node, new arguments)` returns a
     replacement. `carry(old, new)` is called for each rebuilt node; nodes with a serial below `since`, or one of the
-    traits `apart`, stay."""
-    new: dict[Expr, Expr] = {}
-    for node in topological_order(*exprs, since=since, apart=apart):
+    traits `apart`, stay. `new` holds nodes rewritten before, in the same way, and takes those of this time."""
+    new = {} if new is None else new
+    for node in topological_order(*exprs, since=since, apart=apart, done=new):
         args = tuple([new.get(arg, arg) for arg in node.args])
         instead = exception(node, args)
         if instead is not None:
             new[node] = instead
         elif args != node.args:
-            replacement = rebuild(node, args)
-            if replacement is not node:
-                new[node] = replacement
-                if carry is not None:
-                    carry(node, replacement)
+            new[node] = replacement = rebuild(node, args)
+            if replacement is not node and carry is not None:
+                carry(node, replacement)
+        else:
+            new[node] = node
     return [new.get(expr, expr) for expr in exprs]
 
 
 def substitute(
-    exprs: Sequence[Expr], bindings: Mapping[Expr, Expr], carry: Callable[[Expr, Expr], None] | None = None
+    exprs: Sequence[Expr],
+    bindings: Mapping[Expr, Expr],
+    carry: Callable[[Expr, Expr], None] | None = None,
+    new: dict[Expr, Expr] | None = None,
 ) -> list[Expr]:
-    """The expressions with all bindings replaced at once; `carry(old, new)` is called for each rebuilt node.
+    """The expressions with all bindings replaced at once; `carry(old, new)` is called for each rebuilt node. `new`
+    holds what the same bindings have replaced before, and takes what they replace this time.
 
     A sum's own counter may be renamed to another counter, and to nothing else.
     """
     if not bindings:
         return list(exprs)
     since = min(key.serial for key in bindings)
-    return rewrite(exprs, lambda node, args: bindings.get(node), carry, since, traits_without(bindings))
+    return rewrite(exprs, lambda node, args: bindings.get(node), carry, since, traits_without(bindings), new)

@@ -177,14 +177,14 @@ def node_from_tape(tape: Iterable[tuple[str, tuple[int, ...], Any, int]]) -> Exp
     return nodes[-1]
 
 
-def topological_order(*roots: Expr, since: int = 0, apart: int = 0) -> list[Expr]:
-    """All nodes of the roots, each after its arguments, without those whose serial is below `since`, or that have one
-    of the traits `apart`."""
-    seen = {root for root in roots if root.serial >= since and not root.traits & apart}
+def topological_order(*roots: Expr, since: int = 0, apart: int = 0, done: Container[Expr] = ()) -> list[Expr]:
+    """All nodes of the roots, each after its arguments, without those whose serial is below `since`, that have one of
+    the traits `apart`, or that are `done` and what only these need."""
+    seen = {root for root in roots if root.serial >= since and not root.traits & apart and root not in done}
     waiting = list(seen)
     while waiting:
         for arg in waiting.pop().args:
-            if arg not in seen and arg.serial >= since and not arg.traits & apart:
+            if arg not in seen and arg.serial >= since and not arg.traits & apart and arg not in done:
                 seen.add(arg)
                 waiting.append(arg)
     return sorted(seen, key=attrgetter("serial"))

@@ -17,9 +17,8 @@ from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
-from aspenpy.language.lower import carry_origin
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Total, Totals, of_kind, run_totals, sum_terms
+from aspenpy.models.application.total import Total, Totals, of_kind, sum_terms
 
 LAWS: dict[str, type[Aeem] | type[Responding] | type[RooflineLaw]] = {
     "responding": Responding,
@@ -101,9 +100,7 @@ class EnergyTotals:
         return self._compute_totals(apart=True)
 
     def _compute_totals(self, *, apart: bool) -> Totals:
-        return run_totals(
-            _Amounts(self.tree, self.law, apart), self.tree.entry, carry_origin(self.tree.origins), Needed, CapSlowdown
-        )
+        return self.tree.run_totals(_Amounts(self.tree, self.law, apart), Needed, CapSlowdown)
 
     def _refuse_powerless(self) -> None:
         root = self.tree.machine.root

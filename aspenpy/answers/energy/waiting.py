@@ -9,9 +9,8 @@ from aspenpy.cost.cost import CostTree, TimedLeaf
 from aspenpy.cost.prices import BlockCost
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.language.lower import carry_origin
 from aspenpy.models.application import flow
-from aspenpy.models.application.total import Total, Totals, of_kind, run_totals, sum_terms
+from aspenpy.models.application.total import Total, Totals, of_kind, sum_terms
 
 
 class CapSlowdown(Total):
@@ -46,8 +45,7 @@ def waiting_by_kernel(tree: CostTree, *, apart: bool) -> dict[str, Expr]:
     socket's power responds: those of `energy`, without the joules. All kernels together are called "" unless `apart`.
     """
     law = Responding(tree, settle_options(DEFAULT, responding=True), within_cap=True)
-    leaf = WaitingLeaf(tree, law, apart)
-    totals = run_totals(leaf, tree.entry, carry_origin(tree.origins), CapSlowdown)
+    totals = tree.run_totals(WaitingLeaf(tree, law, apart), CapSlowdown)
     return {key.kernel: worth for key, worth in of_kind(CapSlowdown, totals).items()}
 
 

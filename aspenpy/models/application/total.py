@@ -119,22 +119,53 @@ class OfBlocks(Leaf):
 MOST_REBUILT = 500_000  # nodes of the graph that putting arguments into callees may make: a quarter of a gigabyte
 
 
-def run_totals(
-    leaf: Leaf, entry: flow.Kernel, carry: Callable[[Expr, Expr], None] | None = None, *kinds: type[Total]
-) -> Totals:
+class Rebuilt:
+    """Nodes that arguments were put into, by these, and the callback by which `carry(old, new)` is told of each.
+    Totals of one tree under several leaves share most nodes: each is rebuilt once for all of them."""
+
+    def __init__(self, carry: Callable[[Expr, Expr], None] | None = None) -> None:
+        self.carry = carry
+        self.by_arguments: dict[frozenset[tuple[Expr, Expr]], dict[Expr, Expr]] = {}
+        self.searched: dict[flow.Kernel, set[Expr]] = {}
+
+    def substitute(
+        self,
+        totals: Totals,
+        bindings: Iterable[tuple[Expr, Expr]],
+        carry: Callable[[Expr, Expr], None] | None = None,
+    ) -> Totals:
+        """The totals with all bindings replaced; `carry` in place of the own callback."""
+        given = dict(bindings)
+        new = self.by_arguments.setdefault(frozenset(given.items()), {})
+        values = graph.substitute(list(totals.values()), given, carry or self.carry, new)
+        return dict(zip(totals, values, strict=True))
+
+    def find_formals(self, kernel: flow.Kernel, totals: Totals) -> frozenset[Expr]:
+        """The formals of a kernel, and its context, that these totals or earlier ones depend on."""
+        symbols = {*kernel.formals, kernel.context}
+        since = min(symbol.serial for symbol in symbols)
+        seen = self.searched.setdefault(kernel, set())
+        seen.update(
+            graph.topological_order(*totals.values(), since=since, apart=graph.traits_without(symbols), done=seen)
+        )
+        return frozenset(symbols & seen)
+
+
+def run_totals(leaf: Leaf, entry: flow.Kernel, *kinds: type[Total], rebuilt: Rebuilt | None = None) -> Totals:
     """The totals of one run of an entry kernel, all or those of some kinds."""
-    totals = Totaller(leaf, carry).kernel(entry)
+    rebuilt = rebuilt or Rebuilt()
+    totals = Totaller(leaf, rebuilt).kernel(entry)
     kept = {key: worth for key, worth in totals.items() if type(key) in kinds} if kinds else totals
-    values = graph.substitute(list(kept.values()), {entry.context: graph.ZERO}, carry)
-    return dict(zip(kept, values, strict=True))
+    return rebuilt.substitute(kept, [(entry.context, graph.ZERO)])
 
 
 class Totaller:
     """Totals for kernels under one leaf, each kernel once."""
 
-    def __init__(self, leaf: Leaf, carry: Callable[[Expr, Expr], None] | None = None) -> None:
+    def __init__(self, leaf: Leaf, nodes: Rebuilt | None = None) -> None:
         self.leaf = leaf
-        self.carry = carry
+        self.nodes = nodes or Rebuilt()
+        self.carry = self.nodes.carry
         self.done: dict[flow.Kernel, Totals] = {}
         self.symbols: dict[flow.Kernel, frozenset[Expr]] = {}
         self.with_arguments: dict[tuple[flow.Kernel, frozenset[tuple[Expr, Expr]]], Totals] = {}
@@ -144,9 +175,7 @@ class Totaller:
         """The totals of one execution of a kernel, in its formal symbols."""
         for kernel in callees_first(entry):
             if kernel not in self.done:
-                totals = self._flow(kernel.body, kernel)
-                values = graph.substitute(list(totals.values()), dict(kernel.computed), self.carry)
-                self.done[kernel] = dict(zip(totals, values, strict=True))
+                self.done[kernel] = self.nodes.substitute(self._flow(kernel.body, kernel), kernel.computed)
         return self.done[entry]
 
     def _flow(self, node: flow.Flow, kernel: flow.Kernel) -> Totals:
@@ -174,20 +203,16 @@ class Totaller:
     def _call(self, node: flow.Call) -> Totals:
         callee = self.done[node.kernel]
         if node.kernel not in self.symbols:
-            symbols = {*node.kernel.formals, node.kernel.context}
-            since = min(symbol.serial for symbol in symbols)
-            nodes = graph.topological_order(*callee.values(), since=since, apart=graph.traits_without(symbols))
-            self.symbols[node.kernel] = frozenset(symbols.intersection(nodes))
+            self.symbols[node.kernel] = self.nodes.find_formals(node.kernel, callee)
         used = self.symbols[node.kernel]
-        bindings = {formal: value for formal, value in node.arguments if formal in used}
+        bindings = [(formal, value) for formal, value in node.arguments if formal in used]
         if not bindings:
             return self.leaf.call(node, callee)
-        key = node.kernel, frozenset(bindings.items())
+        key = node.kernel, frozenset(bindings)
         if key not in self.with_arguments:
-            values = graph.substitute(
-                list(callee.values()), bindings, lambda old, new: self._carry_origin(old, new, node)
+            self.with_arguments[key] = self.nodes.substitute(
+                callee, node.arguments, lambda old, new: self._carry_origin(old, new, node)
             )
-            self.with_arguments[key] = dict(zip(callee, values, strict=True))
         return self.leaf.call(node, self.with_arguments[key])
 
     def _carry_origin(self, old: Expr, new: Expr, call: flow.Call) -> None:
