@@ -86,7 +86,8 @@ def _stated_name(machine: Machine, name: str) -> str:
 def _sensitivity(evaluation: Evaluation, expr: Expr, symbol: Expr, value: float) -> float:
     """The logarithmic derivative of an expression of that value; 0 where it has none, as a table or a word."""
     try:
-        slope, at = evaluation.scope.values_if_known([differentiate(expr, symbol), symbol], evaluation.seed) or (0, 0)
+        formula = differentiate(expr, symbol, evaluation.scope.known)
+        slope, at = evaluation.scope.values_if_known([formula, symbol], evaluation.seed) or (0, 0)
     except ValueError:
         return 0.0
     return _as_finite(slope, at, value)

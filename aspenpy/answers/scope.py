@@ -339,6 +339,11 @@ class Scope:
         with self.locate_failures():
             return self._compute(exprs, seed)
 
+    @property
+    def known(self) -> Mapping[Expr, Any]:
+        """The values of the nodes that the last evaluation computed."""
+        return MappingProxyType({}) if self._last is None else self._last.known
+
     def values_if_known(self, exprs: Sequence[Expr], seed: int = DEFAULT_SEED) -> list[Any] | None:
         """The values of expressions; None where one of them has no value, such as inside a loop, without looking for
         the reason."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple, cast
 
 import numpy
@@ -93,8 +94,8 @@ def elasticities(
                 hint = "its effect is found by the other methods: normalised, sobol, morris"
                 fail("no-elasticity", f"`{item.name}` is a choice, and a choice has no elasticity", hint=hint)
     unsorted = [
-        _Asked(prediction, name, None if item is None else item.sampled, metric_name).estimate(point)
-        for name, item in items.items()
+        _Asked(prediction, name, None if item is None else item.sampled, metric_name, 1 / left).estimate(point)
+        for (name, item), left in zip(items.items(), range(len(items), 0, -1), strict=True)
     ]
     subject = f"{metric_name} of {prediction.application.name} on {prediction.machine.name}"
     return Elasticities.of(sorted(unsorted, key=lambda item: -item.rank), metric_name, subject)
@@ -123,10 +124,14 @@ class _Over(NamedTuple):
 
 
 class _Asked:
-    """The elasticity of a metric by one parameter."""
+    """The elasticity of a metric by one parameter, over its range by a `share` of the operations that are left."""
 
-    def __init__(self, prediction: Prediction, name: str, item: Variable | None, metric_name: str) -> None:
+    def __init__(
+        self, prediction: Prediction, name: str, item: Variable | None, metric_name: str, share: float
+    ) -> None:
         self.prediction, self.name, self.item, self.metric = prediction, name, item, metric_name
+        self.share = share
+        self.computed: dict[float, float] = {}
         self.symbol = prediction.scope.symbol(name)
         self.formula = prediction.scope.formulas([find_metric(metric_name).expr(prediction)], [name])[0]
         self.base = float(prediction.scope.values([self.symbol], prediction.seed)[0])
@@ -171,14 +176,14 @@ class _Asked:
         here, start, end = None, None, None
         failed: list[float] = []
         intervals = self._intervals()
+        over = self._effects_over_range(_secants_of_doublings, [place for interval in intervals for place in interval])
         for start, end in intervals:
             places = numpy.array([start, end])
-            values = self._values(self.formula, places, missing=True)
+            values = self._values_of_formula(places)
             here = _secant_between(start, end, values[0], values[1])
             failed += places[numpy.isnan(values)].tolist()
             if here is not None:
                 break
-        over = self._effects_over_range(_secants_of_doublings)
         if here is None and failed and over.reason is None:
             over = over._replace(undefined=len(failed) / (2 * len(intervals)), reason=self._reason(failed[0]))
         return Elasticity(self.name, self.unit, here, start=start, end=end, why=why, **over._asdict())
@@ -195,13 +200,18 @@ class _Asked:
 
     # -- over the range --------------------------------------------------------------------------
 
-    def _effects_over_range(self, elasticity: _Rule) -> _Over:
+    def _effects_over_range(self, elasticity: _Rule, others: Sequence[float] = ()) -> _Over:
+        """Effects over the range; the values at some other places are computed along with the first."""
         if self.item is None:
             return _Over()
         places = everywhere = self._places(self.item)
+
+        def values_at_first(places: Floats) -> Floats:
+            return self._values_of_formula(numpy.array([*places, *others]))
+
         try:
-            step = most_affordable(COARSER, self._values_of_formula, lambda step: everywhere[::step])
-            places = everywhere[::step]
+            step = most_affordable(COARSER, values_at_first, partial(_keep_ends, everywhere), self.share)
+            places = _keep_ends(everywhere, step)
             values = self._values_of_formula(places)
             over = elasticity(places, values)
         except AspenError as error:  # more work than is done for a range
@@ -246,13 +256,23 @@ class _Asked:
         return format_quantity(value, self.unit, 4)
 
     def _values_of_formula(self, places: Floats) -> Floats:
-        return self._values(self.formula, places, missing=True)
+        """The metric at some places, each computed once; nan where it has no value."""
+        new = numpy.unique([place for place in places.tolist() if place not in self.computed])
+        if len(new):
+            values = self._values(self.formula, new, missing=True)
+            self.computed |= dict(zip(new.tolist(), values.tolist(), strict=True))
+        return numpy.array([self.computed[place] for place in places.tolist()])
 
     def _values(self, expr: Expr, places: Floats, *, missing: bool = False) -> Floats:
         with self.prediction.scope.locate_failures():
             formulas = Formulas([expr], [self.symbol], self.prediction.seed)
             numbers: Floats = formulas(places[:, None], missing=missing)[0]
             return numbers
+
+
+def _keep_ends(places: Floats, step: int) -> Floats:
+    """Every so many of some places, the first and the last among them."""
+    return numpy.unique(numpy.append(places[::step], places[-1:]))
 
 
 def _secant_between(start: float, end: float, first: float, last: float) -> float | None:

@@ -41,9 +41,11 @@ Size = TypeVar("Size")
 Evaluator = Callable[[Floats], Floats]  # of points, a row each; a row of values for each quantity
 
 
-def most_affordable(sizes: Sequence[Size], evaluate: Evaluator, points_of: Callable[[Size], Floats]) -> Size:
-    """The largest of some sizes of a study, the largest first, for whose points the operations of the command will do:
-    the points of the last, the smallest, tell what one takes."""
+def most_affordable(
+    sizes: Sequence[Size], evaluate: Evaluator, points_of: Callable[[Size], Floats], share: float = 1.0
+) -> Size:
+    """The largest of some sizes of a study, the largest first, for whose points a share of the operations that the
+    command has left will do: the points of the last, the smallest, tell what one takes."""
     points, given = points_of(sizes[-1]), allowance()
     try:
         with separate_allowance(given.left) as tried:
@@ -52,7 +54,7 @@ def most_affordable(sizes: Sequence[Size], evaluate: Evaluator, points_of: Calla
         given.spend(tried.spent)
     if tried.exceeded:
         return sizes[-1]
-    most = SURE * len(points) * given.left / tried.spent if tried.spent else numpy.inf
+    most = SURE * share * len(points) * given.left / tried.spent if tried.spent else numpy.inf
     return next((size for size in sizes if len(points_of(size)) <= most), sizes[-1])
 
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any
 
 from aspenpy.expr import graph
 from aspenpy.expr.functions import FUNCTIONS
-from aspenpy.expr.node import Expr, topological_order
+from aspenpy.expr.node import Expr
 
 
-def differentiate(expr: Expr, symbol: Expr) -> Expr:
+def differentiate(expr: Expr, symbol: Expr, known: Mapping[Expr, Any] = MappingProxyType({})) -> Expr:
     """d expr / d symbol, almost everywhere: `ceil`, `floor` and `round` are flat, `max`, `min` and `if` have the
     slope of what they choose, a sum has the sum of its terms' slopes, its number of terms held fixed.
 
-    A random draw moves with its arguments, its random bits held fixed. A checked value keeps its law.
+    A random draw moves with its arguments, its random bits held fixed. A checked value keeps its law. Where the values
+    of nodes are `known`, the slope is that at these values: what they do not choose is not looked at.
     """
     slopes: dict[Expr, Expr] = {}
     bent: set[Expr] = set()
-    for node in topological_order(expr, since=symbol.serial):
+    for node in _deciding_nodes(expr, symbol.serial, known):
         if node is symbol:
             slopes[node] = graph.ONE
         elif not slopes.keys().isdisjoint(node.args):
@@ -31,6 +35,28 @@ def differentiate(expr: Expr, symbol: Expr) -> Expr:
                 if slope is not graph.ZERO:
                     slopes[node] = slope
     return slopes.get(expr, graph.ZERO)
+
+
+def _deciding_nodes(expr: Expr, since: int, known: Mapping[Expr, Any]) -> list[Expr]:
+    """The nodes not older than `since` on which the value depends, each after its arguments."""
+    seen = {expr}
+    waiting = [expr]
+    while waiting:
+        for arg in _deciding_args(waiting.pop(), known):
+            if arg not in seen and arg.serial >= since:
+                seen.add(arg)
+                waiting.append(arg)
+    return sorted(seen, key=attrgetter("serial"))
+
+
+def _deciding_args(node: Expr, known: Mapping[Expr, Any]) -> Sequence[Expr]:
+    """The arguments that known values leave: the branch that is taken, and of `max` and `min` those that are it."""
+    if node.kind == "if_else":
+        taken = known.get(node.args[0])
+        return node.args if taken is None else node.args[1:2] if taken else node.args[2:]
+    if node.payload in ("max", "min") and node in known:
+        return [arg for arg in node.args if known.get(arg, known[node]) == known[node]]
+    return node.args
 
 
 def _differentiate_product(node: Expr, slopes: list[Expr]) -> Expr:

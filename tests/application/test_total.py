@@ -7,6 +7,7 @@ import pytest
 
 from aspenpy import predict
 from aspenpy.cost.cost import Bound, Served
+from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import total
 from aspenpy.models.application.total import RUNTIME, Busy, ResourceTotal, Runtime, of_kind
@@ -34,6 +35,24 @@ def test_one_kind_is_chosen() -> None:
 
 def test_a_total_is_pickled() -> None:
     assert pickle.loads(pickle.dumps({Busy("flops"): 2})) == {Busy("flops"): 2}
+
+
+def test_arguments_are_put_into_a_kernel_once_for_all_that_is_asked_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two kinds of totals need the time of the same blocks: the second finds what the first has rebuilt."""
+    rebuilt: list[Expr] = []
+    rebuild = graph.rebuild
+
+    def counted(node: Expr, args: tuple[Expr, ...]) -> Expr:
+        rebuilt.append(node)
+        return rebuild(node, args)
+
+    app = application("call work(3) call work(5)", kernels="kernel work(n) { execute { flops [n + n*n + sqrt(n)] } }")
+    case = predict(app, machine())
+    assert case.runtime == pytest.approx(3 + 9 + 3**0.5 + 5 + 25 + 5**0.5)
+    monkeypatch.setattr(graph, "rebuild", counted)
+    again = case.tree.run_totals(total.OfBlocks(lambda block, kernel: {RUNTIME: case.tree.blocks[block].time}))
+    assert case.scope.values([again[RUNTIME]]) == [pytest.approx(case.runtime)]
+    assert not rebuilt
 
 
 def test_a_chain_of_kernels_adds_what_is_in_several_parts_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Case, sensitivity
+from aspenpy.allowance import separate_allowance
 from aspenpy.answers.metrics import find_metric
 from aspenpy.explore.sensitivity import Effects
 from aspenpy.explore.space import make_space
@@ -110,6 +111,19 @@ def test_the_headline_is_what_doubling_does() -> None:
         assert item.end == 2 * item.start
         assert item.here == pytest.approx(math.log2(times[1] / times[0]), rel=1e-9, abs=1e-9)
     assert found["nx"].here == pytest.approx(1, abs=0.01)
+
+
+def test_each_parameter_has_its_share_of_the_work() -> None:
+    """Loops without a closed form over two parameters, with less work left than either range takes: both are looked at
+    from end to end, at fewer values, and the answer says so."""
+    loops = " ".join(f"iterate i [{name}] {{ execute {{ flops [ceil(i/3)] }} }}" for name in "nm")
+    app = application(loops, "param n = 3000 in 300 .. 30000 param m = 3000 in 300 .. 30000")
+    with separate_allowance(6e6):
+        found = sensitivity(app, machine(SECONDS))
+    time = [sum(-(-i // 3) for i in range(n)) for n in (300, 3000, 30_000)]
+    for item in found:  # type: ignore[union-attr]
+        assert item.overall == pytest.approx(math.log((time[2] + time[1]) / (time[0] + time[1]), 100), rel=1e-9)
+        assert "the work of one command ends there" in item.reason
 
 
 @slow

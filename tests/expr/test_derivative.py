@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aspenpy.expr.derivative import differentiate
-from aspenpy.expr.evaluate import EvaluationError, evaluate
+from aspenpy.expr.evaluate import EvaluationError, ExactEvaluation, evaluate
 from aspenpy.expr.graph import (
     ZERO,
     apply,
@@ -72,10 +72,24 @@ def test_all_expressions_have_the_slope_of_a_short_secant(expr, whole):
     try:
         secants = [secant(-1e-4, 0), secant(0, 1e-4), secant(-1e-3, 1e-3), secant(-1e-5, 1e-5)]
         slope = float(evaluate(differentiate(expr, x), values))
+        run = ExactEvaluation(values, 0)
+        run.compute([expr])
+        slope_there = float(evaluate(differentiate(expr, x, run.known), values))
     except EvaluationError:
         assume(False)
     assume(max(secants) - min(secants) <= 1e-3 * (1 + abs(secants[0])))
     assert slope == pytest.approx(secants[0], rel=1e-2, abs=1e-2)
+    assert slope_there == pytest.approx(secants[0], rel=1e-2, abs=1e-2)
+
+
+def test_the_slope_at_known_values_leaves_out_what_they_do_not_choose():
+    expr = apply("max", n * m, n**2 + apply("min", m, if_else(compare("<", n, m), n**3, apply("exp", n))))
+    run = ExactEvaluation({n: 2, m: 10}, 0)
+    run.compute([expr])
+    assert differentiate(expr, n, run.known) is m
+    run = ExactEvaluation({n: 20, m: 10}, 0)
+    run.compute([expr])
+    assert evaluate(differentiate(expr, n, run.known), {n: 20, m: 10}) == 40
 
 
 @pytest.mark.parametrize(
