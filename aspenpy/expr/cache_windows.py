@@ -51,7 +51,7 @@ def _sure_share_of_runs(limit: int, size: int, count: int, window: tuple[Number,
     return 1 if most <= limit else 0 if least > limit else None
 
 
-WINDOWS = 2048
+WINDOWS = 8192
 """Windows that are kept: that of caches of other ways is the same, as is that beside other numbers of drawn lines."""
 
 HEADROOM = 8

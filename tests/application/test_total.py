@@ -46,7 +46,9 @@ def test_arguments_are_put_into_a_kernel_once_for_all_that_is_asked_of_a_run(mon
         rebuilt.append(node)
         return rebuild(node, args)
 
-    app = application("call work(3) call work(5)", kernels="kernel work(n) { execute { flops [n + n*n + sqrt(n)] } }")
+    app = application(
+        "call work(3) call work(5)", kernels="kernel work(param n) { execute { flops [n + n*n + sqrt(n)] } }"
+    )
     case = predict(app, machine())
     assert case.runtime == pytest.approx(3 + 9 + 3**0.5 + 5 + 25 + 5**0.5)
     monkeypatch.setattr(graph, "rebuild", counted)
