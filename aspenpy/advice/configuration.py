@@ -57,7 +57,8 @@ def configuration_of(ranges: Mapping[str, ComponentRange], values: Mapping[str, 
 
 
 class Outcome(Record):
-    """Cost of a run with a configuration: seconds, and joules (None where the machine states no power)."""
+    """Cost of a run with a configuration: seconds, under the power cap where there is one, and joules (None where the
+    machine states no power)."""
 
     runtime: float
     energy: float | None

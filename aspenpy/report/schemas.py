@@ -148,7 +148,7 @@ RESULTS: dict[str, dict[Any, Any]] = {
     "decision/1": {
         "application": str, "machine": str, "problem": PROBLEM, "objective": str, "budget": NUMBERS,
         "decisions": [{
-            "label": TEXT, "settings": TEXT, "nodes": int, "values": POINT, "runtime": NUMBER, "energy": NUMBER,
+            "label": TEXT, "settings": TEXT, "nodes": int, "values": POINT, "capped_runtime": NUMBER, "energy": NUMBER,
             "power": NUMBER, "cost": NUMBER, "unmet": TEXT, "combinations": int, "jointly": [str],
         }],
         "bindings": [{
@@ -156,13 +156,13 @@ RESULTS: dict[str, dict[Any, Any]] = {
             "next_value": NUMBER, "worth": NUMBER,
         }],
         "front": [{
-            "input": TEXT, "nodes": int, "values": POINT, "runtime": NUMBER, "energy": NUMBER, "power": NUMBER,
+            "input": TEXT, "nodes": int, "values": POINT, "capped_runtime": NUMBER, "energy": NUMBER, "power": NUMBER,
             "chosen": bool,
         }],
     },
     "design_space/1": {
         **RUN, "problem": PROBLEM,
-        "base": {"runtime": NUMBER, "energy": NUMBER, "power": NUMBER, "edp": NUMBER, "ed2p": NUMBER},
+        "base": {"capped_runtime": NUMBER, "energy": NUMBER, "power": NUMBER, "edp": NUMBER, "ed2p": NUMBER},
         "configurations": int, "levels": int, "absent": [str],
         "left_out": [{"component": str, "runtime": NUMBER, "energy": NUMBER}],
         "ranges": [{
@@ -170,8 +170,8 @@ RESULTS: dict[str, dict[Any, Any]] = {
             "sets": str, "factor": NUMBER, "source": str, "origin": str,
         }],
         "near_optimal": [{
-            "objective": str, "values": POINT, "runtime": NUMBER, "energy": NUMBER, "edp": NUMBER, "ed2p": NUMBER,
-            "grid": int, "gap": float,
+            "objective": str, "values": POINT, "capped_runtime": NUMBER, "energy": NUMBER, "edp": NUMBER,
+            "ed2p": NUMBER, "grid": int, "gap": float,
         }],
         "effects": [{
             "metric": str, "components": [str], "least": NUMBER, "most": NUMBER, "sensitivity": NUMBER,
@@ -268,9 +268,9 @@ RESULTS: dict[str, dict[Any, Any]] = {
     },
     "grouped_decision/1": {
         "machine": str, "objective": str, "nodes": int, "budget": NUMBERS,
-        "clusters": {str: {"runtime": NUMBER, "energy": NUMBER}}, "runs": NUMBERS,
+        "clusters": {str: {"capped_runtime": NUMBER, "energy": NUMBER}}, "runs": NUMBERS,
         "groups": [{
-            "cluster": str, "group": int, "nodes": int, "values": POINT, "application": str, "runtime": NUMBER,
+            "cluster": str, "group": int, "nodes": int, "values": POINT, "application": str, "capped_runtime": NUMBER,
             "energy": NUMBER, "power": NUMBER, "cost": NUMBER,
         }],
     },

@@ -23,7 +23,7 @@ def report_groups(grouped: Grouped) -> Report:
         "nodes": grouped.nodes,
         "budget": dict(grouped.budget.limits),
         "clusters": {
-            kind: None if table is None else {name: getattr(table.outcome, name) for name in ("runtime", "energy")}
+            kind: table and {"capped_runtime": table.outcome.runtime, "energy": table.outcome.energy}
             for kind, table in _kinds_of_cluster(grouped)
         },
         "runs": {item.name: item.runs for item in grouped.workloads},
@@ -41,7 +41,7 @@ def report_groups(grouped: Grouped) -> Report:
         Column("configuration", get=lambda it: configured(it.choice.configuration), wrapped=True, media=TEXT),
         Column("values", get=lambda it: dict(it.choice.configuration.named), media=JSON),
         Column("application"),
-        Column("runtime", unit="s", get="choice.outcome.runtime"),
+        Column("runtime", unit="s", key="capped_runtime", get="choice.outcome.runtime"),
         Column("energy", unit="J", get="choice.outcome.energy"),
         Column("power", unit="W", get="choice.outcome.power"),
         Column("cost", lambda value: f"{value:,.6g}", "right", get="choice.cost"),
