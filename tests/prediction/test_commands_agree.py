@@ -66,6 +66,8 @@ def test_they_agree(app: str, machine: str) -> None:
                 raise
             continue
         said = [*functions(prediction), *commands(app, machine, prediction)]
+        if THOROUGH or (app, machine) in pairs()[::4]:
+            said += more_commands(app, machine, prediction)
         assert contradictions(said) == []
         assert above_their_roofs(case) == []
 
@@ -294,6 +296,52 @@ def commands(app: str, machine: str, prediction: Prediction) -> Entries:
             yield metric, "aspenpy energy", energy[metric]["value"]
 
 
+def more_commands(app: str, machine: str, prediction: Prediction) -> Entries:
+    """What the shell says where Python is asked of every pair, and the other way round."""
+    case = prediction.case
+    assert case.machine is not None
+    on = ["--machine", machine, *kernel_and_values(case), *([] if case.socket is None else ["--socket", case.socket])]
+    metrics = ["runtime", *(("capped_runtime", *METRICS) if has_power(prediction) else ())]
+    yield "runtime", "predict", prediction.runtime
+    if len(metrics) > 1:
+        energy = aspenpy.energy(case)
+        yield from ((metric, "energy", getattr(energy, metric)) for metric in ("capped_runtime", *METRICS[1:]))
+        yield "energy", "energy", energy.value
+    numbers = {name: use.value for name, use in prediction.parameters.items() if isinstance(use.value, (int, float))}
+    free = [name for name in numbers if not name.startswith("machine:") and "." not in name][:1]
+    for name in [] if prediction.random else free:
+        swept = shell("sweep", app, *on, "--over", f"{name}={numbers[name]!r}", "--metric", ",".join(metrics))
+        for metric in metrics:
+            yield metric, "aspenpy sweep", swept["metrics"][metric]["median"]
+    ranks = prediction.parameters.get("ranks")
+    if ranks is not None and "ranks" in prediction.application.declared and not prediction.random:
+        for point in shell("scale", app, *on, "--ranks", f"{int(ranks.value)},{int(ranks.value)}").get("points", ()):
+            yield "runtime", "aspenpy scale", point["time"]
+    with contextlib.suppress(aspenpy.AspenError):
+        for item in aspenpy.roofline(case.machine, [case], socket=case.socket).points:
+            kernel = "runtime" if item.kernel is None else f"time of {item.kernel}"
+            times = {"runtime": prediction.runtime} | {
+                f"time of {use.name}": use.exclusive for use in prediction.kernels
+            }
+            yield kernel, "predict", times[kernel]
+            yield kernel, "roofline", item.time
+    yield from when_classified_by_the_shell(case, app, on)
+
+
+def when_classified_by_the_shell(case: Case, app: str, on: list[str]) -> Entries:
+    try:
+        classified = classify_case(case, AS_IT_IS)
+    except aspenpy.AspenError:
+        return
+    found = shell("advise", "classify", app, *on)
+    for mine, theirs in zip(classified.classifications, found["classifications"], strict=True):
+        yield f"time of {mine.kernel}, classified", "classify_case", mine.time
+        yield f"time of {mine.kernel}, classified", "aspenpy advise classify", theirs["time"]
+        if mine.energy is not None:
+            yield f"energy of {mine.kernel}, classified", "classify_case", mine.energy
+            yield f"energy of {mine.kernel}, classified", "aspenpy advise classify", theirs["energy"]
+
+
 def when_compared(app: str, machine: str, prediction: Prediction) -> Entries:
     """The runtime beside those of other sockets of the machine, or beside another machine."""
     case = prediction.case
@@ -307,6 +355,12 @@ def when_compared(app: str, machine: str, prediction: Prediction) -> Entries:
             yield f"runtime on {on}", "predict", aspenpy.predict(case.changed(bind=on)).runtime
             yield f"runtime on {on}", "aspenpy compare", item["runtime"]["value"]
     times = {item["name"]: item["runtime"]["value"] for item in found.get("machines", ())}
+    if times and (THOROUGH or (app, machine) in pairs()[::4]):
+        others = [aspenpy.load_machine(name) for name in machines.split(",")]
+        compared = aspenpy.compare(case.changed(socket=None), others)
+        for label, time in compared.times.items():
+            yield f"runtime of {label}", "compare", time
+            yield f"runtime of {label}", "aspenpy compare", times[label]
     if times:
         yield "least runtime", "of each", min(times.values())
         yield "least runtime", "aspenpy compare", times[found["fastest"]]
