@@ -57,8 +57,7 @@ def configuration_of(ranges: Mapping[str, ComponentRange], values: Mapping[str, 
 
 
 class Outcome(Record):
-    """Cost of a run with a configuration: seconds, under the power cap where there is one, and joules (None where the
-    machine states no power)."""
+    """Cost of a run: seconds, under the power cap if one is stated, and joules (None where no power is stated)."""
 
     runtime: float
     energy: float | None

@@ -66,7 +66,7 @@ def describe_mistake(
     subject = mistake.subject
     symbols = [] if subject.kind == "symbol" else sorted(graph.free_symbols(subject), key=lambda one: one.serial)
     values = _values([subject, mistake.beside or graph.ZERO, *symbols], definitions, seed)
-    if values is None:
+    if values is None or (mistake.beside is not None and values[0] == values[1]):
         return Diagnostic(mistake.code, mistake.message, mistake.span, hint=mistake.hint)
     worth, beside, *others = values
     formula = mistake.beside is not None and mistake.beside.kind != "number"
@@ -80,9 +80,10 @@ def describe_mistake(
 def describe_bound_mistake(
     mistake: BoundMistake, definitions: Definitions, names: Mapping[Expr, str], seed: int
 ) -> Diagnostic:
-    """The mistake with both numbers, and which of the parameters that have `names` would be set."""
+    """The mistake with both numbers, and which of the parameters that have `names` would be set. Where the definitions
+    do not make it, but other values of free parameters, numbers are not known."""
     values = _values([mistake.value, mistake.bound], definitions, seed)
-    if values is None:
+    if values is None or values[0] <= values[1]:
         return Diagnostic(mistake.code, mistake.message, mistake.span, hint=mistake.hint)
     value, bound = map(format_number, values)
     inner = mistake.value.args[0] if mistake.value.kind == "checked" else mistake.value

@@ -11,6 +11,7 @@ from aspenpy.answers.inverse import Piece
 from aspenpy.answers.prediction import Prediction
 from aspenpy.explore.race import MET, TIE, Deadline, Race, Seen
 from aspenpy.expr import graph
+from aspenpy.expr.arithmetic import format_number
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.intervals import Real, magnitude_of_end
@@ -118,7 +119,7 @@ class Crossovers:
     def time(self, label: str, x: Real) -> Real:
         """Seconds of a contender at a value of the parameter."""
         contender = next(item for item in self.contenders if item.label == label)
-        with contender.prediction.scope.locate_failures():
+        with contender.prediction.scope.locate_failures(f"with `{self.parameter}` = {format_number(x)}"):
             seconds: Real = evaluate(self.formulas[label], {self.symbols[label]: x}, self.seed)
             return seconds
 

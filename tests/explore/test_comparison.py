@@ -336,3 +336,11 @@ def test_the_other_becomes_the_faster_between_two_values(sides: list[int], turns
     race: Any = SimpleNamespace(side=sides.__getitem__, turn=lambda before, behind: (before, behind))
     found = Crossovers._bracket_crossovers(None, race, list(range(len(sides))))  # type: ignore[arg-type]
     assert found == turns
+
+
+def test_a_value_that_does_not_fit_is_told_with_what_is_varied() -> None:
+    """An EPYC 9654 alone has one socket: two ranks of a socket each do not fit, whatever number the model declares."""
+    hpl, machines = aspenpy.load_application("hpl"), [aspenpy.load_machine(name) for name in ("haswell", "epyc_9654")]
+    with pytest.raises(aspenpy.AspenError, match=r"more ranks than `epyc_9654` has places for") as raised:
+        aspenpy.compare(hpl, machines).over("ranks", 1, 16).time("epyc_9654", 2)
+    assert "1 ranks" not in str(raised.value)
