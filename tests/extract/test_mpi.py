@@ -103,3 +103,51 @@ def test_each_function_of_mpi_sends_what_its_arguments_say(tmp_path: Path) -> No
     for name, count in counts.items():
         word = f" as {WORDS[name]}" if name in WORDS else ""
         assert f"messages [{4 * count}]{word}" in lines
+
+
+UNKNOWN = """
+#include <mpi.h>
+#include <string.h>
+void f(int n, int k[n], double x[n], double y[n], MPI_Datatype own, MPI_Comm comm) {{
+  for (int i = 0; i < n; i++) {{ {call} }}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("call", "lines"),
+    [
+        (
+            "MPI_Send(x, 3, own, 1, 0, comm);",
+            ["param f_own_bytes = 8  // unknown: bytes of `own` (a.c:5)", "messages [3*f_own_bytes]"],
+        ),
+        (
+            "MPI_Send(x, k[i], MPI_DOUBLE, 1, 0, comm);",
+            [
+                "param f_bytes = 8  // unknown: bytes that `MPI_Send(x, k[i], MPI_DOUBLE, 1, 0, comm)` sends (a.c:5)",
+                *("loads [1] of size [4] from k", "messages [f_bytes]"),
+            ],
+        ),
+        (
+            "memcpy(x, y, k[i]);",
+            [
+                "param f_memcpy_words = 1  // unknown: words that `memcpy(x, y, k[i])` moves (a.c:5)",
+                "loads [n] of size [4] from k as nest(0, 1, 4, n)",
+                "loads [f_memcpy_words*n] of size [8] from y as nest(8, f_memcpy_words, 0, n)",
+                "stores [f_memcpy_words*n] of size [8] to x as nest(8, f_memcpy_words, 0, n)",
+            ],
+        ),
+        (
+            "memcpy(x, y, 20);",  # three words hold 20 bytes
+            [
+                "loads [3*n] of size [8] from y as nest(8, 3, 0, n)",
+                "stores [3*n] of size [8] to x as nest(8, 3, 0, n)",
+            ],
+        ),
+        ("memset(x, 0, 8*n);", ["stores [n^2] of size [8] to x as nest(8, n, 0, n)"]),
+    ],
+)
+def test_bytes_that_nobody_knows_are_open(call: str, lines: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(UNKNOWN.format(call=call))
+    text = [line.strip() for line in extract(tmp_path / "a.c").text.splitlines()]
+    found = [line for line in text if line.startswith(("param f", "loads", "stores", "messages"))]
+    assert found == lines
