@@ -250,7 +250,8 @@ class FortranExpressions:
         """The meaning of a name; without a declaration it is a variable, where names are typed by their letters."""
         entity = self.scope.find(name)
         is_function = has_arguments and is_intrinsic(name)
-        if entity is None and not is_function and name not in ISO_KINDS and name[:1] in self.scope.letters:
+        is_known = is_function or name in ISO_KINDS or self.scope.derived_type(name) is not None
+        if entity is None and not is_known and name[:1] in self.scope.letters:
             type = self.scope.letters[name[0]]
             entity = Entity(r.Variable(f"{name}@{self.prefix}", name, type), type)
             if name.startswith("mpi_"):
