@@ -66,49 +66,38 @@ MARGIN = Fraction(1, 10)
 """The part of a cache by which it is taken to be larger and smaller."""
 
 
-class Limits(Record):
-    """Shares of a level's misses from which a block is in doubt. `larger`: spared by a larger cache; `smaller`: added
-    by a smaller one; `unsure`: in sets that are nearly full; `missed` and `found`: misses more or fewer if lines lay
-    anywhere."""
+class Evidence(Record):
+    """Log odds of an error of more than 15 %: those where nothing turns, and what a share of the misses adds by how it
+    turns: if a cache is larger or smaller, sets nearly full keep nothing, lines anywhere are missed or found."""
 
-    larger: float
-    smaller: float
-    unsure: float
-    missed: float = math.inf
-    found: float = math.inf
+    odds: float
+    larger: float = 0.0
+    smaller: float = 0.0
+    unsure: float = 0.0
+    missed: float = 0.0
+    found: float = 0.0
 
 
-LIMITS: Mapping[str, Mapping[int, Limits]] = {
-    "walks": {
-        8: Limits(0.05, 0.155, 0.08, 0.4, 0.055),
-        5: Limits(0.1, 0.6, 0.08, 0.45, 0.07),
-        2: Limits(0.055, 3, 0.08),
-        1: Limits(0.2, 3, 0.09),
-    },
-    "runs": {
-        8: Limits(0.05, 0.14, 0.04, found=0.035),
-        5: Limits(0.06, 1, 0.04, found=0.08),
-        2: Limits(0.055, 2, 0.035, found=0.06),
-        1: Limits(0.06, 3, 0.05, found=0.05),
-    },
-    "meetings": {
-        8: Limits(0.18, 0.5, 0.18, found=0.1),
-        5: Limits(0.12, 1, 0.2),
-        2: Limits(0.16, 3, 0.17),
-        1: Limits(0.09, 3, 0.11),
-    },
-    "tables": {8: Limits(0.25, 2, 0.2), 5: Limits(0.2, 2, 0.2), 2: Limits(0.12, 0.15, 0.35), 1: Limits(0.2, 3, 0.4)},
-    "nests": {8: Limits(0.2, 2, 0.2), 5: Limits(0.15, 2, 0.2), 2: Limits(0.12, 3, 0.35), 1: Limits(0.2, 3, 0.6)},
+EVIDENCE: Mapping[str, Evidence] = {
+    "walks": Evidence(-2.2, larger=1.7, smaller=0.6, unsure=0.4, missed=0.6, found=0.6),
+    "runs": Evidence(-1.0, larger=0.8, unsure=1.8, missed=0.2, found=2.0),
+    "meetings": Evidence(-1.7, larger=0.9, smaller=0.8, unsure=0.7, found=0.6),
+    "tables": Evidence(-2.8, smaller=1.4, unsure=1.9),
+    "nests": Evidence(-3.9, larger=0.2, unsure=1.3),
 }
-"""Limits by the approximation that made a count, the least certain first, and by the fewest ways that they hold for;
-chosen by 10,000 random programs (docs/caches.md). Walks at offsets and what the run left are estimated by distances;
-nests that meet in a structure, or have corners, by parts of it; tables by one time for which all lines stay, though of
-few ways some have more passing through; other nests set by set, which is exact but for where it drifts. A way is a
-large part of few."""
+"""Evidence by the approximation that made a count, the least certain first: a logistic regression over 11,300 random
+programs (docs/caches.md). Walks at offsets and what the run left are estimated by distances; nests that meet in a
+structure, or have corners, by parts of it; tables by one time for which all lines stay; other nests set by set."""
+
+ODDS_OF_WAYS: Mapping[int, float] = {8: -0.9, 5: -0.3, 2: -0.9, 1: 0.8}
+"""What the odds change by the ways of a set, by the fewest that they hold for."""
+
+SMALL_SHARE, LARGEST_SHARE = 0.03, 5.0
+"""A share of the misses adds its weight times log(1 + share/SMALL_SHARE), up to the largest."""
 
 
 def approximation_of(costs: Sequence[RequirementTraffic]) -> str:
-    """The least certain of the `LIMITS` that some requirements are counted by."""
+    """The least certain of the approximations in `EVIDENCE` that some requirements are counted by."""
     walks: dict[str | None, set[object]] = {}
     follows = False
     for cost in costs:
@@ -126,11 +115,14 @@ def approximation_of(costs: Sequence[RequirementTraffic]) -> str:
     return "tables" if any(cost.access.is_scattered for cost in costs) else "nests"
 
 
-def limits_of(approximation: str, ways: float) -> Limits:
-    """The limits of an approximation in sets of `ways` ways."""
-    by_ways = LIMITS[approximation]
-    return next((limits for fewest, limits in by_ways.items() if ways >= fewest), by_ways[1])
+def evidence_of(approximation: str, ways: float) -> Evidence:
+    """The evidence of an approximation in sets of `ways` ways."""
+    few = next(odds for fewest, odds in ODDS_OF_WAYS.items() if ways >= fewest or fewest == 1)
+    return EVIDENCE[approximation].replace(odds=EVIDENCE[approximation].odds + few)
 
+
+SPARED, ADDED = 0.5, 3.0
+"""Shares of all misses that a larger cache spares, or a smaller one adds, from which an exact count is near an edge."""
 
 BY_PLACE, OF_ALL = 0.85, 0.2
 """The shares of a block's misses, and of all of its level, from which it matters where arrays begin."""
@@ -173,19 +165,21 @@ class MissSpread(Record):
     in_full_sets: bool = False
     by_law: bool = False
 
-    def judge(self, total: float, limits: Limits) -> MissSpread:
+    def judge(self, total: float, rule: Evidence) -> MissSpread:
         """The spread with flags for what is doubtful in a block whose level misses `total` times in all."""
 
-        def differs(other: float, limit: float) -> bool:
-            return abs(other - self.misses) > max(limit, FEW * self.accesses)
+        def share(change: float) -> float:
+            return abs(change) / total if abs(change) > FEW * self.accesses else 0.0
 
-        return self.replace(
-            near_edge=differs(self.larger, limits.larger * total) or differs(self.smaller, limits.smaller * total),
-            by_place=differs(self.apart, max(BY_PLACE * self.misses, OF_ALL * total)),
-            in_full_sets=differs(self.misses + self.unsure, limits.unsure * total),
-            by_law=differs(self.misses + self.missed, limits.missed * total)
-            or differs(self.misses - self.found, limits.found * total),
-        )
+        def added(weight: float, change: float) -> float:
+            return weight * math.log1p(min(share(change), LARGEST_SHARE) / SMALL_SHARE)
+
+        edge = added(rule.larger, self.larger - self.misses) + added(rule.smaller, self.smaller - self.misses)
+        full, law = added(rule.unsure, self.unsure), added(rule.missed, self.missed) + added(rule.found, self.found)
+        most = max(edge, full, law) if rule.odds + edge + full + law > 0 else math.inf
+        near = edge == most or share(self.larger - self.misses) > SPARED or share(self.smaller - self.misses) > ADDED
+        elsewhere = abs(self.apart - self.misses) > max(BY_PLACE * self.misses, OF_ALL * total, FEW * self.accesses)
+        return self.replace(near_edge=near, in_full_sets=full == most, by_law=law == most, by_place=elsewhere)
 
     def like(self, block: MissSpread) -> MissSpread:
         """A part of the spread of a block, with the flags of the block."""
@@ -195,7 +189,8 @@ class MissSpread(Record):
 
     @property
     def is_doubtful(self) -> bool:
-        return self.near_edge or self.by_place or self.in_full_sets or self.by_law
+        """Whether the count is in doubt, wherever arrays begin."""
+        return self.near_edge or self.in_full_sets or self.by_law
 
     @property
     def low(self) -> float:
@@ -208,11 +203,12 @@ class MissSpread(Record):
     @property
     def _possible_misses(self) -> tuple[float, ...]:
         """Other numbers of misses that the block may have; only the predicted number where it is not in doubt."""
+        places = (self.apart,) if self.by_place else ()
         if not self.is_doubtful:
-            return (self.misses,)
+            return (self.misses, *places)
         fewer, more = (UNSURE_BY * max(self.unsure, other) for other in (self.found, self.missed))
         full = max(0.0, self.misses - fewer), max(self.misses, min(self.accesses, self.misses + more))
-        return (*full, self.less, self.more, *((self.apart,) if self.by_place else ()))
+        return (*full, self.less, self.more, *places)
 
 
 _of_trees: WeakKeyDictionary[CostTree, Mapping[str, Totals]] = WeakKeyDictionary()
@@ -275,24 +271,39 @@ class Edges:
         """The misses of all accesses of a block at a level, and whether they are in doubt."""
         key = kernel, id(block), level
         if key not in self._blocks:
-            costs = self._traffic_of(block)
+            costs = self.traffic_of(block)
             spread = self._of_requirements(kernel, [cost.access.requirement for cost in costs], level)
-            limits = limits_of(approximation_of(costs), self._ways[level])
-            self._blocks[key] = spread.judge(max(FEW_MISSES, self._totals[level]), limits)
+            total = max(FEW_MISSES, self._totals[level])
+            self._blocks[key] = spread.judge(total, evidence_of(approximation_of(costs), self._ways[level]))
         return self._blocks[key]
 
     def spread(self, kernel: str, block: flow.Block, need: flow.Requirement, level: str) -> MissSpread:
         """The misses of a requirement of a block at a level, which are in doubt where those of the block are."""
         return self._of_requirements(kernel, [need], level).like(self.of_block(kernel, block, level))
 
+    def list_spreads(self) -> list[tuple[flow.Block, str, MissSpread]]:
+        """The misses of each block with patterns at each level."""
+        spreads = []
+        for kernel in reversed(self.prediction.tree.kernels):
+            for block in blocks_in(kernel.body):
+                found = self.traffic_of(block)
+                for use in found[0].levels if found else ():
+                    spreads.append((block, use.level.name, self.of_block(kernel.name, block, use.level.name)))
+        return spreads
+
+    @property
+    def are_doubtful(self) -> bool:
+        """Whether a count is in doubt, wherever arrays begin."""
+        return any(spread.is_doubtful for *_, spread in self.list_spreads())
+
     def of_memory(self, asked: float) -> MissSpread:
         """Bytes between the last level and memory, where `asked` are asked for."""
         last = [*self._ways][-1]
         spread = self._sum_spread([key for key in self.stated if key.level == last and key.quantity in MOVING], asked)
-        costs = [cost for block in self.prediction.tree.blocks for cost in self._traffic_of(block)]
-        return spread.judge(spread.misses, limits_of(approximation_of(costs), self._ways[last]))
+        costs = [cost for block in self.prediction.tree.blocks for cost in self.traffic_of(block)]
+        return spread.judge(spread.misses or 1.0, evidence_of(approximation_of(costs), self._ways[last]))
 
-    def _traffic_of(self, block: flow.Block) -> list[RequirementTraffic]:
+    def traffic_of(self, block: flow.Block) -> list[RequirementTraffic]:
         costs = self.prediction.tree.blocks[block].requirements
         return [cost.traffic for cost in costs if cost.traffic is not None]
 
@@ -321,32 +332,25 @@ class Edges:
         return sides.replace(unsure=unsure, missed=missed, found=found)
 
 
-def describe_edges(prediction: Evaluation, edges: Edges) -> list[Diagnostic]:
+def describe_edges(edges: Edges) -> list[Diagnostic]:
     """A note for each block and level whose misses turn."""
-    notes = []
-    tree = prediction.tree
-    for kernel in reversed(tree.kernels):
-        for block in blocks_in(kernel.body):
-            found = [cost.traffic for cost in tree.blocks[block].requirements if cost.traffic is not None]
-            for use in found[0].levels if found else ():
-                spread = edges.of_block(kernel.name, block, use.level.name)
-                here = f"at `{use.level.name}`, {_block(block)} misses {format_expected(spread.misses)} times"
-                span = found[0].access.requirement.span
-                if spread.near_edge:
-                    message = f"{here}, near an edge of the cache: {_describe_sizes(spread)}"
-                    notes.append(Diagnostic("near-an-edge", message, span, severity="note"))
-                low, high = format_expected(spread.low), format_expected(spread.high)
-                if spread.in_full_sets and not spread.near_edge:
-                    message = f"{here}, many in sets that are nearly full: {low} to {high}"
-                    notes.append(Diagnostic("nearly-full-sets", message, span, severity="note"))
-                if spread.by_law and not (spread.in_full_sets or spread.near_edge):
-                    message = f"{here}, {low} to {high} if its lines lay anywhere in the cache"
-                    notes.append(Diagnostic("laws-differ", message, span, severity="note"))
-                if spread.by_place:
-                    apart = f"{format_expected(spread.apart)} times where they lie apart"
-                    message = f"{here} if its arrays lie one behind the other on pages, {apart}"
-                    hint = "say where they begin, as in `loads [n] from x as stream, at(4096)`"
-                    notes.append(Diagnostic("where-arrays-lie", message, span, hint=hint, severity="note"))
+    notes = list[Diagnostic]()
+    for block, level, spread in edges.list_spreads():
+        span = edges.traffic_of(block)[0].access.requirement.span
+        here = f"at `{level}`, {_block(block)} misses {format_expected(spread.misses)} times"
+        low, high = format_expected(spread.low), format_expected(spread.high)
+        reasons = {
+            "near-an-edge": spread.near_edge and f"near an edge of the cache: {_describe_sizes(spread)}",
+            "nearly-full-sets": spread.in_full_sets and f"many in sets that are nearly full: {low} to {high}",
+            "laws-differ": spread.by_law and f"{low} to {high} if its lines lay anywhere in the cache",
+        }
+        held = [Diagnostic(code, f"{here}, {said}", span, severity="note") for code, said in reasons.items() if said]
+        notes += held[:1]  # what says most
+        if spread.by_place:
+            apart = f"{format_expected(spread.apart)} times where they lie apart"
+            message = f"{here} if its arrays lie one behind the other on pages, {apart}"
+            hint = "say where they begin, as in `loads [n] from x as stream, at(4096)`"
+            notes.append(Diagnostic("where-arrays-lie", message, span, hint=hint, severity="note"))
     return notes
 
 

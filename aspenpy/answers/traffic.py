@@ -114,16 +114,12 @@ class Traffic(Result):
         """The run, played through the caches; None where formulas say what is moved."""
         if self._simulate:
             return Simulation(self.prediction)
-        if self._simulate is False or not self._in_doubt or self._references > FEW_REFERENCES:
+        if self._simulate is False or not self.edges.are_doubtful or self._references > FEW_REFERENCES:
             return None
         try:
             return Simulation(self.prediction)
         except AspenError:  # nobody asked for it, and formulas answer
             return None
-
-    @property
-    def _in_doubt(self) -> bool:
-        return bool(describe_edges(self.prediction, self.edges))
 
     @property
     def _references(self) -> float:
@@ -255,7 +251,7 @@ class Traffic(Result):
         """Blocks whose misses turn where a cache is a little larger or smaller, or where arrays begin elsewhere. What a
         simulation has counted is in no such doubt."""
         if self.simulation is None:
-            return describe_edges(self.prediction, self.edges)
+            return describe_edges(self.edges)
         if self._simulate:
             return self._simulation_notes
         message = (

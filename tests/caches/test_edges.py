@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from random import Random
 
@@ -10,7 +11,7 @@ import pytest
 
 from aspenpy import AspenError
 from aspenpy.answers.checks.applications import check_application
-from aspenpy.answers.edges import FEW, LIMITS, Limits, MissSpread, limits_of
+from aspenpy.answers.edges import EVIDENCE, FEW, ODDS_OF_WAYS, Evidence, MissSpread, evidence_of
 from tests.caches.programs import LINE, Reference, Walk, counted, machine_of, modelled, nest, simulator
 from tests.caches.random_programs import CACHES, programs
 from tests.thorough import some
@@ -158,8 +159,8 @@ def test_what_is_wrong_is_mostly_told() -> None:
             misses = model.totals[0].read_misses + model.totals[0].write_misses
             error = abs(misses - found.misses) / max(found.misses, 60)
             wrong, right = wrong + (error > 0.15), right + (error <= 0.05)
-            silent += error > 0.15 and not model.edge_notes
-            warned += error <= 0.05 and bool(model.edge_notes)
+            silent += error > 0.15 and not model.edges.are_doubtful
+            warned += error <= 0.05 and model.edges.are_doubtful
     assert silent <= max(3, 0.4 * wrong)
     assert warned <= max(3, 0.3 * right)
 
@@ -173,37 +174,38 @@ APPROXIMATIONS = {
 }
 
 
-def documented_limits() -> dict[str, dict[int, Limits]]:
-    """The table of the documentation: a percentage of each cell, and no limit in an empty one."""
+CHANGES = ("larger", "smaller", "unsure", "missed", "found")
+
+
+def test_evidence_is_that_of_the_documentation() -> None:
     text = (Path(__file__).parents[2] / "docs" / "caches.md").read_text()
     _, _, rows = text.partition("| the block is counted by |")[2].partition("\n|---")
-    limits: dict[str, dict[int, Limits]] = {}
-    name = ""
-    for row in rows.partition("\n\n")[0].splitlines()[1:]:
-        words, ways, *cells = (cell.strip() for cell in row.strip("|").split("|"))
-        name = APPROXIMATIONS[words] if words else name
-        shares = [float(cell.removesuffix(" %")) / 100 if cell else math.inf for cell in cells]
-        limits.setdefault(name, {})[int(ways)] = Limits(*shares)
-    return limits
+    *approximations, ways = (
+        [cell.strip() for cell in row.strip("|").split("|")] for row in rows.partition("\n\n")[0].splitlines()[1:]
+    )
+    documented = {APPROXIMATIONS[name]: [float(cell or 0) for cell in cells] for name, *cells in approximations}
+    assert list(documented) == list(EVIDENCE)  # the least certain first
+    for name, numbers in documented.items():
+        assert numbers == [getattr(EVIDENCE[name], part) for part in ("odds", *CHANGES)]
+    said = dict(zip(re.findall(r"\d+", ways[0]), ways[1].split(","), strict=True))
+    assert {int(fewest): float(odds) for fewest, odds in said.items()} == ODDS_OF_WAYS
 
 
-def test_limits_are_those_of_the_documentation() -> None:
-    documented = documented_limits()
-    assert list(documented) == list(LIMITS)  # the least certain first
-    for name, by_ways in documented.items():
-        assert list(by_ways) == list(LIMITS[name]) == [8, 5, 2, 1]
-        for ways, limits in by_ways.items():
-            found = LIMITS[name][ways]
-            for part in ("larger", "smaller", "unsure", "missed", "found"):
-                assert getattr(found, part) == pytest.approx(getattr(limits, part)), (name, ways, part)
+def test_no_change_makes_a_count_surer() -> None:
+    assert all(getattr(rule, part) >= 0 for rule in EVIDENCE.values() for part in CHANGES)
 
 
 @pytest.mark.parametrize(
-    ("ways", "row"), [(16, 8), (8, 8), (7.9, 5), (5, 5), (4.9, 2), (2, 2), (1.9, 1), (1, 1), (0.5, 1)]
+    ("ways", "fewest"), [(16, 8), (8, 8), (7.9, 5), (5, 5), (4.9, 2), (2, 2), (1.9, 1), (1, 1), (0.5, 1)]
 )
-def test_the_row_of_so_many_ways(ways: float, row: int) -> None:
-    for name, by_ways in LIMITS.items():
-        assert limits_of(name, ways) is by_ways[row]
+def test_the_odds_of_so_many_ways(ways: float, fewest: int) -> None:
+    for name, rule in EVIDENCE.items():
+        assert evidence_of(name, ways) == rule.replace(odds=rule.odds + ODDS_OF_WAYS[fewest])
+
+
+def evidence(**limits: float) -> Evidence:
+    """Evidence that each change gives alone from its share on."""
+    return Evidence(-1.0, **{name: 1 / math.log1p(share / 0.03) for name, share in limits.items()})
 
 
 def spread_of(**changed: float) -> MissSpread:
@@ -215,28 +217,28 @@ def spread_of(**changed: float) -> MissSpread:
 @pytest.mark.parametrize(
     ("changed", "flag"),
     [
-        *(({"larger": 1000 - part}, "near_edge" * (part > 200)) for part in (199, 200, 201)),
-        *(({"smaller": 1000 + part}, "near_edge" * (part > 600)) for part in (599, 600, 601)),
-        *(({"unsure": part}, "in_full_sets" * (part > 100)) for part in (99, 100, 101)),
-        *(({"missed": part}, "by_law" * (part > 800)) for part in (799, 800, 801)),
-        *(({"found": part}, "by_law" * (part > 140)) for part in (139, 140, 141)),
+        *(({"larger": 1000 - part}, "near_edge" * (part > 200)) for part in (199, 201)),
+        *(({"smaller": 1000 + part}, "near_edge" * (part > 600)) for part in (599, 601)),
+        *(({"unsure": part}, "in_full_sets" * (part > 100)) for part in (99, 101)),
+        *(({"missed": part}, "by_law" * (part > 800)) for part in (799, 801)),
+        *(({"found": part}, "by_law" * (part > 140)) for part in (139, 141)),
         *(({"apart": 1000 - part}, "by_place" * (part > 850)) for part in (849, 850, 851)),
     ],
 )
 def test_limits_of_doubt_below_at_and_above(changed: dict[str, float], flag: str) -> None:
     """Each at its own share of the 2,000 misses of the level; where arrays begin matters from 85 % of the block's own
     misses on, 850, as long as that is more than a fifth of all, 400."""
-    limits = Limits(larger=0.1, smaller=0.3, unsure=0.05, missed=0.4, found=0.07)
-    judged = spread_of(**changed).judge(2000, limits)
+    rule = evidence(larger=0.1, smaller=0.3, unsure=0.05, missed=0.4, found=0.07)
+    judged = spread_of(**changed).judge(2000, rule)
     flags = ("near_edge", "by_place", "in_full_sets", "by_law")
     assert [name for name in flags if getattr(judged, name)] == ([flag] if flag else [])
-    assert judged.is_doubtful == bool(flag)
+    assert judged.is_doubtful == (flag not in ("", "by_place"))
     assert spread_of().like(judged) == spread_of().replace(**{name: getattr(judged, name) for name in flags})
 
 
 @pytest.mark.parametrize(("part", "by_place"), [(899, False), (900, False), (901, True)])
 def test_places_matter_by_a_fifth_of_all(part: float, by_place: bool) -> None:
-    assert spread_of(apart=1000 - part).judge(4500, LIMITS["nests"][8]).by_place == by_place
+    assert spread_of(apart=1000 - part).judge(4500, Evidence(-1.0)).by_place == by_place
 
 
 @pytest.mark.parametrize(("misses", "doubtful"), [(3.9, False), (4, False), (4.1, True)])
@@ -244,7 +246,16 @@ def test_few_of_the_accesses_are_no_doubt(misses: float, doubtful: bool) -> None
     """A thousandth of 4,000 accesses."""
     assert FEW == 1e-3
     spread = spread_of(misses=0, smaller=misses, larger=0, apart=0)
-    assert spread.judge(1, LIMITS["nests"][8]).near_edge == doubtful
+    assert spread.judge(1, evidence(smaller=0.3)).near_edge == doubtful
+
+
+def test_small_pieces_of_evidence_add_up() -> None:
+    """Two that are not enough alone; what says most is named."""
+    rule = evidence(smaller=0.3, unsure=0.05)
+    changed = {"smaller": 1300.0, "unsure": 80.0}
+    assert not any(spread_of(**{name: part}).judge(2000, rule).is_doubtful for name, part in changed.items())
+    both = spread_of(**changed).judge(2000, rule)
+    assert (both.in_full_sets, both.near_edge) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -259,8 +270,9 @@ def test_few_of_the_accesses_are_no_doubt(misses: float, doubtful: bool) -> None
         ({"unsure": 200, "apart": 100}, 100, 1400),
         ({"unsure": 200, "apart": 400}, 600, 1400),  # where arrays begin does not matter
         ({"unsure": 90, "less": 1500, "more": 500}, 1000, 1000),  # nothing is in doubt
+        ({"apart": 100}, 100, 1000),  # but where arrays begin
     ],
 )
 def test_the_fewest_and_the_most_misses(changed: dict[str, float], low: float, high: float) -> None:
-    judged = spread_of(**changed).judge(2000, Limits(larger=0.1, smaller=0.3, unsure=0.05, missed=0.5, found=0.5))
+    judged = spread_of(**changed).judge(2000, evidence(larger=0.1, smaller=0.3, unsure=0.05, missed=0.5, found=0.5))
     assert (judged.low, judged.high) == (low, high)

@@ -63,7 +63,7 @@ def outcome(seed: int) -> Outcome:
     exact = sum(use.misses for use in Traffic(found.prediction, simulate=True).uses)
     error = abs(sum(use.misses for use in found.uses) - exact) / max(exact, FEW)
     low, high = (sum(getattr(use, side) for use in found.ranged_uses) for side in ("misses_low", "misses_high"))
-    return Outcome(shape[2], error, bool(found.edge_notes), 0.98 * low - 1 <= exact <= 1.02 * high + 1)
+    return Outcome(shape[2], error, found.edges.are_doubtful, 0.98 * low - 1 <= exact <= 1.02 * high + 1)
 
 
 def test_counts_and_their_doubt() -> None:
