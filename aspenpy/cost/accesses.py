@@ -4,11 +4,12 @@ caches."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.divided import Division, divide_accesses, join_levels
+from aspenpy.cost.caches.divided import MIDDLE, Division, divide_accesses, join_levels, middles_of
 from aspenpy.cost.caches.known import KnownTouches
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.caches.nest import PAGE
@@ -42,16 +43,27 @@ InstancesOf = Callable[[flow.Block], Instances]
 
 class Divider:
     """Divides the accesses of blocks among the components of a `place`, of which a rank has several; among none where
-    it is None."""
+    it is None. `middle`: where the passes of the part lie that it gives, as a share of all."""
 
-    def __init__(self, place: Place | None = None, instances_of: InstancesOf = lambda _: ONE_INSTANCE) -> None:
+    def __init__(
+        self,
+        place: Place | None = None,
+        instances_of: InstancesOf = lambda _: ONE_INSTANCE,
+        middle: Fraction = MIDDLE,
+    ) -> None:
         self.place = place
         self.instances_of = instances_of
+        self.middle = middle
 
     def divide(self, block: flow.Block, accesses: Sequence[Access]) -> Division:
         if self.place is None:
             return Division(tuple(accesses))
-        return divide_accesses(accesses, self.instances_of(block).parts_at(self.place))
+        return divide_accesses(accesses, self.instances_of(block).parts_at(self.place), self.middle)
+
+    @property
+    def to_middle(self) -> Divider:
+        """The divider that gives the part in the middle, which stands for what the run touched before."""
+        return self if self.middle == MIDDLE else Divider(self.place, self.instances_of)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Divider) and self._key == other._key
@@ -61,7 +73,7 @@ class Divider:
 
     @property
     def _key(self) -> object:
-        return None if self.place is None else self.place.count
+        return None if self.place is None else (self.place.count, self.middle)
 
 
 UNDIVIDED = Divider()
@@ -105,12 +117,18 @@ class Accesses:
         instances = instances_of(block)
         places = [None if buffer is None else buffer.place, *(level.place for level in levels)]
         several = [place if place and instances.parts_at(place) is not graph.ONE else None for place in places]
-        dividers = [UNDIVIDED if place is None else Divider(place, instances_of) for place in several]
-        found = {divider: part(divider) for divider in dict.fromkeys(dividers if any(several) else [UNDIVIDED])}
         if not any(several):
-            return found[UNDIVIDED]
-        parts = {divider: divider.divide(block, accesses).parts for divider in found}
-        first, *by_level = [(found[divider], parts[divider]) for divider in dividers]
+            return part(UNDIVIDED)
+        middles = middles_of(accesses)
+        dividers = [
+            [UNDIVIDED] if place is None else [Divider(place, instances_of, middle) for middle in middles]
+            for place in several
+        ]
+        found = {divider: part(divider) for divider in dict.fromkeys(chain(*dividers))}
+        first, *by_level = (
+            [(found[divider], divider.divide(block, accesses).parts / len(those)) for divider in those]
+            for those in dividers
+        )
         return {access.requirement: join_levels(access, by_level, first) for access in accesses}
 
     def _traffic_of_part(
@@ -125,6 +143,7 @@ class Accesses:
         divider: Divider,
     ) -> dict[flow.Requirement, RequirementTraffic]:
         accesses = divider.divide(block, whole).accesses
+        before = divider.to_middle
         known = dict[tuple[object, ...], list[Last]]()
 
         def last(requirement: flow.Requirement, line: Expr, warm: bool, stored: bool) -> Sequence[Last]:
@@ -134,8 +153,8 @@ class Accesses:
                     requirement,
                     block,
                     accesses=whole,
-                    history=self._history(line, serving, divider),
-                    divider=divider,
+                    history=self._history(line, serving, before),
+                    divider=before,
                     line=line,
                     warm=warm,
                     stored=stored,

@@ -131,6 +131,46 @@ def draws(size: int, count: int) -> tuple[str, str, Part]:
     return body, f"data A [{size}]", part
 
 
+def triangle(n: int, times: int) -> tuple[str, str, Part]:
+    """Rows up to the diagonal are shared out, equally many to each core."""
+
+    def part(core: int) -> Iterator[Reference]:
+        for _ in range(times):
+            for i in range(core * n // CORES, (core + 1) * n // CORES):
+                for j in range(i + 1):
+                    yield "L", A + 8 * (n * i + j), 8
+                    yield "L", B + 8 * j, 8
+                yield "S", C + 8 * i, 8
+
+    count = n * (n + 1) // 2
+    block = f"""execute [1] of [{n}] {{
+      loads [{count}] of size [8] from A as nest(8, j in 0 .. i, {8 * n}, i in 0 .. {n - 1})
+      loads [{count}] of size [8] from B as nest(8, j in 0 .. i, 0, i in 0 .. {n - 1})
+      stores [{n}] of size [8] to C as nest(0, 1, 8, {n}) }}"""
+    return f"iterate [{times}] {{ {block} }}", f"data A [{8 * n * n}] data B [{8 * n}] data C [{8 * n}]", part
+
+
+def triangular_product(n: int) -> tuple[str, str, Part]:
+    """C = L B of a lower triangle L: the last rows need all of B, the first few of it."""
+
+    def part(core: int) -> Iterator[Reference]:
+        for i in range(core * n // CORES, (core + 1) * n // CORES):
+            for k in range(i + 1):
+                yield "L", A + 8 * (n * i + k), 8
+                for j in range(n):
+                    yield "L", B + 8 * (n * k + j), 8
+                    yield "L", C + 8 * (n * i + j), 8
+                    yield "S", C + 8 * (n * i + j), 8
+
+    count, around = n * n * (n + 1) // 2, f"k in 0 .. i, {8 * n}, i in 0 .. {n - 1}"
+    block = f"""execute [1] of [{n}] {{
+      loads [{n * (n + 1) // 2}] of size [8] from A as nest(0, 1, 8, {around})
+      loads [{count}] of size [8] from B as nest(8, {n}, {8 * n}, k in 0 .. i, 0, i in 0 .. {n - 1})
+      loads [{count}] of size [8] from C as nest(8, {n}, 0, {around})
+      stores [{count}] of size [8] to C as nest(8, {n}, 0, {around}) }}"""
+    return block, " ".join(f"data {name} [{8 * n * n}]" for name in "ABC"), part
+
+
 CASES = {
     "swept in the first caches": stream(24_576, 10),
     "swept in the second caches": stream(131_072, 10),
@@ -153,6 +193,23 @@ def test_private_caches_hold_the_part_of_their_core(case: str) -> None:
     for ours, exact in zip(found, misses_of_cores(part), strict=False):
         assert ours == pytest.approx(exact, rel=0.06)
     assert found[2] <= found[1] * 1.000001
+
+
+TRIANGLES = {
+    "swept in the second caches": triangle(96, 4),
+    "swept in most of the second caches": triangle(128, 4),
+    "swept in the second caches of some cores": triangle(256, 2),
+    "product in the second caches": triangular_product(48),
+    "product in the second caches of some cores": triangular_product(96),
+}
+
+
+@pytest.mark.parametrize("case", TRIANGLES)
+def test_private_caches_hold_the_rows_of_their_core(case: str) -> None:
+    """Rows of triangles differ from core to core, and with them what a cache has room for."""
+    body, data, part = TRIANGLES[case]
+    for ours, exact in zip(misses(traffic_of(body, data)), misses_of_cores(part), strict=False):
+        assert ours == pytest.approx(exact, rel=0.12)
 
 
 def test_the_shared_cache_sees_all_of_a_rank() -> None:

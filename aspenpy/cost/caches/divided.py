@@ -3,14 +3,17 @@
     execute [ranks] of [n] { loads [n^2] of size [8] from a as nest(8, n, 8*n, n) }
 
 Each of the p cores of a rank goes through n/p rows. Its caches meet these alone: what the loop that is shared out moves
-is a part of its own for each core, what it repeats (a vector, a table) each core touches as a whole.
+is a part of its own for each core, what it repeats (a vector, a table) each core touches as a whole. Rows of triangles
+differ: some parts of them stand for all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.domain import StridedLoop
 from aspenpy.cost.caches.nest import longest_trips
 from aspenpy.cost.caches.patterns import Affine, Distances, Stencil
 from aspenpy.cost.caches.traffic import LevelUse, RequirementTraffic
@@ -27,18 +30,29 @@ class Division(Record):
     parts: Expr = graph.ONE
 
 
-def divide_accesses(accesses: Sequence[Access], cores: Expr) -> Division:
-    """The accesses of one of `cores` cores, or of one pass where the shared loop has fewer passes. The shared loop is
-    the outermost one that moves all stores, since cores do not store to the same words; in a block without stores, the
-    outermost one that moves all loads. Triangles, whose rows differ, are not divided."""
+MIDDLE = Fraction(1, 2)
+
+MIDDLES = (Fraction(1, 8), Fraction(3, 8), Fraction(5, 8), Fraction(7, 8))
+"""Where the parts of a triangle lie that stand for those of all cores, as shares of the passes that are shared out."""
+
+
+def middles_of(accesses: Sequence[Access]) -> tuple[Fraction, ...]:
+    """Where the parts lie that stand for all: rows of triangles differ."""
+    return MIDDLES if any(access.nest is not None and access.nest.is_triangular for access in accesses) else (MIDDLE,)
+
+
+def divide_accesses(accesses: Sequence[Access], cores: Expr, middle: Fraction = MIDDLE) -> Division:
+    """The accesses of one of `cores` cores, or of one pass where the shared loop has fewer passes: of the one whose
+    passes have their `middle` there. The shared loop is the outermost one that moves all stores, since cores do not
+    store to the same words; in a block without stores, the outermost one that moves all loads."""
     whole = tuple(accesses)
-    if cores is graph.ONE or any(access.nest is not None and access.nest.is_triangular for access in whole):
+    if cores is graph.ONE:
         return Division(whole)
     depth = _find_shared_loop(whole)
     trips = [] if depth is None else [_trips_at(access, depth) for access in whole]
     least = [longest_trips(known for known in trips if known is not None)] if any(trips) else []
     parts = graph.apply("min", cores, *least) if least else cores
-    return Division(tuple(_divide_one(access, depth, parts) for access in whole), parts)
+    return Division(tuple(_divide_one(access, depth, parts, middle) for access in whole), parts)
 
 
 def _find_shared_loop(accesses: Sequence[Access]) -> int | None:
@@ -62,10 +76,10 @@ def _trips_at(access: Access, depth: int) -> Expr | None:
     if isinstance(pattern, Stencil):
         return pattern.extents[-1]
     own = access.has_own_loops and isinstance(pattern, Affine) and depth < len(pattern.nest.loops)
-    return pattern.nest.loops[depth].trips if own and isinstance(pattern, Affine) else None
+    return pattern.nest.within(depth + 1)[depth].trips if own and isinstance(pattern, Affine) else None
 
 
-def _divide_one(access: Access, depth: int | None, parts: Expr) -> Access:
+def _divide_one(access: Access, depth: int | None, parts: Expr, middle: Fraction) -> Access:
     """Its accesses, and those of its data that lie in one part. A stream goes through its own part of the data, which
     it sweeps as often as the whole."""
     pattern = access.pattern
@@ -78,36 +92,55 @@ def _divide_one(access: Access, depth: int | None, parts: Expr) -> Access:
         loops = list(pattern.nest.loops)
         place = depth if access.has_own_loops else pattern.nest.outermost - 1
         if place is not None and 0 <= place < len(loops) and loops[place].trips is not graph.ONE:
-            loops[place] = loops[place].replace(trips=loops[place].trips / parts)
+            loops[place] = _part_of(loops[place], parts, middle if pattern.nest.is_triangular else None)
         pattern = pattern.replace(nest=pattern.nest.replace(loops=tuple(loops)))
     since = None if access.since is None else access.since / parts
     return access.replace(pattern=pattern, accesses=access.accesses / parts, since=since)
 
 
+def _part_of(loop: StridedLoop, parts: Expr, middle: Fraction | None) -> StridedLoop:
+    """One of equal parts of a loop's passes; the loops inside may follow the counter of one that has a `middle`."""
+    trips = loop.trips / parts
+    low = loop.low if middle is None else loop.low + loop.trips * middle - trips / 2
+    return loop.replace(trips=trips, low=low)
+
+
 Parted = tuple[Mapping[flow.Requirement, RequirementTraffic], Expr]
-"""The traffic of one of so many parts of a block."""
+"""The traffic of one part of a block, and how many it stands for."""
 
 
-def join_levels(access: Access, by_level: Sequence[Parted], of_buffer: Parted) -> RequirementTraffic:
-    """The traffic of a whole access: at each level, and in the translation buffer, that of a part as often as there are
-    parts."""
+def join_levels(
+    access: Access, by_level: Sequence[Sequence[Parted]], of_buffer: Sequence[Parted]
+) -> RequirementTraffic:
+    """The traffic of a whole access: at each level, and in the translation buffer, that of all parts."""
     uses, asked = list[LevelUse](), None
-    for number, (traffic, parts) in enumerate(by_level):
-        use = _repeat(traffic[access.requirement].levels[number], parts)
+    for number, parted in enumerate(by_level):
+        use = _sum_uses([_repeat(traffic[access.requirement].levels[number], parts) for traffic, parts in parted])
         if asked is not None and use.misses is not graph.ZERO:
             fetched = graph.apply("min", use.fetched, asked * use.level.brought * (1 - use.evaded))
             fetched = graph.ZERO if use.fetched is graph.ZERO else fetched
             use = use.replace(misses=graph.apply("min", use.misses, asked), fetched=fetched)
         uses.append(use if asked is None else use.replace(accesses=asked))
         asked = use.misses
-    traffic, parts = of_buffer
-    return RequirementTraffic(access, tuple(uses), traffic[access.requirement].walks * parts)
+    walks = graph.add(*(traffic[access.requirement].walks * parts for traffic, parts in of_buffer))
+    return RequirementTraffic(access, tuple(uses), walks)
+
+
+COUNTS = ("accesses", "misses", "fetched", "written_back", "victims", "warm", "unsure")
 
 
 def _repeat(use: LevelUse, parts: Expr) -> LevelUse:
     if parts is graph.ONE:
         return use
-    counts = ("accesses", "misses", "fetched", "written_back", "victims", "warm", "unsure")
     other = use.anywhere
     anywhere = other.replace(missed=other.missed * parts, found=other.found * parts)
-    return use.replace(anywhere=anywhere, parts=parts, **{name: getattr(use, name) * parts for name in counts})
+    return use.replace(anywhere=anywhere, parts=parts, **{name: getattr(use, name) * parts for name in COUNTS})
+
+
+def _sum_uses(uses: Sequence[LevelUse]) -> LevelUse:
+    if len(uses) == 1:
+        return uses[0]
+    found = [use.anywhere for use in uses]
+    missed, there = (graph.add(*(getattr(other, name) for other in found)) for name in ("missed", "found"))
+    sums = {name: graph.add(*(getattr(use, name) for use in uses)) for name in (*COUNTS, "parts")}
+    return uses[0].replace(anywhere=found[0].replace(missed=missed, found=there), **sums)
