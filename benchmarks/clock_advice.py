@@ -71,7 +71,7 @@ def name_clock(text: str, machine: str, parameter: str, runs: Sequence[Run], set
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open() as file:
+    with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 

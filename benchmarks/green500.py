@@ -157,7 +157,7 @@ MIXED = {("trinity", "2017-11"), ("trinity", "2018-11")}
 
 def published(data: Path) -> list[dict[str, str]]:
     """Rows of the lists with a power and a rate."""
-    with (data / "hardware" / "green500.csv").open() as file:
+    with (data / "hardware" / "green500.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["power_kW"] and row["Rmax_TF"]]
     return [{**row, "system": row["system"].removeprefix("(related) ")} for row in rows]
 

@@ -77,7 +77,7 @@ def ice_lake(data: Path) -> list[Sample]:
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open() as file:
+    with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 

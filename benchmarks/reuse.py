@@ -45,7 +45,7 @@ def binary() -> Subject:
 
 def text() -> Subject:
     path = Path(folder().name) / "lackey.trace"
-    path.write_text("".join(f" L {address:08x},8\n" for address in addresses().tolist()))
+    path.write_text("".join(f" L {address:08x},8\n" for address in addresses().tolist()), encoding="utf-8")
     return subject(path)
 
 

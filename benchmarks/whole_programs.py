@@ -84,7 +84,11 @@ def count(program: Path, arguments: list[str], folder: Path) -> Counter[str]:
 
 def load_address(counts: Path) -> int:
     """Where Valgrind loads a program that may stand anywhere."""
-    return 0x108000 if "0x108" in counts.read_text() or "0x109" in counts.read_text() else 0
+    return (
+        0x108000
+        if "0x108" in counts.read_text(encoding="utf-8") or "0x109" in counts.read_text(encoding="utf-8")
+        else 0
+    )
 
 
 def compare(name: str, machine: aspenpy.Machine) -> dict[str, float]:
@@ -96,7 +100,7 @@ def compare(name: str, machine: aspenpy.Machine) -> dict[str, float]:
         found = aspenpy.extract_application(
             PROGRAMS / name, level="o2", chains=True, run=ProgramRun(COMMANDS[name]), recipe=recipe
         )
-        Path(f"/tmp/pg/{name}.aspen").write_text(found.text)
+        Path(f"/tmp/pg/{name}.aspen").write_text(found.text, encoding="utf-8")
         application = parse(found.text, name)
         prediction = aspenpy.predict(application, machine)
         time = float(prediction.runtime) + process_overhead(prediction).total

@@ -35,7 +35,7 @@ OPEN = {"sparse": {"row_difference": 4}, "rows": {"n_0_1_12": 12, "n_0_1_12_2": 
 
 
 def size_of(source: Path) -> int:
-    found = re.search(r"atoi\(argv\[1\]\) : (\d+)", source.read_text())
+    found = re.search(r"atoi\(argv\[1\]\) : (\d+)", source.read_text(encoding="utf-8"))
     assert found is not None
     return int(found[1])
 

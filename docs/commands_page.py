@@ -99,4 +99,4 @@ def generate(page: str) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(generate(FILE.read_text()))
+    FILE.write_text(generate(FILE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -110,5 +110,5 @@ def page(text: str, found: list[Row]) -> str:
 
 if __name__ == "__main__":
     machines = rows()
-    FILE.write_text(page(FILE.read_text(), machines))
+    FILE.write_text(page(FILE.read_text(encoding="utf-8"), machines), encoding="utf-8")
     draw(machines, PICTURE)

@@ -99,7 +99,7 @@ def test_a_missing_file_is_told_with_a_likely_one(tmp_path: Path) -> None:
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path).code == "not-a-file"
     assert refusal(Path("/dev/zero")).code == "not-a-file"
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     assert refusal(tmp_path / "file" / "a.aspen").code in ("file-not-readable", "file-not-found")
     assert refusal(tmp_path / ("a" * 300)).code == "file-not-readable"
     assert refusal(tmp_path / "a\0b").code == "file-not-readable"
@@ -146,7 +146,7 @@ def test_includes_are_looked_up_in_the_library(tmp_path: Path, monkeypatch: pyte
     for folder, text in (("parts/cores", "param core = 1"), (".", "param whole = 2")):
         (library / "machines" / folder).mkdir(parents=True, exist_ok=True)
         name = "core" if "core" in text else "whole"
-        (library / "machines" / folder / f"{name}.aspen").write_text(text)
+        (library / "machines" / folder / f"{name}.aspen").write_text(text, encoding="utf-8")
     monkeypatch.setattr(files, "models_folder", lambda: str(library))
     assert parameters(tmp_path / "a.aspen") == {"core": "1", "whole": "2"}
 
@@ -154,7 +154,7 @@ def test_includes_are_looked_up_in_the_library(tmp_path: Path, monkeypatch: pyte
 def test_places_in_the_library_are_told_without_the_way_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = tmp_path / "library" / "machines" / "parts"
     parts.mkdir(parents=True)
-    (parts / "core.aspen").write_text("\n  param = 1")
+    (parts / "core.aspen").write_text("\n  param = 1", encoding="utf-8")
     write(tmp_path, a=MODEL.format("include core.aspen"))
     monkeypatch.setattr(files, "models_folder", lambda: str(tmp_path / "library"))
     diagnostic = refusal(tmp_path / "a.aspen")
@@ -189,7 +189,7 @@ def test_a_path_that_the_user_gave_is_told_as_it_was_given(tmp_path: Path, monke
 
 def test_a_name_in_quotes_may_hold_spaces(tmp_path: Path) -> None:
     write(tmp_path, a=MODEL.format('include "b c.aspen"param d = 4'))
-    (tmp_path / "b c.aspen").write_text("param c = 3")
+    (tmp_path / "b c.aspen").write_text("param c = 3", encoding="utf-8")
     assert parameters(tmp_path / "a.aspen") == {"c": "3", "d": "4"}
 
 
@@ -284,7 +284,7 @@ def test_imports_are_looked_up_beside_the_importing_file_then_beside_the_model_t
 ) -> None:
     write(tmp_path, a="top", sub__b="middle", sub__c="beside", c="above", d="above")
     (tmp_path / "library" / "apps").mkdir(parents=True)
-    (tmp_path / "library" / "apps" / "e.aspen").write_text("library")
+    (tmp_path / "library" / "apps" / "e.aspen").write_text("library", encoding="utf-8")
     monkeypatch.setattr(files, "models_folder", lambda: str(tmp_path / "library"))
     reader = Reader()
     top, middle = reader.read(tmp_path / "a.aspen"), reader.read(tmp_path / "sub" / "b.aspen")
@@ -300,27 +300,27 @@ def test_imports_are_looked_up_beside_the_importing_file_then_beside_the_model_t
 
 def test_new_file_has_the_usual_mode(tmp_path: Path) -> None:
     write_whole(tmp_path / "new", "text\n")
-    (tmp_path / "usual").write_text("text\n")
-    assert (tmp_path / "new").read_text() == "text\n"
+    (tmp_path / "usual").write_text("text\n", encoding="utf-8")
+    assert (tmp_path / "new").read_text(encoding="utf-8") == "text\n"
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "usual"]
 
 
 def test_old_file_keeps_its_mode_and_its_links(tmp_path: Path) -> None:
-    (tmp_path / "old").write_text("old")
+    (tmp_path / "old").write_text("old", encoding="utf-8")
     (tmp_path / "old").chmod(0o640)
     (tmp_path / "link").symlink_to("old")
     write_whole(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "old").read_text() == "new"
+    assert (tmp_path / "old").read_text(encoding="utf-8") == "new"
     assert (tmp_path / "old").stat().st_mode & 0o7777 == 0o640
 
 
 def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
-    (tmp_path / "old").write_text("old")
+    (tmp_path / "old").write_text("old", encoding="utf-8")
     with pytest.raises(AspenError, match="surrogates not allowed"):
         write_whole(tmp_path / "old", "\ud800")
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+    assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["old"]
 
 
 def test_device_is_written_to() -> None:
@@ -339,7 +339,7 @@ def test_device_is_written_to() -> None:
 )
 def test_unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, reason: str) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "old").write_text("old")
+    (tmp_path / "old").write_text("old", encoding="utf-8")
     said = re.escape(f"cannot write `{name}`: {reason}".replace("\0", "\\x00"))
     with pytest.raises(AspenError, match=said):
         require_writable(name)

@@ -126,7 +126,7 @@ def _read_host() -> list[str]:
 
 def _read_kernel_file(path: str) -> str:
     try:
-        return Path(path).read_text()
+        return Path(path).read_text(encoding="utf-8")
     except OSError:  # of some drivers not for everybody
         return ""
 

@@ -120,7 +120,7 @@ def incore(path: str | Path, architecture: str, lines: str | None = None) -> InC
         if done.returncode or not output.is_file():
             said = done.stderr.strip().splitlines() or ["nothing"]
             fail("osaca", f"OSACA does not read `{source}`: {said[-1]}")
-        return read_osaca(output.read_text(), source.stem, asked)
+        return read_osaca(output.read_text(encoding="utf-8"), source.stem, asked)
 
 
 def _find_osaca() -> str:

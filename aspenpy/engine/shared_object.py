@@ -33,7 +33,7 @@ def load_shared_object(text: str, options: Sequence[str], purpose: str, otherwis
         fail("no-compiler", f"{purpose} needs a C compiler: gcc, clang or cc", hint=otherwise)
     with TemporaryDirectory(prefix="aspenpy-") as folder:
         source, library = Path(folder, "source.c"), Path(folder, "library.so")
-        source.write_text(text)
+        source.write_text(text, encoding="utf-8")
         command = [compiler, *options, "-fPIC", "-shared", str(source), "-o", str(library), "-lm"]
         try:
             subprocess.run(command, check=True, capture_output=True, text=True, timeout=LIMIT)

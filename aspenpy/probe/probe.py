@@ -35,8 +35,8 @@ def read_package_energies(root: Path = Path("/")) -> dict[str, int]:
     energies = {}
     for folder in (root / RAPL).glob("intel-rapl:*"):
         try:
-            if (folder / "name").read_text().startswith("package"):
-                energies[folder.name] = int((folder / "energy_uj").read_text())
+            if (folder / "name").read_text(encoding="utf-8").startswith("package"):
+                energies[folder.name] = int((folder / "energy_uj").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
     return energies

@@ -132,7 +132,7 @@ class _Block(Structure):
 
 @lru_cache(maxsize=1)
 def _library() -> Any:
-    text = Path(__file__).with_name("caches.c").read_text()
+    text = Path(__file__).with_name("caches.c").read_text(encoding="utf-8")
     return load_shared_object(text, ("-O2", "-std=c11"), "simulated caches", "formulas count without --simulate")
 
 

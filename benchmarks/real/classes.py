@@ -193,8 +193,8 @@ def main() -> int:
     kept = BUILD / f"classes_{part}.json"
     if not options.keep:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(measure(cases, options.rounds, options.seconds)))
-    readings, times = json.loads(kept.read_text())
+        kept.write_text(json.dumps(measure(cases, options.rounds, options.seconds)), encoding="utf-8")
+    readings, times = json.loads(kept.read_text(encoding="utf-8"))
     machine = aspenpy.parse(build_machine("here", read_topology(), readings).text)
     assert isinstance(machine, aspenpy.Machine)
     rows = [row(case, times[case.name], machine) for case in cases]

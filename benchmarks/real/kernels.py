@@ -37,7 +37,9 @@ class Kernel(NamedTuple):
     @property
     def model(self) -> str:
         folders = (HERE / "models", HERE / "classes" / "models")
-        return next(path for folder in folders if (path := folder / f"{self.name}.aspen").exists()).read_text()
+        return next(path for folder in folders if (path := folder / f"{self.name}.aspen").exists()).read_text(
+            encoding="utf-8"
+        )
 
 
 def vectors(count: int) -> Callable[[int], Size]:

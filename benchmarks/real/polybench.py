@@ -118,7 +118,7 @@ arrays: pages that are only read are one page of zeros in the first cache."""
 def compiled(source: Path, size: int) -> None:
     target, main = BUILD / f"{source.stem}_{size}", BUILD / "ends_well.c"
     BUILD.mkdir(parents=True, exist_ok=True)
-    main.write_text(MAIN)
+    main.write_text(MAIN, encoding="utf-8")
     chosen, part = find_compiler() or "gcc", target.with_suffix(".o")
     subprocess.run(
         [chosen, *OPTIONS, f"-DN={size}", "-Dmain=of_program", "-c", str(source), "-o", str(part)], check=True

@@ -82,15 +82,15 @@ def main() -> int:
     cases = [case for case in all_cases(cores) if not options.kernels or case.kernel.name in options.kernels]
     kept = BUILD / "measured.json"
     if not options.keep:
-        kept.write_text(json.dumps(measurements(cases, cores, options.passes, options.seconds)))
-    readings, found = json.loads(kept.read_text())
+        kept.write_text(json.dumps(measurements(cases, cores, options.passes, options.seconds)), encoding="utf-8")
+    readings, found = json.loads(kept.read_text(encoding="utf-8"))
     times = [found[case.name] for case in cases]
     path = BUILD / "here.aspen"
-    path.write_text(build_machine("here", read_topology(), readings).text)
+    path.write_text(build_machine("here", read_topology(), readings).text, encoding="utf-8")
     machine = aspenpy.load_machine(str(path))
-    print(path.read_text())
+    print(path.read_text(encoding="utf-8"))
     page = render_text(report([row(case, spent, machine) for case, spent in zip(cases, times, strict=True)]).page)
-    (BUILD / "table.txt").write_text(page + "\n")
+    (BUILD / "table.txt").write_text(page + "\n", encoding="utf-8")
     print(page)
     return 0
 

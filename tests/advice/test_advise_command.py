@@ -95,7 +95,7 @@ def test_other_refusals(capsys: pytest.CaptureFixture[str], words: list[str], me
 
 def test_a_machine_without_power(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Time alone, and why there is no energy."""
-    (tmp_path / "plain.aspen").write_text(POWERLESS)
+    (tmp_path / "plain.aspen").write_text(POWERLESS, encoding="utf-8")
     assert main(["advise", "stream", "--machine", str(tmp_path / "plain.aspen"), "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["classify"]["classifications"][0]["energy"] is None

@@ -87,7 +87,7 @@ def test_kinds_of_memory() -> None:
     best = space.near_optimal[0]
     assert best.configuration.parts == {"memory_kind": "ddr5_4800_8_channels"}
     assert best.outcome.runtime == pytest.approx(64 / (8 * 14.5) + messages)
-    socket = SOCKET.read_text().replace("ddr4_2133", "ddr5_4800_8_channels")
+    socket = SOCKET.read_text(encoding="utf-8").replace("ddr4_2133", "ddr5_4800_8_channels")
     text = text.replace("include parts/sockets/intel_xeon_haswell.aspen", socket)
     by_hand = case(parse(text), set={"ranks": 8}, ranks_on="core")
     energy = predict_energy(by_hand.with_set({"haswell_clock": best.configuration.values.get("clock", 3.5e9)}))

@@ -43,7 +43,7 @@ def test_report_is_as_pictured(
 ) -> None:
     text, rest = CASES[name]
     monkeypatch.chdir(tmp_path)
-    Path("counters.csv").write_text(text)
+    Path("counters.csv").write_text(text, encoding="utf-8")
     data = ("--counters", "counters.csv") if text else ()
     outcome = run("advise", "significance", "lulesh", "--machine", "haswell", *data, *rest)
     picture = HERE / f"{name}.txt"

@@ -160,7 +160,7 @@ def test_strong_scaling_has_a_minimum_and_weak_scaling_does_not_fall(name: str, 
 def test_what_comd_would_need_for_its_memory_to_matter() -> None:
     """The text has "much memory access"; with each candidate's position from memory bandwidth comes before the clock in
     energy, and the memory clock after it; where positions stay in cache the memory has half a percent of the energy."""
-    text = (MODELS / "apps" / "comd.aspen").read_text()
+    text = (MODELS / "apps" / "comd.aspen").read_text(encoding="utf-8")
     cached = "loads [3*(atoms + halo_atoms)] of size [real] from position"
     assert text.count(cached) == 3
     machine = load_machine("haswell")

@@ -42,7 +42,7 @@ NVIDIA = """    Supported Clocks
     ids=["cpupower", "sysfs", "lscpu", "nvidia-smi"],
 )
 def test_saved_output(tmp_path: Path, text: str, expected: dict[str, tuple[float, float]]) -> None:
-    (tmp_path / "saved.txt").write_text(text)
+    (tmp_path / "saved.txt").write_text(text, encoding="utf-8")
     found = {item.component: (item.low, item.high) for item in system_ranges(str(tmp_path / "saved.txt"))}
     assert {*found} == {*expected}
     assert [found[name] for name in expected] == [pytest.approx(ends) for ends in expected.values()]
@@ -54,6 +54,6 @@ def test_this_host_is_read() -> None:
 
 
 def test_text_without_ranges(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("nothing")
+    (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
     with pytest.raises(AspenError, match="contains no range"):
         system_ranges(str(tmp_path / "notes.txt"))

@@ -85,7 +85,8 @@ def test_speedscope(run: Runner) -> None:
 def test_arguments_tell_calls_apart(run: Runner, models: Path) -> None:
     (models / "calls.aspen").write_text(
         "model calls { param n = 4 kernel main { call work(n/2, 1) call work(n, 1) call work(n/2, 1) }"
-        " kernel work(param m, param k) { execute { loads [m*k*1e9] } } }"
+        " kernel work(param m, param k) { execute { loads [m*k*1e9] } } }",
+        encoding="utf-8",
     )
     found = told(run, "profile", "calls.aspen", "--machine", "cluster.aspen")
     assert [(arc["arguments"], arc["calls"], arc["time"]) for arc in found["calls"]] == [
@@ -100,7 +101,8 @@ def test_branches_that_overlap(run: Runner, models: Path) -> None:
     """1 s of loads beside 3 s of messages take 3 s; each branch counts for its share of the 4 s in turn."""
     (models / "both.aspen").write_text(
         'model both { kernel main { par "overlap" { call near call far } }'
-        " kernel near { execute { loads [10e9] } } kernel far { execute { messages [3e9] } } }"
+        " kernel near { execute { loads [10e9] } } kernel far { execute { messages [3e9] } } }",
+        encoding="utf-8",
     )
     found = told(run, "profile", "both.aspen", "--machine", "cluster.aspen")
     assert found["runtime"]["value"] == pytest.approx(3, rel=1e-5)
@@ -110,7 +112,7 @@ def test_branches_that_overlap(run: Runner, models: Path) -> None:
 
 
 def test_kernels_that_take_no_time(run: Runner, models: Path) -> None:
-    (models / "nothing.aspen").write_text("model nothing { kernel main { execute { flops [0] } } }")
+    (models / "nothing.aspen").write_text("model nothing { kernel main { execute { flops [0] } } }", encoding="utf-8")
     assert "main takes 0 s" in said(run, "profile", "nothing.aspen", "--machine", "cluster.aspen", "--graph")
 
 
@@ -292,7 +294,7 @@ def test_memory(run: Runner) -> None:
 
 def test_arrays_of_calls_are_the_callers(run: Runner, models: Path) -> None:
     """copy touches a and b; the largest heap is that of the last pass, 3 n."""
-    (models / "arrays.aspen").write_text(ARRAYS)
+    (models / "arrays.aspen").write_text(ARRAYS, encoding="utf-8")
     outcome = run("memory", "arrays.aspen", "--format", "json")
     found = json.loads(outcome.out)
     sizes = {use["name"]: (use["size"], use["loads"], use["stores"]) for use in found["data"]}
@@ -317,10 +319,10 @@ def test_memory_against_capacity(run: Runner, models: Path, capacity: str, fits:
     """Two memories hold 8 kB with 4 kB each."""
     text = (
         (models / "cluster.aspen")
-        .read_text()
+        .read_text(encoding="utf-8")
         .replace("\nmemory Memory {", f"\nmemory Memory {{\n  property capacity [{capacity}]")
     )
-    (models / "cluster.aspen").write_text(text)
+    (models / "cluster.aspen").write_text(text, encoding="utf-8")
     outcome = run("memory", *ON, "--format", "json")
     found = json.loads(outcome.out)
     assert found["memory"]["fits"] is fits
@@ -345,7 +347,7 @@ model nested {
 
 def test_parallelism(run: Runner, models: Path) -> None:
     """The last pass that gets there, i = 8, has 65 instances, in 2 passes of the inner map, in 10 of the outer one."""
-    (models / "nested.aspen").write_text(NESTED)
+    (models / "nested.aspen").write_text(NESTED, encoding="utf-8")
     (block,) = told(run, "parallelism", "nested.aspen")["blocks"]
     assert (block["path"], block["instances"], block["maps"]) == (["main", "work"], 65, 20)
     assert block["together"] == 65 * 20
@@ -402,7 +404,8 @@ def test_trace_of_choices(run: Runner, models: Path) -> None:
         "model ways { kernel main { iterate i [2] {"
         " if (i == 1) { call work(i) } else { execute { flops [7] } }"
         " probability { [0.25] { execute { loads [4] } } } } par { execute { flops [1] } call work(5) } }"
-        " kernel work(param m) { execute { flops [m] } } }"
+        " kernel work(param m) { execute { flops [m] } } }",
+        encoding="utf-8",
     )
     steps = told(run, "trace", "ways.aspen")["steps"]
     assert [(step["kind"], step["depth"], step["values"]) for step in steps] == [
@@ -430,7 +433,8 @@ def test_trace_of_choices(run: Runner, models: Path) -> None:
 def test_parallelism_that_is_drawn(run: Runner, models: Path) -> None:
     (models / "drawn.aspen").write_text(
         "model drawn { kernel main { iterate i [20000] {"
-        " sample s from uniform(1, 3) execute [s] { flops [1] } } execute [2] { flops [1] } } }"
+        " sample s from uniform(1, 3) execute [s] { flops [1] } } execute [2] { flops [1] } } }",
+        encoding="utf-8",
     )
     assert said(run, "parallelism", "drawn.aspen").startswith("drawn: main has 2 instances or more at once\n")
     drawn, fixed = told(run, "parallelism", "drawn.aspen")["blocks"]
@@ -451,7 +455,7 @@ def layers(count: int) -> str:
 @slow
 def test_too_many_paths(run: Runner, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "MOST_VISITS", some(paths.MOST_VISITS, 2_000))
-    (models / "layers.aspen").write_text(layers(24))
+    (models / "layers.aspen").write_text(layers(24), encoding="utf-8")
     on = ("layers.aspen", "--machine", "cluster.aspen")
     assert told(run, "count", "layers.aspen")["kernels"][-1]["calls"] == 2**24
     assert told(run, "profile", *on)["kernels"][-1]["calls"] == 2**24
@@ -488,7 +492,7 @@ def test_unknown_kernel_and_parameter(run: Runner, command: str) -> None:
 def test_an_amount_beyond_floating_point_is_refused_at_its_requirement(run: Runner, tmp_path: Path) -> None:
     """4 (10^200)^2 flops; JSON has them digit by digit."""
     model = tmp_path / "big.aspen"
-    model.write_text("model big {\n  kernel main { execute [4] { flops [(1e200)^2] as dp } }\n}\n")
+    model.write_text("model big {\n  kernel main { execute [4] { flops [(1e200)^2] as dp } }\n}\n", encoding="utf-8")
     outcome = run("count", str(model))
     assert outcome.status == 2
     assert "the amount of `flops` is too large for a floating-point number" in outcome.err

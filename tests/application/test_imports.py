@@ -32,13 +32,13 @@ model solver {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with the models `fft` and `solver`."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "fft.aspen").write_text(FFT)
-    (tmp_path / "solver.aspen").write_text(SOLVER)
+    (tmp_path / "fft.aspen").write_text(FFT, encoding="utf-8")
+    (tmp_path / "solver.aspen").write_text(SOLVER, encoding="utf-8")
     return tmp_path
 
 
 def predict(text: str, **asked: Any) -> Prediction:
-    Path("top.aspen").write_text(f"model top {{ {text} }}")
+    Path("top.aspen").write_text(f"model top {{ {text} }}", encoding="utf-8")
     return aspenpy.predict(aspenpy.load_application("top.aspen"), machine(), **asked)
 
 
@@ -127,8 +127,10 @@ def test_what_arguments_decide_cannot_be_set() -> None:
 def test_an_import_is_looked_up_beside_the_importing_file_first(folder: Path) -> None:
     inner = folder / "inner"
     inner.mkdir()
-    (inner / "fft.aspen").write_text("model fft { param points = 1 kernel main { execute { flops [points] } } }")
-    (inner / "solver.aspen").write_text(SOLVER)
+    (inner / "fft.aspen").write_text(
+        "model fft { param points = 1 kernel main { execute { flops [points] } } }", encoding="utf-8"
+    )
+    (inner / "solver.aspen").write_text(SOLVER, encoding="utf-8")
     text = 'import solver from "inner/solver.aspen" kernel main { call solver.main }'
     assert predict(text).runtime == 6 + 1
     (inner / "fft.aspen").unlink()  # then beside the model itself

@@ -172,7 +172,9 @@ def test_text_made_from_any_model_is_that_model(app_text: str, machine_text: str
 
 def test_an_import_is_found_from_the_working_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "part.aspen").write_text("model part { param n = 1 kernel main { execute { flops [n] } } }")
+    (tmp_path / "part.aspen").write_text(
+        "model part { param n = 1 kernel main { execute { flops [n] } } }", encoding="utf-8"
+    )
     app = b.application(
         "whole", b.import_model("part", "part.aspen", n="2*k"), b.param("k", 3), b.kernel("main", b.call("part.main"))
     )

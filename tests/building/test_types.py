@@ -100,8 +100,8 @@ def test_the_message_says_what_is_taken(message: str, call: Callable[[Callable[[
 
 def test_a_program_is_a_file_or_several(tmp_path: Path) -> None:
     files = [tmp_path / "a.c", tmp_path / "b.c"]
-    files[0].write_text("void g(void); int main(void) { g(); return 0; }")
-    files[1].write_text("double x; void g(void) { x = x * 3.0; }")
+    files[0].write_text("void g(void); int main(void) { g(); return 0; }", encoding="utf-8")
+    files[1].write_text("double x; void g(void) { x = x * 3.0; }", encoding="utf-8")
     found = aspenpy.extract_application(files)
     assert "flops [1]" in found.text
     assert found.text == aspenpy.extract_application([str(file) for file in files]).text
@@ -115,7 +115,7 @@ def test_a_program_does_not_hide_a_model_of_the_library(tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     Path("md").write_bytes(b"\x7fELF\2\1\1\0\0")
     assert aspenpy.load_application("md").name == "md"
-    Path("md").write_text("model mine { kernel main { execute { flops [1] } } }")
+    Path("md").write_text("model mine { kernel main { execute { flops [1] } } }", encoding="utf-8")
     assert aspenpy.load_application("md").name == "mine"
 
 
@@ -125,7 +125,7 @@ def test_a_source_is_for_extract(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     if there:
-        Path("cg.c").write_text("int main() { return 0; }")
+        Path("cg.c").write_text("int main() { return 0; }", encoding="utf-8")
     assert main(["eval", "cg.c", "--machine", "haswell"]) == 2
     assert "aspenpy extract cg.c" in capsys.readouterr().err
 

@@ -53,9 +53,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def add_row(file: Path, row: str) -> None:
     """A row behind the last of the table of a file."""
-    before, end, behind = file.read_text().partition('}\n"""By the word that a machine says')
+    before, end, behind = file.read_text(encoding="utf-8").partition('}\n"""By the word that a machine says')
     assert end
-    file.write_text(before + row + end + behind)
+    file.write_text(before + row + end + behind, encoding="utf-8")
 
 
 def run(package: Path, policy: str, *more: str) -> subprocess.CompletedProcess[str]:
@@ -63,7 +63,7 @@ def run(package: Path, policy: str, *more: str) -> subprocess.CompletedProcess[s
 
 
 def run_on(package: Path, machine: str, *more: str) -> subprocess.CompletedProcess[str]:
-    (package / "m.aspen").write_text(machine)
+    (package / "m.aspen").write_text(machine, encoding="utf-8")
     command = [sys.executable, "-m", "aspenpy", "traffic", "a.aspen", "--machine", "m.aspen", "--format", "json", *more]
     environment = {**os.environ, "PYTHONPATH": str(package)}
     return subprocess.run(command, cwd=package, env=environment, capture_output=True, text=True, check=False)
@@ -73,9 +73,9 @@ def test_one_row_adds_a_policy(package: Path) -> None:
     draws = Random(1)
     lines = [int(3000 * draws.random() ** 3) for _ in range(40_000)]  # few of them often, many seldom
     distances = aspenpy.reuse_distances([LINE * line for line in lines], line=LINE)
-    (package / "lines.csv").write_text(distances.to_csv())
+    (package / "lines.csv").write_text(distances.to_csv(), encoding="utf-8")
     loads = f'loads [{len(lines)}] of size [8] as rdd("lines.csv")'
-    (package / "a.aspen").write_text(f"model a {{ kernel main {{ execute {{ {loads} }} }} }}")
+    (package / "a.aspen").write_text(f"model a {{ kernel main {{ execute {{ {loads} }} }} }}", encoding="utf-8")
     done = run(package, "fifo")
     assert done.returncode == 0, done.stderr
     (level,) = json.loads(done.stdout)["levels"]
@@ -87,7 +87,7 @@ def test_one_row_adds_a_policy(package: Path) -> None:
 def test_one_row_adds_a_kind_of_cache(package: Path) -> None:
     """What adds to the level before it has the misses of an exclusive level of the same size."""
     data, loads = "data X [20480]", "loads [25600] of size [8] from X as stream, reuse(10)"
-    (package / "a.aspen").write_text(f"model a {{ {data} kernel main {{ execute {{ {loads} }} }} }}")
+    (package / "a.aspen").write_text(f"model a {{ {data} kernel main {{ execute {{ {loads} }} }} }}", encoding="utf-8")
     machine = machine_of(("L1", CAPACITY, WAYS), ("L2", CAPACITY, WAYS))
     found = {}
     for kind in ("spilled", "exclusive", "inclusive"):
@@ -101,7 +101,8 @@ def test_one_row_adds_a_kind_of_cache(package: Path) -> None:
 
 def test_no_simulation_takes_it_for_another(package: Path) -> None:
     (package / "a.aspen").write_text(
-        "model a { data X [800] kernel main { execute { loads [100] of size [8] from X as stream } } }"
+        "model a { data X [800] kernel main { execute { loads [100] of size [8] from X as stream } } }",
+        encoding="utf-8",
     )
     assert run(package, "fifo").returncode == 0
     done = run(package, "fifo", "--simulate")

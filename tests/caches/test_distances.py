@@ -92,13 +92,13 @@ MODEL = 'model traced { kernel main { execute { loads [1000] of size [8] as rdd(
 
 
 def traced(folder: Path, file: str, **options: bool) -> Traffic:
-    (folder / "traced.aspen").write_text(MODEL.replace("FILE", file))
+    (folder / "traced.aspen").write_text(MODEL.replace("FILE", file), encoding="utf-8")
     return traffic(load_application(folder / "traced.aspen", **options), load_machine("cachegrind"))
 
 
 def test_histogram_beside_the_model(tmp_path: Path) -> None:
     """First touches miss everywhere; the others by their distance."""
-    (tmp_path / "h.csv").write_text("distance,count,cumulative\n2,50,0.5\n1000,40,0.9\ninf,10,1\n")
+    (tmp_path / "h.csv").write_text("distance,count,cumulative\n2,50,0.5\n1000,40,0.9\ninf,10,1\n", encoding="utf-8")
     found = missed(traced(tmp_path, "h.csv"))
     assert found[0] == pytest.approx(100 + 400 * (1 - binomial(1000, L1)))
     assert found[1] == pytest.approx(100)
@@ -106,14 +106,14 @@ def test_histogram_beside_the_model(tmp_path: Path) -> None:
 
 def test_histogram_of_a_simulated_trace(tmp_path: Path) -> None:
     """A loop over 100 lines, ten times: distances of 99 and 100 first touches, as `aspenpy rdd` would tell."""
-    (tmp_path / "h.csv").write_text("distance,cumulative\n99,0.9\ninf,1\n")
+    (tmp_path / "h.csv").write_text("distance,cumulative\n99,0.9\ninf,1\n", encoding="utf-8")
     (cache,) = counted(simulator(("L1", 32768, 8)), (("L", 64 * (k % 100), 8) for k in range(1000)))
     assert missed(traced(tmp_path, "h.csv"))[0] == pytest.approx(cache.misses, abs=0.5)
 
 
 def test_histogram_elsewhere_needs_leave(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
-    (tmp_path / "h.csv").write_text("distance,cumulative\n0,1\n")
+    (tmp_path / "h.csv").write_text("distance,cumulative\n0,1\n", encoding="utf-8")
     with pytest.raises(AspenError) as refusal:
         traced(tmp_path / "models", "../h.csv")
     assert codes(refusal.value) == ["outside"]

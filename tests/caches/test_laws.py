@@ -383,12 +383,14 @@ def test_c_agrees(tmp_path):
     calls = []
     for number, (name, arguments, points) in enumerate(FORMS):
         file = tmp_path / f"f{number}.c"
-        file.write_text(to_c(apply(name, *arguments(x)), [x], f"f{number}"))
+        file.write_text(to_c(apply(name, *arguments(x)), [x], f"f{number}"), encoding="utf-8")
         sources.append(str(file))
         mains.append(f"double f{number}(double);")
         calls += [f'printf("%.17g\\n", f{number}({float(point)!r}));' for point in points]
         wanted += expected(name, arguments, points)
-    (tmp_path / "main.c").write_text("\n".join([*mains, f"int main(void) {{ {' '.join(calls)} return 0; }}", ""]))
+    (tmp_path / "main.c").write_text(
+        "\n".join([*mains, f"int main(void) {{ {' '.join(calls)} return 0; }}", ""]), encoding="utf-8"
+    )
     flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"]
     program = tmp_path / "program"
     subprocess.run(["gcc", *flags, *sources, str(tmp_path / "main.c"), "-o", str(program), "-lm"], check=True)

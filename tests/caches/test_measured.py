@@ -51,7 +51,7 @@ def test_by_hand() -> None:
 def test_measured_lines() -> None:
     """Within 10 %, but for what Broadwell reads in the strided product with its prefetchers on: 10.3 million lines,
     more than two for each access, which a neighbour fetched with every miss does not explain."""
-    with MEASURED.open() as file:
+    with MEASURED.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     outside = []
     for row in rows:

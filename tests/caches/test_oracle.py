@@ -71,7 +71,7 @@ def shape(text: str) -> tuple[int, int, int]:
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="cachegrind's counts are not beside the checkout (ASPENPY_SHARED)")
 def test_published_counts() -> None:
-    with PUBLISHED.open() as file:
+    with PUBLISHED.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     found = []
     for row in rows:
@@ -86,7 +86,7 @@ def test_published_counts() -> None:
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="cachegrind's counts are not beside the checkout (ASPENPY_SHARED)")
 def test_references_are_counted_as_they_are_made() -> None:
     """All but the few of the stack, and those that the compiler keeps in registers."""
-    with PUBLISHED.open() as file:
+    with PUBLISHED.open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["n"] == "100"]
     for row in rows:
         first = traffic(kernel(row["kernel"]), load_machine("cachegrind"), set={"n": 100}).totals[0]
@@ -186,7 +186,7 @@ FRESH = [(name, n) for name, sizes in SIZES.items() for n in sizes[: len(sizes) 
 def cachegrind(folder: Path, name: str, n: int) -> Counts:
     """What it counts in the kernel."""
     source, program, output = (folder / f"{name}{n}{suffix}" for suffix in (".c", "", ".out"))
-    source.write_text(PROGRAM.replace("BODY", BODIES[name].strip("\n")))
+    source.write_text(PROGRAM.replace("BODY", BODIES[name].strip("\n")), encoding="utf-8")
     subprocess.run(["gcc", "-O1", "-g", "-fno-tree-vectorize", f"-DN={n}", str(source), "-o", str(program)], check=True)
     caches = [f"--D1={D1[0]},{D1[1]},{D1[2]}", f"--LL={LL[0]},{LL[1]},{LL[2]}", "--cache-sim=yes"]
     command = ["valgrind", "--tool=cachegrind", *caches, f"--cachegrind-out-file={output}", str(program)]
@@ -194,7 +194,7 @@ def cachegrind(folder: Path, name: str, n: int) -> Counts:
     events: list[str] = []
     totals: dict[str, int] = {}
     inside = False
-    for line in output.read_text().splitlines():
+    for line in output.read_text(encoding="utf-8").splitlines():
         if line.startswith("events:"):
             events = line.split()[1:]
         elif line.startswith("fn="):

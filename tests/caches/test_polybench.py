@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 
 def rows() -> list[Row]:
-    with (HERE / "polybench.csv").open() as file:
+    with (HERE / "polybench.csv").open(encoding="utf-8") as file:
         lines = list(csv.reader(file))[1:]
     return [Row(name, *map(int, counts[:3]), misses=tuple(map(int, counts[3:]))) for name, *counts in lines]
 

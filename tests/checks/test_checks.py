@@ -125,9 +125,11 @@ def test_everything_in_the_library_passes() -> None:
 def test_folders_are_searched_and_parts_in_them_are_no_machines(tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
-    (inner / "app.aspen").write_text("model a { param idle = 1 kernel main { execute { flops [1] } } }")
-    (inner / "part.aspen").write_text("socket cpu { resource flops(n) [n] }")
-    (inner / "notes.txt").write_text("not a model")
+    (inner / "app.aspen").write_text(
+        "model a { param idle = 1 kernel main { execute { flops [1] } } }", encoding="utf-8"
+    )
+    (inner / "part.aspen").write_text("socket cpu { resource flops(n) [n] }", encoding="utf-8")
+    (inner / "notes.txt").write_text("not a model", encoding="utf-8")
     assert found(check_paths([tmp_path])) == ["unused-parameter"]
     # asked for by its name, a file is held to be a whole model
     assert found(check_paths([inner / "part.aspen"])) == ["no-machine"]
@@ -135,20 +137,25 @@ def test_folders_are_searched_and_parts_in_them_are_no_machines(tmp_path: Path) 
 
 def test_a_file_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
     (tmp_path / "a.aspen").write_bytes(b"\xff\xfe\x00")
-    (tmp_path / "b.aspen").write_text("model b { param idle = 1 kernel main { execute { flops [1] } } }")
-    (tmp_path / "c.aspen").write_text("model c {")
+    (tmp_path / "b.aspen").write_text(
+        "model b { param idle = 1 kernel main { execute { flops [1] } } }", encoding="utf-8"
+    )
+    (tmp_path / "c.aspen").write_text("model c {", encoding="utf-8")
     severities = [(item.severity, item.span is not None) for item in check_paths([tmp_path, tmp_path / "none.aspen"])]
     assert [severity for severity, _ in severities] == ["error", "warning", "error", "error"]
 
 
 def test_an_argument_used_only_by_an_override_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("part.aspen").write_text("model part { param n = 1 kernel main { execute { flops [n] } } }")
-    Path("whole.aspen").write_text("""model whole {
+    Path("part.aspen").write_text("model part { param n = 1 kernel main { execute { flops [n] } } }", encoding="utf-8")
+    Path("whole.aspen").write_text(
+        """model whole {
         param k = 3
         kernel work(param m) { import part from "part.aspen" with n = m call part.main }
         kernel main { import part from "part.aspen" with n = k call part.main call work(k) }
-    }""")
+    }""",
+        encoding="utf-8",
+    )
     assert found(check_application(aspenpy.load_application("whole.aspen"))) == []
 
 
@@ -217,8 +224,8 @@ def test_a_mistake_in_a_kernel_hides_no_other() -> None:
 
 
 def test_a_file_of_parameters_alone_may_have_more_than_a_machine_uses(tmp_path: Path) -> None:
-    (tmp_path / "shares.aspen").write_text("param used = 1 W\nparam spare = 2 W\n")
+    (tmp_path / "shares.aspen").write_text("param used = 1 W\nparam spare = 2 W\n", encoding="utf-8")
     text = "include shares.aspen\nparam forgotten = 3\nmachine m { socket s }\nsocket s { static power [used] }\n"
-    (tmp_path / "m.aspen").write_text(text)
+    (tmp_path / "m.aspen").write_text(text, encoding="utf-8")
     messages = [each.message for each in check_machine(aspenpy.load_machine(tmp_path / "m.aspen"))]
     assert [message for message in messages if "never used" in message] == ["parameter `forgotten` is never used"]

@@ -24,7 +24,7 @@ MODEL = """model several {{
 def told(tmp_path: Path, first: str, second: str) -> list[int]:
     """The lines of the errors."""
     path = tmp_path / "several.aspen"
-    path.write_text(MODEL.format(first=first, second=second))
+    path.write_text(MODEL.format(first=first, second=second), encoding="utf-8")
     found = check_file(path, None, Reader())
     return [item.span.position().line for item in found if item.span is not None and item.severity == "error"]
 
@@ -46,7 +46,9 @@ def test_lines(tmp_path: Path, first: str, second: str, lines: list[int]) -> Non
 
 def test_the_text_is_shown_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "several.aspen"
-    path.write_text("model t {\n  param = 1\n  param x = 2 giga\n  kernel main { execute { flops [x] } }\n}\n")
+    path.write_text(
+        "model t {\n  param = 1\n  param x = 2 giga\n  kernel main { execute { flops [x] } }\n}\n", encoding="utf-8"
+    )
     first, second = (str(item) for item in check_file(path, None, Reader()))
     assert "2 |   param = 1" in first
     assert "3 |   param x = 2 giga" in second
@@ -54,5 +56,5 @@ def test_the_text_is_shown_as_it_was_written(tmp_path: Path) -> None:
 
 def test_an_unclosed_block_is_one_mistake(tmp_path: Path) -> None:
     path = tmp_path / "several.aspen"
-    path.write_text("model t {\n  param x = 2\n  kernel main { execute { flops [x] }\n")
+    path.write_text("model t {\n  param x = 2\n  kernel main { execute { flops [x] }\n", encoding="utf-8")
     assert len(check_file(path, None, Reader())) == 1

@@ -95,8 +95,8 @@ Runner = Callable[..., Outcome]
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with `axpy.aspen` and `cluster.aspen` in it."""
-    (tmp_path / "axpy.aspen").write_text(AXPY)
-    (tmp_path / "cluster.aspen").write_text(CLUSTER)
+    (tmp_path / "axpy.aspen").write_text(AXPY, encoding="utf-8")
+    (tmp_path / "cluster.aspen").write_text(CLUSTER, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -40,7 +40,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     for name in ("grammar", "models"):
         (folder / name).symlink_to(ROOT / name)
-    (folder / FILE).write_text(TEXT)
+    (folder / FILE).write_text(TEXT, encoding="utf-8")
     return folder
 
 
@@ -67,20 +67,20 @@ def test_a_shell_completes_it(copy: Path) -> None:
     offered = copy / "offered"
     environment = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": " ", "_ARGCOMPLETE_STDOUT_FILENAME": str(offered)}
     printed(copy, "aspenpy", COMP_LINE=line, COMP_POINT=str(len(line)), **environment)
-    assert offered.read_text().split() == ["--long"]
+    assert offered.read_text(encoding="utf-8").split() == ["--long"]
 
 
 def test_pages_are_made_of_it(copy: Path) -> None:
     """The page about the commands is the only other file that changes, and a script writes it."""
     assert printed(copy, "python", "docs/commands_page.py") == ""
-    page = (copy / "docs" / "commands.md").read_text()
+    page = (copy / "docs" / "commands.md").read_text(encoding="utf-8")
     assert "## `aspenpy version-info`\n\n<!-- made from the help -->\nSay which version this is.\n" in page
     assert "| `--long` | adds the name |" in page
     own = page.replace(page[page.index("## `aspenpy version-info`") :], "")
     assert own.count("version-info") == 3  # in its group twice, name and link, and in the table of options
     pytest.importorskip("argparse_manpage")
     printed(copy, "python", "docs/manual_pages.py")
-    manual = (copy / "docs" / "_build" / "man" / "aspenpy-version-info.1").read_text()
+    manual = (copy / "docs" / "_build" / "man" / "aspenpy-version-info.1").read_text(encoding="utf-8")
     assert "Say which version this is" in manual
 
 

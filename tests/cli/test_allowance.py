@@ -79,7 +79,8 @@ def nested(depth: int, size: int, folder: Path, *, triangular: bool = False) -> 
     body = f"if (mod({'*'.join(counters)}, 7) < 3) {{ execute {{ flops [1] as dp }} }}"
     path = folder / f"nested_{depth}_{size}.aspen"
     path.write_text(
-        f"model nested {{ param n = {size} in 1 .. {size}\n kernel main {{ {loops} {body} {'}' * depth} }} }}"
+        f"model nested {{ param n = {size} in 1 .. {size}\n kernel main {{ {loops} {body} {'}' * depth} }} }}",
+        encoding="utf-8",
     )
     return str(path)
 
@@ -325,7 +326,9 @@ def arrays(count: int, loops: int, folder: Path) -> str:
     data = " ".join(f"data a{number} as Array(n^{loops}, 8)" for number in range(count))
     path = folder / f"arrays_{count}_{loops}.aspen"
     block = "\n".join(lines)
-    path.write_text(f"model arrays {{ param n = 100 {data} kernel main {{ execute {{\n{block}\n}} }} }}")
+    path.write_text(
+        f"model arrays {{ param n = 100 {data} kernel main {{ execute {{\n{block}\n}} }} }}", encoding="utf-8"
+    )
     return str(path)
 
 
@@ -396,7 +399,7 @@ def test_a_sweep_of_fewer_passes_is_computed(backend: str, tmp_path: Path) -> No
     options = ["--machine", "simple", "--over", "n=10..30:whole:3", "--metric", "flops", "--backend", backend]
     ran = run("sweep", nested(3, 460, tmp_path), *options, "-o", str(path))
     assert ran.status == 0, ran.err
-    rows = [line.split(",") for line in path.read_text().splitlines()[1:]]
+    rows = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
     assert [float(row[1]) for row in rows] == [flops(3, int(float(row[0]))) for row in rows]
     assert len(rows) == 3
 

@@ -14,8 +14,8 @@ def test_nothing_wrong(run: Runner) -> None:
 
 
 def test_errors_and_warnings(run: Runner, models: Path) -> None:
-    (models / "wrong.aspen").write_text(WRONG)
-    (models / "idle.aspen").write_text(IDLE)
+    (models / "wrong.aspen").write_text(WRONG, encoding="utf-8")
+    (models / "idle.aspen").write_text(IDLE, encoding="utf-8")
     outcome = run("check", "wrong.aspen", "missing.aspen", "idle.aspen")
     assert (outcome.status, outcome.err) == (2, "")
     assert outcome.out.startswith("error: unknown kernel `nothing`\n --> wrong.aspen:3:10\n")
@@ -24,19 +24,19 @@ def test_errors_and_warnings(run: Runner, models: Path) -> None:
 
 
 def test_status_of_warnings(run: Runner, models: Path) -> None:
-    (models / "idle.aspen").write_text(IDLE)
+    (models / "idle.aspen").write_text(IDLE, encoding="utf-8")
     assert run("check", "idle.aspen").status == 0
     assert run("check", "idle.aspen", "--strict").status == 1
 
 
 def test_on_a_machine(run: Runner, models: Path) -> None:
-    (models / "idle.aspen").write_text(IDLE)
+    (models / "idle.aspen").write_text(IDLE, encoding="utf-8")
     outcome = run("check", "idle.aspen", "--machine", "cluster.aspen")
     assert "warning: machine `Cluster` knows no trait `wide` of `flops`\n --> idle.aspen:4:28\n" in outcome.out
 
 
 def test_json(run: Runner, models: Path) -> None:
-    (models / "wrong.aspen").write_text(WRONG)
+    (models / "wrong.aspen").write_text(WRONG, encoding="utf-8")
     outcome = run("check", "wrong.aspen", "--format", "json")
     answer = json.loads(outcome.out)
     assert (answer["errors"], answer["warnings"]) == (1, 0)
@@ -51,7 +51,7 @@ def test_json(run: Runner, models: Path) -> None:
 
 def test_folders(run: Runner, models: Path) -> None:
     (models / "deep" / "er").mkdir(parents=True)
-    (models / "deep" / "er" / "wrong.aspen").write_text(WRONG)
+    (models / "deep" / "er" / "wrong.aspen").write_text(WRONG, encoding="utf-8")
     outcome = run("check", ".")
     assert "--> deep/er/wrong.aspen:3:10\n" in outcome.out
     assert outcome.out.endswith("1 error, no warnings\n")
@@ -63,9 +63,11 @@ def test_folder_without_models(run: Runner, models: Path) -> None:
 
 
 def test_mistake_in_an_included_file_is_told_once(run: Runner, models: Path) -> None:
-    (models / "part.aspen").write_text("core Slow { resource flops(n) [n/speed] }\n")
+    (models / "part.aspen").write_text("core Slow { resource flops(n) [n/speed] }\n", encoding="utf-8")
     for name in ("one", "two"):
-        (models / f"{name}.aspen").write_text(f"include part.aspen\nmachine {name} {{ core [1] Slow }}\n")
+        (models / f"{name}.aspen").write_text(
+            f"include part.aspen\nmachine {name} {{ core [1] Slow }}\n", encoding="utf-8"
+        )
     assert run("check", "one.aspen", "two.aspen").out.count("unknown name `speed`") == 1
 
 

@@ -19,7 +19,7 @@ def offered(line: str, folder: Path) -> set[str]:
     asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_STDOUT_FILENAME": str(candidates)}
     environment = os.environ | asked | {"COMP_LINE": line, "COMP_POINT": str(len(line))}
     subprocess.run([sys.executable, "-m", "aspenpy"], env=environment, cwd=folder, check=True)
-    return {word.rstrip() for word in candidates.read_text().split("\n")}
+    return {word.rstrip() for word in candidates.read_text(encoding="utf-8").split("\n")}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def offered(line: str, folder: Path) -> set[str]:
     ],
 )
 def test_offered(line: str, expected: set[str], tmp_path: Path) -> None:
-    (tmp_path / "mine.aspen").write_text("model mine {}")
+    (tmp_path / "mine.aspen").write_text("model mine {}", encoding="utf-8")
     assert offered(line, tmp_path) == expected
 
 

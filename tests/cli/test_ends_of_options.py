@@ -50,8 +50,8 @@ ACCEPTED = [pytest.param(line, value, id=f"{line} {value}") for line, (_, values
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("axpy.aspen").write_text(AXPY)
-    Path("cluster.aspen").write_text(POWERED)
+    Path("axpy.aspen").write_text(AXPY, encoding="utf-8")
+    Path("cluster.aspen").write_text(POWERED, encoding="utf-8")
 
 
 def said(line: str, value: str, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:

@@ -136,7 +136,7 @@ model pieces {
 
 
 def test_without_main_each_kernel_without_arguments(run: Runner, models: Path) -> None:
-    (models / "pieces.aspen").write_text(PIECES)
+    (models / "pieces.aspen").write_text(PIECES, encoding="utf-8")
     outcome = run("eval", "pieces.aspen", "--machine", "cluster.aspen")
     assert "pieces on Cluster: first takes 100 ns\n" in outcome.out
     assert "pieces on Cluster: third takes 2.1 us\n" in outcome.out
@@ -151,7 +151,7 @@ def test_without_main_each_kernel_without_arguments(run: Runner, models: Path) -
 
 
 def test_argument_of_the_kernel_asked_for(run: Runner, models: Path) -> None:
-    (models / "pieces.aspen").write_text(PIECES)
+    (models / "pieces.aspen").write_text(PIECES, encoding="utf-8")
     arguments = ("--kernel", "second", "--set", "k=3", "--format", "json")
     found = json.loads(run("eval", "pieces.aspen", "--machine", "cluster.aspen", *arguments).out)
     assert found["runtime"]["value"] == pytest.approx(3e-9, rel=1e-12)
@@ -159,7 +159,9 @@ def test_argument_of_the_kernel_asked_for(run: Runner, models: Path) -> None:
 
 
 def test_only_kernels_with_arguments(run: Runner, models: Path) -> None:
-    (models / "open.aspen").write_text("model open {\n  kernel one(param k) { execute { flops [k] } }\n}\n")
+    (models / "open.aspen").write_text(
+        "model open {\n  kernel one(param k) { execute { flops [k] } }\n}\n", encoding="utf-8"
+    )
     outcome = run("eval", "open.aspen", "--machine", "cluster.aspen")
     assert outcome.status == 2
     assert outcome.err.endswith("  = hint: choose one with --kernel, its arguments with --set: one\n")
@@ -169,7 +171,7 @@ NOISY = "model noisy { kernel main { sample x from uniform(0, 2e9) execute { flo
 
 
 def test_random_models_tell_their_seed(run: Runner, models: Path) -> None:
-    (models / "noisy.aspen").write_text(NOISY)
+    (models / "noisy.aspen").write_text(NOISY, encoding="utf-8")
     command = ("eval", "noisy.aspen", "--machine", "cluster.aspen")
     first, again, other = (run(*command, "--seed", seed).out for seed in ("1", "1", "2"))
     assert first == again != other
@@ -190,7 +192,7 @@ def test_samples_of_what_is_not_random_are_told_to_be_alike(run: Runner) -> None
 
 def test_overlapping_branches(run: Runner, models: Path) -> None:
     text = "model two { kernel main { par { execute { flops [4000] } execute { messages [1000] } } } }"
-    (models / "two.aspen").write_text(text)
+    (models / "two.aspen").write_text(text, encoding="utf-8")
     command = ("eval", "two.aspen", "--machine", "cluster.aspen")
     assert "main takes 7 us" in run(*command).out  # 4 us + 3 us
     assert "main takes 4 us" in run(*command, "--par", "overlap").out
@@ -256,10 +258,13 @@ def test_a_missing_file_is_told_with_the_whole_name_of_the_one_that_was_meant(ru
 def test_data_that_do_not_fit(run: Runner, models: Path, data: int | str, taken: int, warned: str | None) -> None:
     (models / "big.aspen").write_text(
         f"model big {{ param none = 0 data a [{data}] "
-        f"kernel main {{ execute {{ flops [1] }} if ({taken} > 0) {{ execute {{ loads [8] from a }} }} }} }}"
+        f"kernel main {{ execute {{ flops [1] }} if ({taken} > 0) {{ execute {{ loads [8] from a }} }} }} }}",
+        encoding="utf-8",
     )
-    cluster = (models / "cluster.aspen").read_text()
-    (models / "small.aspen").write_text(cluster.replace("memory Memory {", "memory Memory {\n  property capacity [50]"))
+    cluster = (models / "cluster.aspen").read_text(encoding="utf-8")
+    (models / "small.aspen").write_text(
+        cluster.replace("memory Memory {", "memory Memory {\n  property capacity [50]"), encoding="utf-8"
+    )
     outcome = run("eval", "big.aspen", "--machine", "small.aspen", "--metric", "runtime")
     assert outcome.status == 0
     assert outcome.err.split("\n")[0] == ("" if warned is None else f"warning: {warned}")
@@ -268,7 +273,8 @@ def test_data_that_do_not_fit(run: Runner, models: Path, data: int | str, taken:
 def test_warnings_are_told_where_there_is_no_runtime(run: Runner, models: Path) -> None:
     """An unknown trait, and a value outside of its range, which is why an amount is below zero."""
     (models / "worn.aspen").write_text(
-        "model worn { param n = 500 in 1 .. 100 kernel main { execute { flops [n] as odd flops [100 - n] } } }"
+        "model worn { param n = 500 in 1 .. 100 kernel main { execute { flops [n] as odd flops [100 - n] } } }",
+        encoding="utf-8",
     )
     outcome = run("eval", "worn.aspen", "--machine", "cluster.aspen")
     assert outcome.status == 2

@@ -66,7 +66,8 @@ def test_a_halo_is_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "model m { param n = 100 param ranks = 64\n"
         "kernel faces(param k) { execute [ranks] { messages [6*k*n^2] of size [8] as halo(3) } }\n"
         "kernel once { execute [ranks] { messages [6*n^2] of size [8] as halo(3) } }\n"
-        "kernel main { call once call faces(1) call faces(2) } }"
+        "kernel main { call once call faces(1) call faces(2) } }",
+        encoding="utf-8",
     )
     assert main(["explain", str(model), "--machine", "haswell"]) == 0
     said = capsys.readouterr().out

@@ -53,10 +53,11 @@ def test_simplify(run: Runner) -> None:
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
 def test_c_compiles_and_agrees(run: Runner, models: Path) -> None:
-    (models / "f.c").write_text(run(*ON_CLUSTER, "--free", "n,clock", "--c").out)
+    (models / "f.c").write_text(run(*ON_CLUSTER, "--free", "n,clock", "--c").out, encoding="utf-8")
     (models / "main.c").write_text(
         "#include <stdio.h>\ndouble runtime(double n, double clock);\n"
-        'int main(void) { printf("%.17g", runtime(2001.0, 1e8)); return 0; }\n'
+        'int main(void) { printf("%.17g", runtime(2001.0, 1e8)); return 0; }\n',
+        encoding="utf-8",
     )
     subprocess.run(["gcc", "-std=c99", "-Wall", "-Werror", "f.c", "main.c", "-lm", "-o", "f"], cwd=models, check=True)
     printed = subprocess.run(["./f"], cwd=models, check=True, capture_output=True, text=True).stdout
@@ -65,7 +66,9 @@ def test_c_compiles_and_agrees(run: Runner, models: Path) -> None:
 
 
 def test_name_that_nobody_defines_stays(run: Runner, models: Path) -> None:
-    (models / "open.aspen").write_text("model open { kernel main { execute { flops [3*size_of_it] } } }")
+    (models / "open.aspen").write_text(
+        "model open { kernel main { execute { flops [3*size_of_it] } } }", encoding="utf-8"
+    )
     assert run("expr", "open.aspen", "--metric", "flops", "--free", "size_of_it").out == "3*size_of_it\n"
     command = ("expr", "open.aspen", "--machine", "cluster.aspen", "--free", "size_of_it")
     assert run(*command).out == "3*size_of_it/1000000000\n"
@@ -73,7 +76,9 @@ def test_name_that_nobody_defines_stays(run: Runner, models: Path) -> None:
 
 
 def test_formula_that_has_no_value_is_refused(run: Runner, models: Path) -> None:
-    (models / "bad.aspen").write_text("model bad { param n = 1\n kernel main { execute { watts [n] } } }")
+    (models / "bad.aspen").write_text(
+        "model bad { param n = 1\n kernel main { execute { watts [n] } } }", encoding="utf-8"
+    )
     outcome = run("expr", "bad.aspen", "--machine", "cluster.aspen", "--free", "n")
     assert outcome.status == 2
     assert outcome.err.startswith("error: nothing on machine `Cluster` with socket `Processor` offers the resource")
@@ -81,7 +86,7 @@ def test_formula_that_has_no_value_is_refused(run: Runner, models: Path) -> None
 
 def test_what_has_no_form_in_c_is_said_in_one_line(run: Runner, models: Path) -> None:
     (models / "noisy.aspen").write_text(
-        "model noisy { kernel main { sample x from uniform(0, 1) execute { flops [x] } } }"
+        "model noisy { kernel main { sample x from uniform(0, 1) execute { flops [x] } } }", encoding="utf-8"
     )
     outcome = run("expr", "noisy.aspen", "--metric", "flops", "--c")
     assert outcome == (2, "", "aspenpy: a random draw has no form in C\n")
@@ -95,7 +100,7 @@ def test_unknown_free_parameter(run: Runner) -> None:
 
 def test_several_entries_need_a_choice(run: Runner, models: Path) -> None:
     (models / "two.aspen").write_text(
-        "model two { kernel a { execute { flops [1] } } kernel b { execute { flops [2] } } }"
+        "model two { kernel a { execute { flops [1] } } kernel b { execute { flops [2] } } }", encoding="utf-8"
     )
     outcome = run("expr", "two.aspen", "--metric", "flops")
     assert outcome.status == 2
@@ -106,7 +111,8 @@ def test_several_entries_need_a_choice(run: Runner, models: Path) -> None:
 def test_terms_of_a_formula_have_the_names_of_the_model(run: Runner, models: Path) -> None:
     (models / "m.aspen").write_text(
         "model m { param n = 9 param pairs = ceil(n/2) + n^2 kernel main {"
-        " execute { flops [pairs*n + 3/(n^2 + 7*n) + sqrt(n^2 + 7*n)] } } }"
+        " execute { flops [pairs*n + 3/(n^2 + 7*n) + sqrt(n^2 + 7*n)] } } }",
+        encoding="utf-8",
     )
     outcome = run("expr", "m.aspen", "--metric", "flops", "--free", "n", "--named")
     *terms, last = outcome.out.splitlines()

@@ -21,13 +21,13 @@ TIDY = "model m {\n  param n = 2*kilo\n  kernel main { execute { flops [n] } }\n
 @pytest.fixture
 def messy(models: Path) -> Path:
     path = models / "messy.aspen"
-    path.write_text(MESSY)
+    path.write_text(MESSY, encoding="utf-8")
     return path
 
 
 def test_in_place(run: Runner, messy: Path) -> None:
     assert run("fmt", "messy.aspen", "axpy.aspen") == (0, "messy.aspen changed\n", "")
-    assert messy.read_text() == TIDY
+    assert messy.read_text(encoding="utf-8") == TIDY
     assert run("fmt", "messy.aspen") == (0, "", "")
 
 
@@ -41,13 +41,13 @@ def test_mode_and_links_stay(run: Runner, models: Path, messy: Path) -> None:
     assert run("fmt", "link.aspen").status == 0
     assert stat.S_IMODE(messy.stat().st_mode) == 0o640
     assert (models / "link.aspen").is_symlink()
-    assert messy.read_text() == TIDY
+    assert messy.read_text(encoding="utf-8") == TIDY
 
 
 def test_check(run: Runner, messy: Path) -> None:
     assert run("fmt", "--check", "messy.aspen", "axpy.aspen") == (1, "messy.aspen would be changed\n", "")
     assert run("fmt", "--check", "axpy.aspen") == (0, "", "")
-    assert messy.read_text() == MESSY
+    assert messy.read_text(encoding="utf-8") == MESSY
 
 
 def test_diff(run: Runner, messy: Path) -> None:
@@ -58,7 +58,7 @@ def test_diff(run: Runner, messy: Path) -> None:
         "- param   n=2*kilo\n+  param n = 2*kilo\n"
         "   kernel main { execute { flops [n] } }\n }\n"
     )
-    assert messy.read_text() == MESSY
+    assert messy.read_text(encoding="utf-8") == MESSY
 
 
 @pytest.mark.parametrize(("text", "laid_out"), [(MESSY, TIDY), (TIDY, TIDY), ("", ""), (AXPY, AXPY)])
@@ -88,11 +88,11 @@ def test_standard_input_without_an_end(run: Runner, monkeypatch: pytest.MonkeyPa
 
 
 def test_file_with_a_mistake_is_left_and_the_others_are_not(run: Runner, models: Path, messy: Path) -> None:
-    (models / "wrong.aspen").write_text("model w { param  n == }")
+    (models / "wrong.aspen").write_text("model w { param  n == }", encoding="utf-8")
     outcome = run("fmt", "wrong.aspen", "messy.aspen")
     assert (outcome.status, outcome.out) == (2, "messy.aspen changed\n")
     assert outcome.err.startswith("error: ")
-    assert (models / "wrong.aspen").read_text() == "model w { param  n == }"
+    assert (models / "wrong.aspen").read_text(encoding="utf-8") == "model w { param  n == }"
 
 
 def test_interrupted_replacement_leaves_the_file(
@@ -103,7 +103,7 @@ def test_interrupted_replacement_leaves_the_file(
 
     monkeypatch.setattr(os, "replace", full)
     assert run("fmt", "messy.aspen") == (2, "", "aspenpy: cannot write messy.aspen: No space left on device\n")
-    assert messy.read_text() == MESSY
+    assert messy.read_text(encoding="utf-8") == MESSY
     assert sorted(path.name for path in models.iterdir()) == ["axpy.aspen", "cluster.aspen", "messy.aspen"]
 
 
@@ -121,14 +121,14 @@ def test_what_a_killed_writer_left_is_removed(models: Path) -> None:
     killed = subprocess.run([sys.executable, "-c", program, str(target)])
     assert killed.returncode == -signal.SIGKILL
     (left,) = (path for path in models.iterdir() if path.name.startswith(".out.csv."))
-    assert left.read_text() == "half"
+    assert left.read_text(encoding="utf-8") == "half"
     name, dead, rest = re.split(r"(?<=-)(\d+)(?=-)", left.name, maxsplit=1)
     others = {name + str(os.getppid()) + rest, f".out.csv.00000000-{dead}-abc", ".out.csv.abc", ".out.csv.12-34-56"}
     for other in others:
         (models / other).touch()
     with replace_file(target) as unfinished:
-        unfinished.write_text("whole")
-    assert target.read_text() == "whole"
+        unfinished.write_text("whole", encoding="utf-8")
+    assert target.read_text(encoding="utf-8") == "whole"
     assert {path.name for path in models.iterdir() if ".out.csv." in path.name} == others
 
 
@@ -136,4 +136,4 @@ def test_file_that_may_not_be_written(run: Runner, messy: Path, monkeypatch: pyt
     # Root may write anything, so the answer of the operating system is put in.
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     assert run("fmt", "messy.aspen") == (2, "", "aspenpy: cannot write messy.aspen: permission denied\n")
-    assert messy.read_text() == MESSY
+    assert messy.read_text(encoding="utf-8") == MESSY

@@ -68,7 +68,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "runs": ("runs.csv", "n,bytes [GB]\n1e6,1.55\n2e6,3.25\n"),
     }
     for name, text in texts.values():
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, encoding="utf-8")
     baseline = str(folder / "comd.gate.json")
     assert main(["gate", baseline, "--begin", "comd", "--machine", "haswell"]) == 0
     return {key: str(folder / name) for key, (name, _) in texts.items()} | {"baseline": baseline}

@@ -19,7 +19,7 @@ def test_json(run: Runner, kind: str) -> None:
     assert [item["name"] for item in found] == [path.stem for path in files(kind)]
     for item, path in zip(found, files(kind), strict=True):
         assert item["summary"]
-        assert item["summary"].split()[0] in path.read_text().splitlines()[0]
+        assert item["summary"].split()[0] in path.read_text(encoding="utf-8").splitlines()[0]
 
 
 @pytest.mark.parametrize("kind", ["apps", "machines"])

@@ -48,7 +48,8 @@ def test_examples_work(
     assert len(found) >= 2
     program = tmp_path / "aspenpy"
     program.write_text(
-        f'#!/bin/sh\nexec "{sys.executable}" -c "from aspenpy.shell.main import main; raise SystemExit(main())" "$@"\n'
+        f'#!/bin/sh\nexec "{sys.executable}" -c "from aspenpy.shell.main import main; raise SystemExit(main())" "$@"\n',
+        encoding="utf-8",
     )
     program.chmod(0o755)
     for line in found:

@@ -97,9 +97,9 @@ def test_a_command_answers_or_says_where(
 def ask(command: str, line: str, model: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> CaptureResult[str]:
     """What a command says of a model: an answer, or a refusal."""
     path = folder / "asked.aspen"
-    path.write_text(model)
+    path.write_text(model, encoding="utf-8")
     table = folder / "measured.csv"
-    table.write_text("n,runtime\n100,1e-6\n1000,1e-5\n5e9,4e-3\n")
+    table.write_text("n,runtime\n100,1e-6\n1000,1e-5\n5e9,4e-3\n", encoding="utf-8")
     words = {"A": str(path), "M": f"{path} --machine haswell", "T": str(table), "O": str(folder / "o.html")}
     status = main([command, *" ".join(words.get(word, word) for word in line.split()).split()])
     told: CaptureResult[str] = capsys.readouterr()

@@ -128,7 +128,7 @@ def test_interrupt_while_processes_of_a_sweep_start(spawn: Spawn) -> None:
     sweep = ("sweep", "matmul", "--machine", "simple", "--over", "n=1..3000000:lin:3000000", "--backend", "numpy")
     process = spawn(*sweep, "--jobs", "2", "--yes", program=program, start_new_session=True)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    while len(children.read_text().split()) < 3:  # one keeps account of what they share
+    while len(children.read_text(encoding="utf-8").split()) < 3:  # one keeps account of what they share
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
@@ -148,7 +148,7 @@ def test_an_interrupt_that_a_library_makes_an_error_of(kind: type[Exception], mo
 
 
 def test_the_command_begins_there() -> None:
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["scripts"] == {"aspenpy": "aspenpy.__main__:main"}
 
 
@@ -168,7 +168,7 @@ def test_memory_that_runs_out_is_said(spawn: Spawn, megabytes: int) -> None:
 
 def seconds_of_work(process: subprocess.Popen[bytes]) -> float:
     """The processor time that a process has used: enough of it, and the evaluation has begun."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return int(fields[11]) / os.sysconf("SC_CLK_TCK")
 
 
@@ -181,7 +181,9 @@ def test_output_that_takes_only_ascii(spawn: Spawn) -> None:
 
 
 def test_words_that_an_encoding_lacks(spawn: Spawn, models: Path) -> None:
-    (models / "label.aspen").write_text('model label { kernel main { execute "größer" { flops [1] } } }')
+    (models / "label.aspen").write_text(
+        'model label { kernel main { execute "größer" { flops [1] } } }', encoding="utf-8"
+    )
     arguments = ("explain", "label.aspen", "--machine", "cluster.aspen")
     assert b'"gr\\xf6\\xdfer"' in finished(spawn(*arguments, env={"PYTHONIOENCODING": "ascii"}))[1]
     assert '"größer"'.encode() in finished(spawn(*arguments, env={"PYTHONIOENCODING": "utf-8"}))[1]

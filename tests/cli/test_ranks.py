@@ -38,10 +38,12 @@ ON_DEVICES, ON_CORES = 0.01, 1.0
 
 @pytest.fixture(autouse=True)
 def ranks(models: Path) -> None:
-    (models / "g.aspen").write_text(MACHINE)
-    (models / "h.aspen").write_text(MACHINE.replace("machine g", "machine h").replace("n/1e9", "n/2e9"))
-    (models / "w.aspen").write_text(WORK)
-    (models / "measured.csv").write_text("ranks,runtime\n1,1\n2,1\n")
+    (models / "g.aspen").write_text(MACHINE, encoding="utf-8")
+    (models / "h.aspen").write_text(
+        MACHINE.replace("machine g", "machine h").replace("n/1e9", "n/2e9"), encoding="utf-8"
+    )
+    (models / "w.aspen").write_text(WORK, encoding="utf-8")
+    (models / "measured.csv").write_text("ranks,runtime\n1,1\n2,1\n", encoding="utf-8")
 
 
 ON_G = ("w.aspen", "--machine", "g.aspen")
@@ -211,8 +213,10 @@ SHARED = MACHINE.replace("[4] gpu }", "[4] gpu memory hbm }").replace("sm memory
 def test_memory_of_the_fullest_device(
     run: Runner, models: Path, machine: str, ranks: int, options: tuple[str, ...], fullest: float
 ) -> None:
-    (models / "g.aspen").write_text(machine.replace("capacity [1e12]", "capacity [600e9]"))
-    (models / "w.aspen").write_text(WORK.replace("x [8]", "x [1e12]").replace("flops [each]", "loads [each] from x"))
+    (models / "g.aspen").write_text(machine.replace("capacity [1e12]", "capacity [600e9]"), encoding="utf-8")
+    (models / "w.aspen").write_text(
+        WORK.replace("x [8]", "x [1e12]").replace("flops [each]", "loads [each] from x"), encoding="utf-8"
+    )
     outcome = run("memory", *ON_G, "--set", f"ranks={ranks}", *options, *TABLES)
     assert outcome.status == 0, outcome.err
     found = json.loads(outcome.out)
@@ -227,7 +231,7 @@ def test_memory_of_the_fullest_device(
 
 def test_scaling_says_what_ranks_have_and_what_limits_them(run: Runner, models: Path) -> None:
     """A rank's share of 1e12 flops takes 1e12/ranks/1e11 s on 100 cores; 2e9 bytes 2 ms on a device, however many."""
-    (models / "w.aspen").write_text(WORK.replace("flops [each]", "flops [1e12/ranks] loads [2e12]"))
+    (models / "w.aspen").write_text(WORK.replace("flops [each]", "flops [1e12/ranks] loads [2e12]"), encoding="utf-8")
     outcome = run("scale", *ON_G, "--ranks", "1..8")
     assert "each rank has  a socket, `gpu`; compact\n" in outcome.out
     points = json.loads(run("scale", *ON_G, "--ranks", "1..8", *TABLES).out)["points"]

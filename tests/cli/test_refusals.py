@@ -18,7 +18,7 @@ WITHOUT_EXTRA = re.compile(r"pip install '[^']++'")
 
 HERE = Path(__file__).parent / "refusals"
 REPORTS = HERE / "reports.txt"
-CASES = dict(re.findall(r"^\$ aspenpy (.*)\n((?:(?!\$ ).*\n)*)", REPORTS.read_text(), re.MULTILINE))
+CASES = dict(re.findall(r"^\$ aspenpy (.*)\n((?:(?!\$ ).*\n)*)", REPORTS.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 @pytest.mark.parametrize("line", CASES)
@@ -33,5 +33,5 @@ def test_report_is_as_pictured(
         pytest.skip(f"the line needs more than is installed: {missing[0]}")
     if update_pictures:
         CASES[line] = f"{err}\n"
-        REPORTS.write_text("".join(f"$ aspenpy {asked}\n{report}" for asked, report in CASES.items()))
+        REPORTS.write_text("".join(f"$ aspenpy {asked}\n{report}" for asked, report in CASES.items()), encoding="utf-8")
     assert CASES[line] == f"{err}\n"

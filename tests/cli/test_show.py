@@ -82,7 +82,7 @@ model calls {
 def test_kernels_that_are_never_called_run_no_times(run: Runner, models: Path) -> None:
     """Each kernel stands once with its calls, and those that no run reaches come last, in the order written: `unused`,
     and `helper`, which it alone calls."""
-    (models / "calls.aspen").write_text(CALLS)
+    (models / "calls.aspen").write_text(CALLS, encoding="utf-8")
     shown = run("show", "calls.aspen").out.split("\n\n")[1].splitlines()[2:]
     assert [tuple(line.split()[-2:]) for line in shown] == [
         ("main", "1"),
@@ -141,7 +141,9 @@ def test_application_as_json(run: Runner) -> None:
 
 
 def test_warnings_stand_apart(run: Runner, models: Path) -> None:
-    (models / "twice.aspen").write_text("model twice { param n = 1 param n = 2 kernel main { execute { flops [n] } } }")
+    (models / "twice.aspen").write_text(
+        "model twice { param n = 1 param n = 2 kernel main { execute { flops [n] } } }", encoding="utf-8"
+    )
     outcome = run("show", "twice.aspen")
     assert outcome.status == 0
     assert outcome.err.startswith("warning: `n` is defined twice; this later definition holds\n")
@@ -154,8 +156,8 @@ def test_unknown_name(run: Runner) -> None:
 
 
 def test_source(run: Runner, models: Path) -> None:
-    assert run("show", "axpy.aspen", "--source") == (0, (models / "axpy.aspen").read_text(), "")
-    (models / "odd.aspen").write_text("model $")
+    assert run("show", "axpy.aspen", "--source") == (0, (models / "axpy.aspen").read_text(encoding="utf-8"), "")
+    (models / "odd.aspen").write_text("model $", encoding="utf-8")
     assert run("show", "odd.aspen", "--source") == (0, "model $\n", "")
     refused = run("show", "axpy.aspen", "--source", "--format", "json")
     assert refused == (2, "", "aspenpy: --source and --format json are two ways to show a model\n")

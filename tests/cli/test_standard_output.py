@@ -36,10 +36,12 @@ def test_a_dash_is_standard_output(
     line: str, begins: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "f.c").write_text("void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 2; }\n")
-    (tmp_path / "m.csv").write_text("application,energy [J]\na,1\n")
-    (tmp_path / "t.txt").write_text(TRACE)
-    (tmp_path / "fit.csv").write_text("n,runtime [ms]\n1e6,62\n4e6,251\n")
+    (tmp_path / "f.c").write_text(
+        "void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 2; }\n", encoding="utf-8"
+    )
+    (tmp_path / "m.csv").write_text("application,energy [J]\na,1\n", encoding="utf-8")
+    (tmp_path / "t.txt").write_text(TRACE, encoding="utf-8")
+    (tmp_path / "fit.csv").write_text("n,runtime [ms]\n1e6,62\n4e6,251\n", encoding="utf-8")
     before = sorted(os.listdir())
     assert main(line.split()) == 0
     told = capsys.readouterr()
@@ -50,10 +52,10 @@ def test_a_dash_is_standard_output(
 
 
 def test_other_names_of_a_file_have_the_new_content(tmp_path: Path) -> None:
-    (tmp_path / "one").write_text("a long old text\n")
+    (tmp_path / "one").write_text("a long old text\n", encoding="utf-8")
     os.link(tmp_path / "one", tmp_path / "other")
     write_whole(tmp_path / "one", "new\n")
-    assert (tmp_path / "one").read_text() == (tmp_path / "other").read_text() == "new\n"
+    assert (tmp_path / "one").read_text(encoding="utf-8") == (tmp_path / "other").read_text(encoding="utf-8") == "new\n"
     assert (tmp_path / "one").samefile(tmp_path / "other")
     assert sorted(os.listdir(tmp_path)) == ["one", "other"]
 
@@ -78,7 +80,7 @@ def test_points_of_a_sweep_are_those_of_its_file(
     for form in ("csv", "json"):
         assert main([*line, "-", "--format", form]) == 0
         told = capsys.readouterr()
-        assert told.out == Path(f"p.{form}").read_text()
+        assert told.out == Path(f"p.{form}").read_text(encoding="utf-8")
         assert summary.startswith(told.err)
     assert main([*line, "-", "--resume"]) == 2
     assert "standard output has no beginning" in capsys.readouterr().err

@@ -67,7 +67,7 @@ def test_width(watch: Callable[..., str]) -> None:
 
 
 def test_reports(watch: Callable[..., str], models: Path) -> None:
-    (models / "wrong.aspen").write_text("model wrong {\n  kernel main {\n    call nothing\n  }\n}\n")
+    (models / "wrong.aspen").write_text("model wrong {\n  kernel main {\n    call nothing\n  }\n}\n", encoding="utf-8")
     shown = watch("check", "wrong.aspen")
     assert "\x1b[1;31merror: unknown kernel `nothing`\x1b[0m\n" in shown
     assert ESCAPE.sub("", shown) == (
@@ -80,5 +80,5 @@ def test_source(watch: Callable[..., str], models: Path) -> None:
     """Its words in colour, and nothing but its words."""
     shown = watch("show", "axpy.aspen", "--source")
     assert "\x1b[94;49mkernel\x1b[0m" in shown
-    assert ESCAPE.sub("", shown) == (models / "axpy.aspen").read_text()
+    assert ESCAPE.sub("", shown) == (models / "axpy.aspen").read_text(encoding="utf-8")
     assert not COLOR.search(watch("show", "axpy.aspen", "--source", NO_COLOR="1"))

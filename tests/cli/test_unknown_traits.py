@@ -45,8 +45,8 @@ def test_it_is_told(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("odd.aspen").write_text(MODEL)
-    Path("measured.csv").write_text("ranks,runtime\n1,2e-6\n1,2.1e-6\n")
+    Path("odd.aspen").write_text(MODEL, encoding="utf-8")
+    Path("measured.csv").write_text("ranks,runtime\n1,2e-6\n1,2.1e-6\n", encoding="utf-8")
     main(line.split())
     told = capsys.readouterr()
     warning = "machine `simple` knows no trait `wide` of `flops`\n --> odd.aspen:4:53"
@@ -67,7 +67,7 @@ CHOICE = """model choice {
 def test_a_block_that_does_not_run_is_not_told_of(
     options: list[str], traits: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "choice.aspen").write_text(CHOICE)
+    (tmp_path / "choice.aspen").write_text(CHOICE, encoding="utf-8")
     assert main(["eval", str(tmp_path / "choice.aspen"), "--machine", "simple", *options]) == 0
     told = capsys.readouterr().err
     assert [name for name in ("odd", "strange") if f"knows no trait `{name}`" in told] == traits

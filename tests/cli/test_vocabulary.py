@@ -106,7 +106,7 @@ def test_results_in_a_file_are_those_that_are_shown(run: Runner, tmp_path: Path,
     assert form == "csv" or shown.out[0] in "[{"
     written = run(*line.split(), "-o", f"found.{form}")
     assert (written.status, written.out) == (0, f"found.{form} is written\n")
-    assert (tmp_path / f"found.{form}").read_text() == shown.out
+    assert (tmp_path / f"found.{form}").read_text(encoding="utf-8") == shown.out
     if form == "csv":
         assert "," in shown.out.splitlines()[0]
 

@@ -29,8 +29,8 @@ OUTSIDE = "`n` is 20"
 @pytest.fixture(autouse=True)
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("wide.aspen").write_text(MODEL)
-    Path("m.aspen").write_text(MACHINE)
+    Path("wide.aspen").write_text(MODEL, encoding="utf-8")
+    Path("m.aspen").write_text(MACHINE, encoding="utf-8")
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -58,7 +58,9 @@ def test_so_is_a_value_outside_its_range(line: str, capsys: pytest.CaptureFixtur
 
 def test_a_formula_whose_own_value_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     """`sqrt(5 - 10)` cannot be warned of; the formula in `n` has values elsewhere."""
-    Path("wide.aspen").write_text(MODEL.replace("loads [n]", "loads [sqrt(n - 10)]").replace("[4000]", "[sqrt(n-10)]"))
+    Path("wide.aspen").write_text(
+        MODEL.replace("loads [n]", "loads [sqrt(n - 10)]").replace("[4000]", "[sqrt(n-10)]"), encoding="utf-8"
+    )
     assert main(["expr", "wide.aspen", "--machine", "m.aspen", "--free", "n"]) == 0
     told = capsys.readouterr()
     assert (told.out, told.err) == ("sqrt(n - 10)/1000000000\n", "")

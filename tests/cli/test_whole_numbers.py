@@ -65,14 +65,17 @@ def test_a_crossover_of_equations_is_between_whole_numbers(capsys: pytest.Captur
 def test_a_fit_of_nodes_finds_whole_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Work for two nodes and two thirds: 1.5e9 flops, each at 1 GHz on one of the nodes."""
     model = tmp_path / "m.aspen"
-    model.write_text("model m { param work = giga in 1 .. 1e12 kernel main { execute [8] { flops [work/8] } } }")
+    model.write_text(
+        "model m { param work = giga in 1 .. 1e12 kernel main { execute [8] { flops [work/8] } } }", encoding="utf-8"
+    )
     machine = tmp_path / "cluster.aspen"
     machine.write_text(
         "param nodes = 1 in 1 .. 8  machine cluster { node [nodes] box }  node box { socket cpu }  "
-        "socket cpu { core one }  core one { resource flops(n) [n/giga] }"
+        "socket cpu { core one }  core one { resource flops(n) [n/giga] }",
+        encoding="utf-8",
     )
     table = tmp_path / "runs.csv"
-    table.write_text("work,runtime\n1e9,0.37\n2e9,0.74\n4e9,1.49\n8e9,2.97\n")
+    table.write_text("work,runtime\n1e9,0.37\n2e9,0.74\n4e9,1.49\n8e9,2.97\n", encoding="utf-8")
     fitted = found(f"fit {model} {table} --machine {machine} --vary nodes --format json", capsys)
     (parameter,) = fitted["parameters"]  # type: ignore[misc]
     assert float(parameter["value"]).is_integer()  # type: ignore[index]
@@ -80,7 +83,7 @@ def test_a_fit_of_nodes_finds_whole_ones(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_a_sweep_without_a_value_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = tmp_path / "m.aspen"
-    model.write_text("model m { param n = 1 kernel main { execute { flops [sqrt(n)] } } }")
+    model.write_text("model m { param n = 1 kernel main { execute { flops [sqrt(n)] } } }", encoding="utf-8")
     assert main(["sweep", str(model), "--machine", "simple", "--over", "n=-4,-1"]) == FAILURE
     assert "none of the points has a value" in capsys.readouterr().err
     assert main(["sweep", str(model), "--machine", "simple", "--over", "n=-4,4"]) == 0

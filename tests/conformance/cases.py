@@ -55,7 +55,7 @@ class Case(NamedTuple):
 
 
 def read_case(folder: Path) -> Case:
-    description = tomllib.loads((folder / "case.toml").read_text())
+    description = tomllib.loads((folder / "case.toml").read_text(encoding="utf-8"))
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.aspen")}
     if "machine" in description:
         files[MACHINE] = (FOLDER / "machines" / f"{description['machine']}.aspen").read_bytes()

@@ -49,8 +49,8 @@ def test_refused(case: Case, in_folder: Path, update_pictures: bool) -> None:
     assert places[:1] == [case.description["place"]]
     report, picture = f"{refusal.value}\n", case.folder / "report.txt"
     if update_pictures:
-        picture.write_text(report)
-    assert report == picture.read_text()
+        picture.write_text(report, encoding="utf-8")
+    assert report == picture.read_text(encoding="utf-8")
 
 
 def published_cases() -> Path | None:
@@ -80,7 +80,7 @@ def test_the_cases_are_those_published() -> None:
     path = published_cases()
     if path is None:
         pytest.skip("the published suite is neither in ASPENPY_SHARED nor in ../shared")
-    published = {case["name"]: case for case in json.loads(path.read_text())}
+    published = {case["name"]: case for case in json.loads(path.read_text(encoding="utf-8"))}
     assert {case.name: as_published(case) for case in CASES} == published
 
 

@@ -93,7 +93,11 @@ def printed_by(command: Command, folder: Path, environment: Mapping[str, str]) -
             target = piped.stdin.fileno()
         messages = output.fileno()
         if command.errors:
-            messages = target if command.errors == "&1" else ends.enter_context(open(os.devnull, "w")).fileno()
+            messages = (
+                target
+                if command.errors == "&1"
+                else ends.enter_context(open(os.devnull, "w", encoding="utf-8")).fileno()
+            )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's threads wait for work; no lock is held
             process = os.fork()
@@ -116,7 +120,11 @@ def _run(arguments: list[str], folder: Path, environment: Mapping[str, str], *st
         os.environ.update(environment)
         for stream, target in enumerate(streams):
             os.dup2(target, stream)
-        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
+        sys.stdin, sys.stdout, sys.stderr = (
+            os.fdopen(0, encoding="utf-8"),
+            os.fdopen(1, "w", encoding="utf-8"),
+            os.fdopen(2, "w", buffering=1, encoding="utf-8"),
+        )
         status = main(arguments)
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 1

@@ -36,7 +36,7 @@ def drawing(picture: str) -> Drawing:
 
 def compare(kept: Path, drawn: Path) -> None:
     """Fails where the picture that a page shows is not the one that its command draws."""
-    old, new = drawing(kept.read_text()), drawing(drawn.read_text())
+    old, new = drawing(kept.read_text(encoding="utf-8")), drawing(drawn.read_text(encoding="utf-8"))
     assert old.texts == new.texts, kept
     assert [len(shape) for shape in old.shapes] == [len(shape) for shape in new.shapes], kept
     for before, after in zip(old.shapes, new.shapes, strict=True):

@@ -40,12 +40,12 @@ class Finding(NamedTuple):
 
 def page(path: Path) -> list[Prose]:
     """A Markdown page without code, formulas and targets of links; its lines stay where they are."""
-    return [Prose(path, 1, CODE.sub(lambda code: "\n" * code[0].count("\n") or "`", path.read_text()))]
+    return [Prose(path, 1, CODE.sub(lambda code: "\n" * code[0].count("\n") or "`", path.read_text(encoding="utf-8")))]
 
 
 def strings(path: Path) -> list[Prose]:
     """The string literals of a module with some words in them, docstrings aside: messages, hints and help."""
-    nodes = [*ast.walk(ast.parse(path.read_text()))]
+    nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
     left_out = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     left_out |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
     literals = ((node.lineno, _text(node)) for node in nodes if isinstance(node, LITERALS) and id(node) not in left_out)

@@ -53,7 +53,7 @@ def _write(text: str, folder: Path) -> None:
     assert named, f"a block of Aspen begins with `// file: NAME`:\n{text}"
     path = folder / named[1]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
 
 
 def _console(text: str, folder: Path, environment: dict[str, str]) -> str:

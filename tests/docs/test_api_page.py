@@ -7,7 +7,7 @@ import pytest
 
 import aspenpy
 
-PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
 DESCRIBED = {
     name.split(".")[-1] for name in re.findall(r"^\.\. auto(?:function|class|exception):: ([\w.]+)", PAGE, re.M)
 }

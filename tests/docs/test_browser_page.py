@@ -125,7 +125,7 @@ def test_a_model_is_saved(page):
     page.locator("#file").select_option("my_stream.aspen")
     with page.expect_download() as taken:
         page.get_by_role("button", name="Save file").click()
-    assert Path(taken.value.path()).read_text() == page.get_by_label("Text of the model").input_value()
+    assert Path(taken.value.path()).read_text(encoding="utf-8") == page.get_by_label("Text of the model").input_value()
 
 
 def test_files_that_a_command_writes_are_offered(page):

@@ -31,13 +31,13 @@ def test_build(tmp_path: Path) -> None:
     )
     assert built.returncode == 0, built.stderr
     if THOROUGH:
-        assert "load_application" in (tmp_path / "html" / "api.html").read_text()
+        assert "load_application" in (tmp_path / "html" / "api.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
 def test_what_is_fenced_is_highlighted(page: Path) -> None:
     """Writing the pages warns of text that its lexer does not know."""
-    for block in FENCED.finditer(page.read_text()):
+    for block in FENCED.finditer(page.read_text(encoding="utf-8")):
         kind = "pycon" if block["kind"] == "python" else block["kind"]
         lexer = AspenLexer() if kind == "aspen" else get_lexer_by_name(kind)
         assert Error not in {token for token, _ in lexer.get_tokens(block["text"])}, block["text"]

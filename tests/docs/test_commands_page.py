@@ -22,13 +22,13 @@ def load_script(path: Path) -> ModuleType:
 
 
 commands_page = load_script(DOCS / "commands_page.py")
-PAGE = commands_page.FILE.read_text()
+PAGE = commands_page.FILE.read_text(encoding="utf-8")
 SECTIONS = dict(commands_page.SECTION.findall(PAGE))
 
 
 def test_the_page_says_what_the_help_says(update_pictures: bool) -> None:
     if update_pictures:
-        commands_page.FILE.write_text(commands_page.generate(PAGE))
+        commands_page.FILE.write_text(commands_page.generate(PAGE), encoding="utf-8")
     else:
         assert commands_page.generate(PAGE) == PAGE
     assert list(SECTIONS) == list(commands_by_name())

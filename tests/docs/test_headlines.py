@@ -56,7 +56,7 @@ def test_a_runtime(
     assert (float(prediction.runtime) if kernel is None else rows[kernel]) == pytest.approx(seconds, rel=1e-9)
     number, unit = shown.split()
     assert f"{seconds / UNITS[unit]:.3g}" == number
-    assert page is None or f" {shown}" in (ROOT / page).read_text()
+    assert page is None or f" {shown}" in (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_a_triad_of_the_tour() -> None:
@@ -66,7 +66,7 @@ def test_a_triad_of_the_tour() -> None:
         ("docs/tour.md", "runtime 12 ms", 24 * 2e7 / 40e9),
         ("docs/commands.md", "main,runtime,0.0025165824,s", 24 * 2**20 / 10e9),
     ]:
-        assert shown in (ROOT / page).read_text()
+        assert shown in (ROOT / page).read_text(encoding="utf-8")
         number = float("".join(char for char in shown if char.isdigit() or char == "."))
         assert number * (1 if shown[-1] == "s" and "," in shown else 1e-3) == pytest.approx(seconds, rel=1e-12)
 
@@ -76,20 +76,20 @@ def test_the_energy_of_a_triad_on_an_a100() -> None:
     # 240 MB of 118 pJ/B.
     joules = 66.5 * (2.7e-6 + 240e6 / A100) + 20e6 * 10.4e-12 + 240e6 * 118e-12
     assert f"{joules * 1e3:.3g} mJ" == "40.4 mJ"
-    assert " 40.4 mJ" in (ROOT / "docs" / "energy.md").read_text()
+    assert " 40.4 mJ" in (ROOT / "docs" / "energy.md").read_text(encoding="utf-8")
 
 
 def test_the_energy_of_listing_3_2() -> None:
     # Umar's dissertation (2018) prints 25623.3 J for it.
     assert f"{25623.3 / 1e3:.3g} kJ" == "25.6 kJ"
-    assert " 25.6 kJ" in (ROOT / "docs" / "commands.md").read_text()
+    assert " 25.6 kJ" in (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 
 
 def test_the_torus_of_fugaku() -> None:
     # 24 x 23 x 24 x 2 x 3 x 2: half of each way round is the farthest; a cut through the longest side crosses each of
     # the 23 * 24 * 12 rings twice.
     sides = (24, 23, 24, 2, 3, 2)
-    text = (ROOT / "docs" / "commands.md").read_text()
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     assert f"diameter           {sum(side // 2 for side in sides)} hops" in text
     assert f"bisection          {2 * 23 * 24 * 2 * 3 * 2:,} links, {2 * 23 * 24 * 12 * 6.8e9 / 1e12:.1f} TB/s" in text
 
@@ -113,7 +113,7 @@ TRANSFERRED: dict[str, Callable[[dict[str, float]], float]] = {
 def crossings_printed() -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """The page, the command and the row of every crossover that is printed somewhere."""
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
-        for command, printed in COMPARED.findall(page.read_text()):
+        for command, printed in COMPARED.findall(page.read_text(encoding="utf-8")):
             for row in CROSSING.findall(printed):
                 yield str(page.relative_to(ROOT)), command.replace("\\\n> ", ""), row
 
@@ -141,9 +141,9 @@ def test_a_crossover(
     settings = dict(word.split("=") for option, word in pairwise(words) if option == "--set")
     values = {key: float(text.removesuffix(" GB/s")) * (1e9 if "GB/s" in text else 1) for key, text in settings.items()}
     name = next(word for option, word in pairwise(words) if option == "--over").partition("=")[0]
-    before = (ROOT / page).read_text().partition(row[0])[0]
+    before = (ROOT / page).read_text(encoding="utf-8").partition(row[0])[0]
     for file, text in re.findall(r"^```aspen\n// file: (\S+)\n(.*?)^```$", before, re.M | re.S):
-        Path(file).write_text(text)
+        Path(file).write_text(text, encoding="utf-8")
     app = aspenpy.load_application(words[2])
     named = next(word for option, word in pairwise(words) if option == "--machine").split(",")
     machines = {machine.name: machine for machine in map(aspenpy.load_machine, named)}
@@ -159,9 +159,12 @@ def test_a_crossover(
 
 
 def test_all_crossovers_are_seen() -> None:
-    pages = [path for path in (ROOT / "docs").rglob("*.md") if " and " in path.read_text()]
+    pages = [path for path in (ROOT / "docs").rglob("*.md") if " and " in path.read_text(encoding="utf-8")]
     rows = [
-        line for page in pages for line in page.read_text().splitlines() if re.match(r"^ +[\d,.]+ \.\. .* and ", line)
+        line
+        for page in pages
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if re.match(r"^ +[\d,.]+ \.\. .* and ", line)
     ]
     assert len(rows) == len(CROSSINGS) >= 6
 
@@ -181,4 +184,4 @@ COOKBOOK = {  # what a recipe shows, by hand
 @pytest.mark.parametrize("page", COOKBOOK)
 def test_a_recipe(page: str) -> None:
     shown, value = COOKBOOK[page]
-    assert shown.format(value) in (ROOT / "docs" / "cookbook" / page).read_text()
+    assert shown.format(value) in (ROOT / "docs" / "cookbook" / page).read_text(encoding="utf-8")

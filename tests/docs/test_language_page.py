@@ -12,7 +12,7 @@ from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.language.dimensions import UNITS
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "language.md").read_text()
+PAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 
 
 def words_in_code(text: str) -> list[str]:
@@ -27,7 +27,7 @@ def table(heading: str) -> list[str]:
 
 
 def test_keywords() -> None:
-    grammar = re.sub(r"//.*", "", (ROOT / "grammar" / "aspen.lark").read_text())
+    grammar = re.sub(r"//.*", "", (ROOT / "grammar" / "aspen.lark").read_text(encoding="utf-8"))
     (listed,) = re.findall(r"^Keywords\n: (.*?)\. They cannot", PAGE, re.MULTILINE | re.DOTALL)
     assert sorted(words_in_code(listed)) == sorted({"include", *re.findall(r'"([a-z]+)"', grammar)})
 

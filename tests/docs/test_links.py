@@ -18,7 +18,7 @@ ALL = (*PAGES, ROOT / "CONTRIBUTING.md")
 @cache
 def anchors(path: Path) -> set[str]:
     """The anchors of a page: its headings as MyST (and GitHub) names them, and those that are written out."""
-    text = CODE.sub("", path.read_text())
+    text = CODE.sub("", path.read_text(encoding="utf-8"))
     headings = (re.sub(r"<[^>]*>|[`*]", "", heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE))
     named = {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
     return named | set(re.findall(r'<a id="([\w-]+)">', text))
@@ -40,7 +40,7 @@ def broken(page: Path, text: str) -> list[str]:
 
 @pytest.mark.parametrize("page", ALL, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links(page: Path) -> None:
-    assert not broken(page, page.read_text())
+    assert not broken(page, page.read_text(encoding="utf-8"))
 
 
 def test_a_broken_link_is_found() -> None:

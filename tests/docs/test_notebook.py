@@ -65,8 +65,8 @@ def _html(output: dict[str, Any]) -> str:
 @slow
 def test_notebook(executed: dict[str, Any], update_pictures: bool) -> None:
     if update_pictures:
-        NOTEBOOK.write_text(json.dumps(executed, indent=1, ensure_ascii=False) + "\n")
-    kept = json.loads(NOTEBOOK.read_text())
+        NOTEBOOK.write_text(json.dumps(executed, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    kept = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     for fresh, old in zip(outputs(executed), outputs(kept), strict=True):
         for text, old_text in zip(fresh, old, strict=True):
             numbers.compare(text, old_text)
@@ -78,7 +78,7 @@ def test_notebook(executed: dict[str, Any], update_pictures: bool) -> None:
 
 
 def test_no_traceback_and_no_path_is_kept() -> None:
-    text = NOTEBOOK.read_text()
+    text = NOTEBOOK.read_text(encoding="utf-8")
     assert "Traceback" not in text
     assert "/home/" not in text
     assert str(ROOT) not in text

@@ -10,11 +10,11 @@ MADE = re.compile(r"(<!-- made from aspenpy/models/machine/properties.py -->\n).
 
 
 def test_the_page_has_the_table(update_pictures: bool) -> None:
-    text = PAGE.read_text()
+    text = PAGE.read_text(encoding="utf-8")
     made = MADE.sub(lambda found: f"{found[1]}\n{properties_table()}\n{found[2]}", text)
     if update_pictures:
-        PAGE.write_text(made)
-    assert made == PAGE.read_text()
+        PAGE.write_text(made, encoding="utf-8")
+    assert made == PAGE.read_text(encoding="utf-8")
 
 
 def test_a_property_is_in_one_unit_wherever_it_stands() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.prose import PAGES, ROOT, VOCABULARY, findings, page, strings, vocabulary
 
-BANNED = vocabulary(VOCABULARY.read_text())
+BANNED = vocabulary(VOCABULARY.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -23,7 +23,10 @@ def test_messages_and_help() -> None:
 
 def test_a_planted_phrase_is_found(tmp_path: Path) -> None:
     planted = tmp_path / "planted.md"
-    planted.write_text("One\n\n```sh\ntells more\n```\n\nThe `tells more` page\ntells\nmore, and the the caches too.\n")
+    planted.write_text(
+        "One\n\n```sh\ntells more\n```\n\nThe `tells more` page\ntells\nmore, and the the caches too.\n",
+        encoding="utf-8",
+    )
     found = [(item.place, item.phrase) for item in findings(page(planted), BANNED)]
     assert found == [("planted.md:8", "tells more"), ("planted.md:9", "the the")]
 
@@ -31,7 +34,8 @@ def test_a_planted_phrase_is_found(tmp_path: Path) -> None:
 def test_a_planted_message_is_found(tmp_path: Path) -> None:
     planted = tmp_path / "planted.py"
     planted.write_text(
-        '"""It tells more."""\n\nfail("code", f"nothing in `{name}` says what it is", hint="all is well")\n'
+        '"""It tells more."""\n\nfail("code", f"nothing in `{name}` says what it is", hint="all is well")\n',
+        encoding="utf-8",
     )
     (found,) = findings(strings(planted), BANNED)
     assert (found.place, found.phrase) == ("planted.py:3", "nothing in `{}` says")
@@ -41,7 +45,7 @@ def test_a_planted_message_is_found(tmp_path: Path) -> None:
 def test_spelling(text: str, status: int, tmp_path: Path) -> None:
     """The checker that `make test` runs on all files, with the project's words, on a file of its own."""
     pytest.importorskip("codespell_lib", reason="codespell is not installed")
-    (tmp_path / "page.md").write_text(text)
+    (tmp_path / "page.md").write_text(text, encoding="utf-8")
     options = ["--toml", ROOT / "pyproject.toml", tmp_path / "page.md"]
     ran = subprocess.run(
         [sys.executable, "-m", "codespell_lib", *options], cwd=tmp_path, capture_output=True, check=False

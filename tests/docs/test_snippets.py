@@ -26,7 +26,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
     load_modules()
     folder = tmp_path_factory.mktemp("bin")
     command = folder / "aspenpy"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aspenpy "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aspenpy "$@"\n', encoding="utf-8")
     command.chmod(0o755)
     variables = {
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
@@ -42,13 +42,13 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_page(page: Path, tmp_path: Path, environment: dict[str, str], update_pictures: bool) -> None:
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     if DRAWN.search(text):
         pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     fresh = refreshed(text, tmp_path, environment)
     pictures = [(ROOT / "docs" / "pictures" / name, tmp_path / name) for name in DRAWN.findall(text)]
     if update_pictures:
-        page.write_text(text if numbers.same(fresh, text) else fresh)
+        page.write_text(text if numbers.same(fresh, text) else fresh, encoding="utf-8")
         for kept, drawn in pictures:
             kept.write_bytes(drawn.read_bytes())
     else:
@@ -58,7 +58,7 @@ def test_page(page: Path, tmp_path: Path, environment: dict[str, str], update_pi
 
 
 def test_every_picture_is_drawn_by_a_page_and_shown() -> None:
-    texts = [page.read_text() for page in PAGES if page.parent.name in ("docs", "cookbook")]
+    texts = [page.read_text(encoding="utf-8") for page in PAGES if page.parent.name in ("docs", "cookbook")]
     drawn = sorted(name for text in texts for name in DRAWN.findall(text))
     others = {"machines.svg"}  # by docs/machines_page.py
     assert drawn == sorted({path.name for path in (ROOT / "docs" / "pictures").iterdir()} - others)
@@ -68,11 +68,11 @@ def test_every_picture_is_drawn_by_a_page_and_shown() -> None:
 def test_a_picture_that_changed_is_seen(tmp_path: Path) -> None:
     picture = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M 1 {y} L 9 2"/><text>n = {n}</text></svg>'
     kept, drawn = tmp_path / "kept.svg", tmp_path / "drawn.svg"
-    kept.write_text(picture.format(y="2.50", n=1))
-    drawn.write_text(picture.format(y="2.51", n=1))
+    kept.write_text(picture.format(y="2.50", n=1), encoding="utf-8")
+    drawn.write_text(picture.format(y="2.51", n=1), encoding="utf-8")
     compare(kept, drawn)
     for y, n in (("3.0", 1), ("2.5", 2)):
-        drawn.write_text(picture.format(y=y, n=n))
+        drawn.write_text(picture.format(y=y, n=n), encoding="utf-8")
         with pytest.raises(AssertionError):
             compare(kept, drawn)
 
@@ -106,7 +106,7 @@ def test_words_are_compared_exactly_and_numbers_by_value(one: str, other: str, e
 def test_no_block_is_passed_over() -> None:
     """Only blocks at the edge of the page are run: one inside a list would not be."""
     for page in PAGES:
-        assert not re.search(r"^ +```(aspen|console|python)$", page.read_text(), re.MULTILINE), page
+        assert not re.search(r"^ +```(aspen|console|python)$", page.read_text(encoding="utf-8"), re.MULTILINE), page
 
 
 def test_stale_output_is_seen(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from aspenpy.answers.stated_error import STATED_ERRORS, Seen, StatedError, find_stated_error
 
-PAGE = (Path(__file__).parents[2] / "docs/trust.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/trust.md").read_text(encoding="utf-8")
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -58,7 +58,7 @@ def test_a_stated_error_is_that_of_its_row(item: StatedError) -> None:
     if item.count is not None:
         assert f"{item.count:,}" in " ".join(row.values()) or item.count in (52, 12)
     page, _, anchor = item.page.partition("#")
-    text = (DOCS / page).read_text()
+    text = (DOCS / page).read_text(encoding="utf-8")
     titles = {
         re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-") for title in re.findall(r"^#+ (.*)$", text, re.M)
     }

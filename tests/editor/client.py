@@ -123,7 +123,7 @@ class File:
 
     def __init__(self, client: Client, path: Path, text: str | None = None, uri: str | None = None) -> None:
         self.client, self.uri = client, uri or path.as_uri()
-        self.text = path.read_text() if text is None else text
+        self.text = path.read_text(encoding="utf-8") if text is None else text
         self.version = 1
         document = {"uri": self.uri, "languageId": "aspen", "version": 1, "text": self.text}
         client.notify("textDocument/didOpen", textDocument=document)

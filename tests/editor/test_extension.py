@@ -49,7 +49,9 @@ def activated(extension, **settings):
 def program(tmp_path):
     """`aspenpy` with what it is called with written beside it."""
     script = tmp_path / "aspenpy"
-    script.write_text(f'#!/bin/sh\necho "$@" >> "{tmp_path}/arguments"\nexec "{sys.executable}" -m aspenpy "$@"\n')
+    script.write_text(
+        f'#!/bin/sh\necho "$@" >> "{tmp_path}/arguments"\nexec "{sys.executable}" -m aspenpy "$@"\n', encoding="utf-8"
+    )
     script.chmod(0o755)
     return script
 
@@ -60,7 +62,7 @@ def test_activation_starts_the_server_with_the_settings(extension, program):
     assert (said["running"], said["restarted"], said["stopped"]) == (True, True, True)
     assert said["server"] == "aspenpy"
     assert {"hoverProvider", "completionProvider", "renameProvider", "codeLensProvider"} <= set(said["capabilities"])
-    assert (program.parent / "arguments").read_text() == "lsp\nlsp\n"  # started, and restarted
+    assert (program.parent / "arguments").read_text(encoding="utf-8") == "lsp\nlsp\n"  # started, and restarted
     assert any("haswell" in title for title in said["lenses"])
 
 

@@ -21,7 +21,7 @@ AT = "¦"
 
 def suggested(folder: Path, text: str, machine: str | None = None) -> list[str]:
     for name, content in (("b", IMPORTED), ("c", DEEPER), ("shared", INCLUDED)):
-        (folder / f"{name}.aspen").write_text(content)
+        (folder / f"{name}.aspen").write_text(content, encoding="utf-8")
     path = str(folder.resolve() / "a.aspen")
     project = Project({path: text.replace(AT, "")}, [str(folder.resolve())], machine)
     return [item.label for item in suggestions(project, path, text.index(AT), NOTHING)]
@@ -75,7 +75,7 @@ def test_what_may_stand_at_a_place(text: str, some: set[str], none: set[str], tm
 
 def test_components_of_the_machine_are_offered(tmp_path: Path) -> None:
     machine = tmp_path / "m.aspen"
-    machine.write_text("machine m { node [2] far } node far { }\n")
+    machine.write_text("machine m { node [2] far } node far { }\n", encoding="utf-8")
     assert "far" in suggested(tmp_path, "model a { data d [8] in ¦ }", str(machine.resolve()))
     assert "far" not in suggested(tmp_path, "model a { data d [8] in ¦ }")
 
@@ -127,7 +127,7 @@ DECLARED = [
 def project(tmp_path: Path) -> tuple[Project, Path]:
     folder = tmp_path.resolve()
     for name, text in FILES.items():
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, encoding="utf-8")
     return Project({}, [str(folder)]), folder
 
 
@@ -185,8 +185,10 @@ def test_files_that_cannot_be_read_have_no_names(tmp_path: Path) -> None:
 def test_files_that_include_this_one_are_searched_last(tmp_path: Path) -> None:
     """A name that a file does not declare may be declared by a file that includes it."""
     folder = tmp_path.resolve()
-    (folder / "part.aspen").write_text("kernel inner { execute { flops [outside] } }\n")
-    (folder / "whole.aspen").write_text("model w { param outside = 3 include part.aspen kernel main { call inner } }\n")
+    (folder / "part.aspen").write_text("kernel inner { execute { flops [outside] } }\n", encoding="utf-8")
+    (folder / "whole.aspen").write_text(
+        "model w { param outside = 3 include part.aspen kernel main { call inner } }\n", encoding="utf-8"
+    )
     project = Project({}, [str(folder)])
     part = str(folder / "part.aspen")
     (used,) = [name for name in project.names(part).names if name.name == "outside"]

@@ -25,8 +25,8 @@ def renamed(folder: Path, file: Path, place: int) -> bool:
     except AspenError:
         return False
     for path, found in sorted(places, key=lambda item: (item.path, -item.name.start)):
-        text = Path(path).read_text()
-        Path(path).write_text(text[: found.start] + NEW + text[found.end :])
+        text = Path(path).read_text(encoding="utf-8")
+        Path(path).write_text(text[: found.start] + NEW + text[found.end :], encoding="utf-8")
     return True
 
 
@@ -54,7 +54,7 @@ def test_the_runtime_stays(model: str, tmp_path: Path) -> None:
 )
 def test_what_may_not_be_renamed(name: str, why: str, tmp_path: Path) -> None:
     file = tmp_path / "t.aspen"
-    file.write_text("model t {\n  kernel main { execute { flops [max(1, 2)] } }\n}\n")
+    file.write_text("model t {\n  kernel main { execute { flops [max(1, 2)] } }\n}\n", encoding="utf-8")
     project = Project()
     found = next(item for item in project.names(str(file)).names if item.name == name)
     with pytest.raises(AspenError, match=why):

@@ -43,7 +43,7 @@ model outer {
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models").resolve()
     for name, text in (("sizes", SIZES), ("inner", INNER), ("outer", MODEL)):
-        (folder / f"{name}.aspen").write_text(text)
+        (folder / f"{name}.aspen").write_text(text, encoding="utf-8")
     return folder
 
 
@@ -105,7 +105,7 @@ def test_a_broken_file_keeps_its_last_good_meaning(client: Client, folder: Path)
 
 
 def test_a_mistake_in_an_included_file_stands_at_the_include(client: Client, folder: Path) -> None:
-    (folder / "bad.aspen").write_text("param n = = 3\n")
+    (folder / "bad.aspen").write_text("param n = = 3\n", encoding="utf-8")
     file = File(client, folder / "user.aspen", MODEL.replace("sizes.aspen", "bad.aspen"))
     (found,) = file.diagnostics(lambda found: len(found) == 1)
     assert file.part(found["range"]) == "bad.aspen"

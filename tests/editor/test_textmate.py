@@ -82,8 +82,8 @@ def kind_of(scope: str) -> str:
 
 def test_the_file_is_made_from_the_grammar(update_pictures: bool) -> None:
     if update_pictures:
-        FILE.write_text(textmate_text())
-    assert FILE.read_text() == textmate_text()
+        FILE.write_text(textmate_text(), encoding="utf-8")
+    assert FILE.read_text(encoding="utf-8") == textmate_text()
 
 
 def test_agrees_on_every_model() -> None:
@@ -140,8 +140,8 @@ def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_editors_see_the_same(node_modules: Path) -> None:
     """The tokeniser of Visual Studio Code is the oracle of the one in `tests/editor/textmate.py`."""
     files, tokeniser = models(), read_once()
-    (node_modules / "tokenise.js").write_text(TOKENISE)
-    (node_modules / "texts.json").write_text(json.dumps([text_of(file) for file in files]))
+    (node_modules / "tokenise.js").write_text(TOKENISE, encoding="utf-8")
+    (node_modules / "texts.json").write_text(json.dumps([text_of(file) for file in files]), encoding="utf-8")
     command = ["node", "tokenise.js", str(FILE), "texts.json"]
     done = subprocess.run(command, cwd=node_modules, capture_output=True, check=True, text=True)
     for file, tokens in zip(files, json.loads(done.stdout), strict=True):

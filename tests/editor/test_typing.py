@@ -26,7 +26,7 @@ from tests.thorough import THOROUGH, examples
 from tests.timing import best_of_three
 
 ROOT = Path(__file__).parents[2]
-LULESH = (ROOT / "models" / "apps" / "lulesh.aspen").read_text()
+LULESH = (ROOT / "models" / "apps" / "lulesh.aspen").read_text(encoding="utf-8")
 
 
 @cache

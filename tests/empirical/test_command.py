@@ -65,10 +65,10 @@ the mean of their squares is 0.3226."""
 
 @pytest.fixture
 def line(models: Path) -> Path:
-    (models / "line.aspen").write_text(MODEL)
-    (models / "data.csv").write_text(DATA)
+    (models / "line.aspen").write_text(MODEL, encoding="utf-8")
+    (models / "data.csv").write_text(DATA, encoding="utf-8")
     for name, text in MACHINES.items():
-        (models / f"{name}.aspen").write_text(text)
+        (models / f"{name}.aspen").write_text(text, encoding="utf-8")
     return models
 
 
@@ -93,7 +93,7 @@ def test_csv(run: Runner, line: Path) -> None:
 
 def test_fitted_model_is_written(run: Runner, line: Path) -> None:
     assert run("fit", "line.aspen", "data.csv", "--set", "offset=0.25", "-o", "fitted.aspen").status == 0
-    text = (line / "fitted.aspen").read_text()
+    text = (line / "fitted.aspen").read_text(encoding="utf-8")
     before, after = MODEL.splitlines(), text.splitlines()
     assert [new for old, new in zip(before, after, strict=True) if old != new] == [after[3]]
     assert after[3].endswith(" in 0 .. 10  // by the point; fitted to data.csv")
@@ -113,7 +113,7 @@ def test_model_may_be_replaced(run: Runner, line: Path) -> None:
 
 
 def test_columns_of_others(run: Runner, line: Path) -> None:
-    (line / "theirs.csv").write_text('points,"time/ms",host,note\n1,2500,a,"x, y"\n3,6500,b,z\n')
+    (line / "theirs.csv").write_text('points,"time/ms",host,note\n1,2500,a,"x, y"\n3,6500,b,z\n', encoding="utf-8")
     columns = ("--column", "n=points", "--column", "runtime [ms]=time/ms")
     found = json.loads(
         run("fit", "line.aspen", "theirs.csv", "--machine", "one.aspen", *columns, "--format", "json").out
@@ -123,7 +123,7 @@ def test_columns_of_others(run: Runner, line: Path) -> None:
 
 def test_many_measurements_are_cut_short(run: Runner, line: Path) -> None:
     rows = "".join(f"{n},{2 * n + 0.5 + 0.001 * (n % 7)}\n" for n in range(1, 101))
-    (line / "many.csv").write_text(f"n,runtime\n{rows}")
+    (line / "many.csv").write_text(f"n,runtime\n{rows}", encoding="utf-8")
     out = run("fit", "line.aspen", "many.csv", "--machine", "one.aspen").out
     assert "the 30 measurements with the largest errors, of 100" in out
 
@@ -147,17 +147,19 @@ def test_scipy_is_missing(run: Runner, line: Path, monkeypatch: pytest.MonkeyPat
 def test_what_a_sweep_writes_is_read(run: Runner, models: Path) -> None:
     """The column `reason` is no parameter, and points without a value are no measurements: 9 of 12 are left, of a slope
     of 3. A metric that is not fitted is told, with the options that leave it out."""
-    Path("line.aspen").write_text(MODEL.replace("[slope*n + offset]", "[slope*n + 0*sqrt(n - 2) + offset]"))
-    Path("one.aspen").write_text(MACHINES["one"] + " param q = 1")
+    Path("line.aspen").write_text(
+        MODEL.replace("[slope*n + offset]", "[slope*n + 0*sqrt(n - 2) + offset]"), encoding="utf-8"
+    )
+    Path("one.aspen").write_text(MACHINES["one"] + " param q = 1", encoding="utf-8")
     line = ("line.aspen", "--machine", "one.aspen")
     over = ("--over", "n=1..4:lin:4", "--over", "offset=1..3:lin:3")
     assert run("sweep", *line, *over, "--set", "slope=3", "-o", "swept.csv").status == 0
-    assert Path("swept.csv").read_text().startswith("n,offset,runtime [s],reason\n1,1,,")
+    assert Path("swept.csv").read_text(encoding="utf-8").startswith("n,offset,runtime [s],reason\n1,1,,")
     fitted = run("fit", "line.aspen", "swept.csv", "--machine", "one.aspen", "--vary", "slope", "--format", "json")
     found = json.loads(fitted.out)
     assert [item["value"] for item in found["parameters"]] == [pytest.approx(3)]
     assert len(found["measurements"]) == 9
-    Path("swept.csv").write_text("n,runtime [s],energy [J],reason\n2,6,5,\n")
+    Path("swept.csv").write_text("n,runtime [s],energy [J],reason\n2,6,5,\n", encoding="utf-8")
     refused = run("fit", "line.aspen", "swept.csv", "--machine", "one.aspen")
     assert refused.status == 2
     assert "column `energy` is neither" in refused.err

@@ -88,7 +88,7 @@ def test_line_against_the_normal_equations() -> None:
 def test_rows_up_to_the_limit_are_read(count: int, kind: str, tmp_path: Path) -> None:
     rows = [{"n": size, "runtime": 2 * size} for size in SIZES[:count]]
     text = "n,runtime\n" + "".join(f"{row['n']},{row['runtime']}\n" for row in rows)
-    (tmp_path / "rows.csv").write_text(text)
+    (tmp_path / "rows.csv").write_text(text, encoding="utf-8")
     given = {"file": tmp_path / "rows.csv", "text": Source(text), "rows": rows, "generator": iter(rows)}
     if count <= 3:
         found = make_sheet(given[kind], most_rows=3)  # type: ignore[arg-type]
@@ -658,7 +658,7 @@ NVPROF = """\
 
 def test_a_file_of_nvprof_is_a_profile_without_being_called_one(tmp_path: Path) -> None:
     """2.4 GB in 120 ms are 20 GB/s."""
-    (tmp_path / "nvprof.csv").write_text(NVPROF)
+    (tmp_path / "nvprof.csv").write_text(NVPROF, encoding="utf-8")
     stream, simple = aspenpy.load_application("stream"), aspenpy.load_machine("simple")
     for data in (tmp_path / "nvprof.csv", str(tmp_path / "nvprof.csv"), Source(NVPROF, "p.csv")):
         found = aspenpy.fit(stream, data, machine=simple, vary=["simple_bandwidth"])

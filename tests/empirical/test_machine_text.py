@@ -26,8 +26,8 @@ machine m { socket chip }
 
 
 def test_values_stand_where_they_were(tmp_path: Path) -> None:
-    (tmp_path / "box.aspen").write_text(BOX)
-    (tmp_path / "m.aspen").write_text(TOP)
+    (tmp_path / "box.aspen").write_text(BOX, encoding="utf-8")
+    (tmp_path / "m.aspen").write_text(TOP, encoding="utf-8")
     machine = aspenpy.load_machine(tmp_path / "m.aspen")
     out = str(tmp_path / "out.aspen")
     assert rewrite_machine(machine, {"watts": 7.5}, out) == TOP.replace("5 W in", "7.5 W in")
@@ -46,7 +46,7 @@ def test_a_fit_writes_the_machine(tmp_path: Path) -> None:
     fitted = aspenpy.fit(
         app, rows, machine, metric="power", vary=["platinum_8360y_idle", "platinum_8360y_core_switched"]
     )
-    (tmp_path / "mine.aspen").write_text(fitted.to_aspen(tmp_path / "mine.aspen"))
+    (tmp_path / "mine.aspen").write_text(fitted.to_aspen(tmp_path / "mine.aspen"), encoding="utf-8")
     mine = aspenpy.load_machine(tmp_path / "mine.aspen")
     assert not mine.warnings
     energy = aspenpy.energy(app, mine, set={"platinum_8360y_clock": 1.2e9})

@@ -87,7 +87,7 @@ def test_every_function_gives_the_same(run: Run) -> None:
 def test_every_command_gives_the_same(run: Run, tmp_path: Path) -> None:
     """Those that give `runtime` leave the cap out and say what it makes of it; `capped_runtime` has it."""
     model = tmp_path / "model.aspen"
-    model.write_text(run.model)
+    model.write_text(run.model, encoding="utf-8")
     stated = run.machine == "h200"  # at the clock that it has
     on = [str(model), *([] if stated else ["--set", f"{run.clock}={run.hertz}"]), "--machine"]
     metrics = "runtime,capped_runtime,energy"

@@ -80,8 +80,8 @@ model work {
 
 @pytest.fixture
 def box(models: Path) -> tuple[str, ...]:
-    (models / "box.aspen").write_text(MACHINE)
-    (models / "work.aspen").write_text(WORK)
+    (models / "box.aspen").write_text(MACHINE, encoding="utf-8")
+    (models / "work.aspen").write_text(WORK, encoding="utf-8")
     return ("energy", "work.aspen", "--machine", "box.aspen")
 
 
@@ -94,8 +94,8 @@ def test_page(run: Runner, box: tuple[str, ...], request: pytest.FixtureRequest)
     found = run(*box, *ALONE, "--budget", "energy=100J", "--power-cap", "60 W")
     assert (found.status, found.err) == (0, "")
     if request.config.getoption("--update-pictures"):
-        picture.write_text(found.out)
-    assert found.out == picture.read_text()
+        picture.write_text(found.out, encoding="utf-8")
+    assert found.out == picture.read_text(encoding="utf-8")
 
 
 def test_json(run: Runner, box: tuple[str, ...]) -> None:

@@ -25,7 +25,7 @@ def rows() -> list[Row]:
 
 
 def test_the_table_of_the_page_has_these_rows(rows: list[Row]) -> None:
-    listed = PAGE.read_text().partition("<!-- green500 -->")[2].partition("<!-- end of green500 -->")[0]
+    listed = PAGE.read_text(encoding="utf-8").partition("<!-- green500 -->")[2].partition("<!-- end of green500 -->")[0]
     shown = {}
     for line in listed.strip().splitlines()[2:]:
         name, date, power, known, ratio, rate, half = (

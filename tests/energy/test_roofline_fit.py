@@ -82,7 +82,7 @@ def measured() -> list[dict[str, str]]:
     path = shared / "data" / "gpu_roofline_a100.csv"
     if not path.exists():
         pytest.skip(f"the measurements are not there: {path}")
-    with path.open() as file:
+    with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 

@@ -88,7 +88,7 @@ def test_an_unknown_curve_is_refused() -> None:
 
 def test_the_check_of_a_machine_names_an_unknown_curve(tmp_path: Path) -> None:
     file = tmp_path / "board.aspen"
-    file.write_text(BOARD.replace("published", "guessed"))
+    file.write_text(BOARD.replace("published", "guessed"), encoding="utf-8")
     found = check_machine(aspenpy.load_machine(str(file)))
     assert [item.code for item in found if item.code.startswith("unknown-voltage")] == ["unknown-voltage_curve"]
 

@@ -27,8 +27,8 @@ core unit { property cost [clock^2] resource flops(x) [x/clock] }
 
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "work.aspen").write_text(APPLICATION)
-    (tmp_path / "box.aspen").write_text(MACHINE)
+    (tmp_path / "work.aspen").write_text(APPLICATION, encoding="utf-8")
+    (tmp_path / "box.aspen").write_text(MACHINE, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -173,7 +173,9 @@ def test_a_formula_too_large_to_be_written(tmp_path: Path, capsys: pytest.Captur
     declared = "".join(f"param p{k} = p{k - 1}/(1 + p{k - 1})\n" for k in range(1, steps + 1))
     model = tmp_path / "deep.aspen"
     model.write_text(
-        f"model deep {{ param p0 = 0.25 in 0.1 .. 1\n{declared} kernel main {{ execute {{ flops [1e9*p{steps}] }} }} }}"
+        f"model deep {{ param p0 = 0.25 in 0.1 .. 1\n{declared} kernel main "
+        f"{{ execute {{ flops [1e9*p{steps}] }} }} }}",
+        encoding="utf-8",
     )
     common = ["sensitivity", str(model), "--machine", "simple", "--vary", "p0", "--method", "derivative"]
     assert main([*common, "--format", "json"]) == 0
@@ -189,9 +191,10 @@ def test_a_formula_too_large_to_be_written(tmp_path: Path, capsys: pytest.Captur
 def test_indices_name_the_unit_of_their_parameter(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("SALib")
     Path("clocked.aspen").write_text(
-        "param speed = 1 GHz machine clocked { core c } core c { resource flops(n) [n/(speed*1 flop)] }"
+        "param speed = 1 GHz machine clocked { core c } core c { resource flops(n) [n/(speed*1 flop)] }",
+        encoding="utf-8",
     )
-    Path("work.aspen").write_text("model work { param n = 10 kernel main { execute { flops [n] } } }")
+    Path("work.aspen").write_text("model work { param n = 10 kernel main { execute { flops [n] } } }", encoding="utf-8")
     varied = ("--vary", "speed=1e9..2e9:real,n=1..2:real", "--method", "sobol", "--samples", "8", "--format", "csv")
     assert main(["sensitivity", "work.aspen", "--machine", "clocked.aspen", *varied]) == 0
     rows = [*csv.DictReader(io.StringIO(capsys.readouterr().out))]
@@ -227,7 +230,7 @@ def test_branches_one_after_the_other_or_at_once(
 ) -> None:
     """10,000 flops on 4 cores at 1 GHz take 2.5 us, 8,000 B at 10 GB/s 0.8 us."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "b.aspen").write_text(BRANCHES)
+    (tmp_path / "b.aspen").write_text(BRANCHES, encoding="utf-8")
     for par, seconds in (("add", 3.3e-6), ("overlap", 2.5e-6)):
         assert main([*line.split(), "--format", "json", "--par", par]) == 0
         assert value(json.loads(capsys.readouterr().out)) == pytest.approx(seconds, rel=1e-12)
@@ -236,7 +239,7 @@ def test_branches_one_after_the_other_or_at_once(
 def test_several_machines_vary(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Named by --machine, by --vary beside one of them, or by --vary alone."""
     pytest.importorskip("scipy")
-    (models / "slow.aspen").write_text(MACHINE.replace("clock = 1", "clock = 0.5", 1))
+    (models / "slow.aspen").write_text(MACHINE.replace("clock = 1", "clock = 0.5", 1), encoding="utf-8")
     both = "box.aspen,slow.aspen"
     answers = []
     for named in (

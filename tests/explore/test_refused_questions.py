@@ -38,9 +38,9 @@ def test_refused(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("axpy.aspen").write_text(AXPY)
-    Path("cluster.aspen").write_text(CLUSTER)
-    Path("faster.aspen").write_text(CLUSTER.replace("machine Cluster", "machine Faster"))
-    Path("zero.aspen").write_text(ZERO)
+    Path("axpy.aspen").write_text(AXPY, encoding="utf-8")
+    Path("cluster.aspen").write_text(CLUSTER, encoding="utf-8")
+    Path("faster.aspen").write_text(CLUSTER.replace("machine Cluster", "machine Faster"), encoding="utf-8")
+    Path("zero.aspen").write_text(ZERO, encoding="utf-8")
     assert main([word.replace("_or_", " or ").replace("_and_", " and ") for word in line.split()]) == 2
     assert QUESTIONS[line] in capsys.readouterr().err

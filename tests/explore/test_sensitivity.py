@@ -439,7 +439,9 @@ def test_what_cannot_be_asked(options: dict[str, object], code: str) -> None:
 def neighbours_of(amount: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> dict[str, Any]:
     """What the command says of `n = 4`, which declares no range: it is doubled, or else halved."""
     model = tmp_path / "m.aspen"
-    model.write_text(f"model m {{ param n = 4 kernel main {{ execute {{ flops [{amount}] as dp }} }} }}")
+    model.write_text(
+        f"model m {{ param n = 4 kernel main {{ execute {{ flops [{amount}] as dp }} }} }}", encoding="utf-8"
+    )
     assert main(["sensitivity", str(model), "--machine", "simple", "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)["elasticities"]
     return dict(next(item for item in found if item["parameter"] == "n"))
@@ -479,7 +481,10 @@ def test_points_beside_a_value_without_a_range_are_counted(
 def test_points_of_a_range_without_a_value_are_counted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Of 1 .. 16 all multiples of 3 divide by zero: 5 of 16 values, counted by hand."""
     model = tmp_path / "m.aspen"
-    model.write_text("model m { param n = 4 in 1 .. 16 kernel main { execute { flops [ceil(n)/mod(n, 3)] as dp } } }")
+    model.write_text(
+        "model m { param n = 4 in 1 .. 16 kernel main { execute { flops [ceil(n)/mod(n, 3)] as dp } } }",
+        encoding="utf-8",
+    )
     assert main(["sensitivity", str(model), "--machine", "simple"]) == 0
     said = capsys.readouterr().out
     assert "31.2 %" in said

@@ -41,14 +41,14 @@ def run(tmp_path, calls):
     sources, mains = [], []
     for number, (expr, free, values) in enumerate(calls):
         code = to_c(expr, free, f"f{number}")
-        (tmp_path / f"f{number}.c").write_text(code)
+        (tmp_path / f"f{number}.c").write_text(code, encoding="utf-8")
         sources.append(str(tmp_path / f"f{number}.c"))
         parameters = ", ".join("double" for _ in free) or "void"
         mains += [f"double f{number}({parameters});"]
         mains += [f'static void p{number}(void) {{ printf("%.17g\\n", f{number}({", ".join(map(repr, values))})); }}']
     body = " ".join(f"p{number}();" for number in range(len(calls)))
     lines = ["#include <stdio.h>", *mains, f"int main(void) {{ {body} return 0; }}", ""]
-    (tmp_path / "main.c").write_text("\n".join(lines))
+    (tmp_path / "main.c").write_text("\n".join(lines), encoding="utf-8")
     program = str(tmp_path / "program")
     subprocess.run(["gcc", *FLAGS, *sources, str(tmp_path / "main.c"), "-o", program, "-lm"], check=True)
     printed = subprocess.run([program], capture_output=True, check=True, text=True).stdout

@@ -24,7 +24,8 @@ def run(folder, calls):
     results = ", ".join(f"f{number}({json.dumps([*values])})" for number, (*_, values) in enumerate(calls))
     script = folder / "all.js"
     script.write_text(
-        '"use strict";\n' + add_helpers("\n".join(functions)) + f"console.log(JSON.stringify([{results}]));"
+        '"use strict";\n' + add_helpers("\n".join(functions)) + f"console.log(JSON.stringify([{results}]));",
+        encoding="utf-8",
     )
     done = subprocess.run(["node", str(script)], check=True, capture_output=True, text=True)
     return [[math.nan if value is None else value for value in row] for row in json.loads(done.stdout)]

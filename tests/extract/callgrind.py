@@ -47,11 +47,13 @@ def counted(
         flags, function = (*flags, f"-J{folder}"), f"*{function}*"  # of a module it is `__module_MOD_kernel`
     elif function != "main":
         text = re.sub(
-            rf"\bstatic void {function}\(", rf"__attribute__((noinline)) void {function}(", source.read_text()
+            rf"\bstatic void {function}\(",
+            rf"__attribute__((noinline)) void {function}(",
+            source.read_text(encoding="utf-8"),
         )
         flags = [*flags, f"-I{source.parent}"]  # its own headers are not copied
         source = folder / source.name
-        source.write_text(text)
+        source.write_text(text, encoding="utf-8")
     subprocess.run([compiler, level, *OPTIONS, *flags, str(source), "-o", str(program), "-lm"], check=True)
     command = [
         "valgrind",
@@ -112,7 +114,7 @@ def executed(path: Path) -> Counter[int]:
     """How often each instruction ran, by address; lines that follow `calls=` are those of the callee."""
     found: Counter[int] = Counter()
     skip = False
-    for line in path.read_text().splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("calls="):
             skip = True
         elif line.startswith("0x"):
@@ -126,7 +128,7 @@ def executed(path: Path) -> Counter[int]:
 def roots(path: Path) -> int:
     """How often the library's square root was called: without optimisation it is no instruction."""
     found, callee, caller = 0, "", ""
-    for line in path.read_text().splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("fn="):
             caller = line[3:]
         elif line.startswith("cfn="):

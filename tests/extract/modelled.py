@@ -24,7 +24,7 @@ def counted(
     call."""
     text = extract(source, level=level, flags=flags).text
     model = folder / "model.aspen"
-    model.write_text(text if in_bytes else re.sub(r" of size \[\d+\]", "", text))
+    model.write_text(text if in_bytes else re.sub(r" of size \[\d+\]", "", text), encoding="utf-8")
     steps = aspenpy.trace(aspenpy.load_application(model), most=10**6, passes=10**6).steps
     total: Counter[str] = Counter()
     inside: int | None = None

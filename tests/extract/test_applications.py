@@ -57,7 +57,7 @@ def operations(found: Extraction, edge: int, folder: Path) -> Counter[str]:
 def traced(found: Extraction, settings: dict[str, object], folder: Path) -> Counter[str]:
     """Operations by class and precision of a whole run."""
     model = folder / "model.aspen"
-    model.write_text(re.sub(r" of size \[\d+\]", "", found.text))
+    model.write_text(re.sub(r" of size \[\d+\]", "", found.text), encoding="utf-8")
     total: Counter[str] = Counter()
     steps = aspenpy.trace(aspenpy.load_application(model), set=settings, most=10**6, passes=10**6).steps
     for demand in (demand for step in steps for demand in step.demands if demand.resource == "flops"):
@@ -101,7 +101,7 @@ def test_operations_of_kernels_are_equal(name: str, tmp_path: Path) -> None:
 
 
 def test_nine_of_ten_loops_are_counted(hydro: Extraction) -> None:
-    loops = len(re.findall(r"\bfor \(|\bwhile \(", HYDRO.read_text()))
+    loops = len(re.findall(r"\bfor \(|\bwhile \(", HYDRO.read_text(encoding="utf-8")))
     unknown = [hole.name for hole in hydro.holes if hole.name.endswith("_passes")]
     assert loops > 60
     assert len(unknown) <= loops / 10

@@ -25,7 +25,7 @@ def extracted(statement: str, folder: Path, name: str = "program.cu", *, declare
       cudaMalloc(&bins, 4*1024); cudaMalloc(&sums, 4*1024); cudaMalloc(&in, 4 << 20);
       f<<<{BLOCKS}, {THREADS}>>>(bins, sums, in);
     }}"""
-    (folder / name).write_text(text)
+    (folder / name).write_text(text, encoding="utf-8")
     return extract(folder / name, level="source")
 
 
@@ -105,7 +105,7 @@ def test_all_instances_are_one_after_the_other() -> None:
 
 def test_bytes_that_are_not_known_are_told(tmp_path: Path) -> None:
     text = "__global__ void f(int *bins, const int *in) {\n  atomicAdd(&bins[in[threadIdx.x]], 1); }"
-    (tmp_path / "a.cu").write_text(text)
+    (tmp_path / "a.cu").write_text(text, encoding="utf-8")
     found = extract(tmp_path / "a.cu", level="source")
     (told,) = [each for each in found.diagnostics if each.code == "not-priced"]
     assert told.span is not None
@@ -149,7 +149,7 @@ int main() {
 @pytest.mark.parametrize(("kernel", "seconds"), [("histogram", 276.13e-3), ("private_bins", 0.47e-3)])
 def test_a_published_histogram(kernel: str, seconds: float, tmp_path: Path) -> None:
     """2**30 random bytes in 256 bins, H100: yencal/gpu-histogram-optimization."""
-    (tmp_path / "a.cu").write_text(PUBLISHED)
+    (tmp_path / "a.cu").write_text(PUBLISHED, encoding="utf-8")
     model = aspenpy.parse(extract(tmp_path / "a.cu", level="source").text)
     time = aspenpy.predict(model, aspenpy.load_machine("h100"), kernel=kernel).runtime
     assert Fraction(1, 2) < time / seconds < 2

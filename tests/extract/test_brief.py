@@ -37,7 +37,7 @@ def totals(n: int, m: int) -> dict[str, int]:
 @pytest.mark.parametrize("words", [-1, 10**9])
 def test_a_brief_model_has_the_same_totals(words: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(naming, "MOST_WORDS", words)
-    (tmp_path / "a.c").write_text("void g(int k);\n" + PROGRAM)
+    (tmp_path / "a.c").write_text("void g(int k);\n" + PROGRAM, encoding="utf-8")
     found = extract(tmp_path / "a.c", level="source")
     application = aspenpy.parse(found.text)
     for n, m in ((10, 7), (64, 1000)):

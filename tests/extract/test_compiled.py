@@ -17,7 +17,7 @@ UNKNOWN = ("o2", "neither compile_commands.json nor the program states its optio
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
-    Path("a.c").write_text("int main(void) { return 0; }\n")
+    Path("a.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
     return "a.c"
 
 
@@ -40,13 +40,13 @@ def test_compile_commands_say_it(command: str, level: str, source: str, tmp_path
     Path("build").mkdir()
     entries = [{"directory": "/", "file": "b.c", "command": "gcc -O1"}]
     entries.append({"directory": str(tmp_path), "file": "a.c", "command": command})
-    Path("build/compile_commands.json").write_text(json.dumps(entries))
+    Path("build/compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
     assert level_and_origin(source) == (level, "build/compile_commands.json")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '[{"file": "a.c"}]', '[{"directory": ".", "file": "a.c"}]', "{}"])
 def test_what_is_no_database_says_nothing(text: str, source: str) -> None:
-    Path("compile_commands.json").write_text(text)
+    Path("compile_commands.json").write_text(text, encoding="utf-8")
     assert level_and_origin(source, "./missing") == UNKNOWN
 
 
@@ -74,8 +74,8 @@ def test_the_program_of_a_command(command: str | None, program: str) -> None:
 
 def test_options_that_do_more_than_change_code_are_left_out(tmp_path: Path) -> None:
     command = "gcc -O3 -march=native -fplugin=evil.so -wrapper evil -ffast-math -o evil -c a.c"
-    (tmp_path / "a.c").write_text("int f(void) { return 1; }\n")
+    (tmp_path / "a.c").write_text("int f(void) { return 1; }\n", encoding="utf-8")
     entry = {"directory": str(tmp_path), "file": "a.c", "command": command}
-    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
+    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]), encoding="utf-8")
     found = read_compile_options(str(tmp_path / "a.c"))
     assert found.options == ("-O3", "-march=native", "-ffast-math")

@@ -39,7 +39,7 @@ f:
 )
 def test_jumps_belong_to_the_condition_at_their_columns(condition: str, jumps: int, tmp_path: Path) -> None:
     file = tmp_path / "f.c"
-    file.write_text(TEXT)
+    file.write_text(TEXT, encoding="utf-8")
     loops = CompiledLoops(read_listing(LISTING.replace("{folder}", str(tmp_path))), Simulator("", "", ""), "znver4")
     start = TEXT.index(condition)
     assert loops.count_jumps(Span(Source(TEXT, path=str(file)), start, start + len(condition))) == jumps

@@ -49,7 +49,7 @@ VECTORS = "int main() { float *x, *y; cudaMalloc(&x, 1 << 22); cudaMalloc(&y, 1 
 
 
 def extracted(text: str, folder: Path, name: str = "program.cu", **options: object) -> Extraction:
-    (folder / name).write_text(text)
+    (folder / name).write_text(text, encoding="utf-8")
     return extract(folder / name, level="source", **options)  # type: ignore[arg-type]
 
 
@@ -59,7 +59,7 @@ def of_vectors(kernel: str, launch: str, folder: Path) -> Extraction:
 
 def amounts(found: Extraction, kernel: str, folder: Path) -> dict[str, float]:
     """Operations and bytes of a kernel of a model."""
-    (folder / "found.aspen").write_text(found.text)
+    (folder / "found.aspen").write_text(found.text, encoding="utf-8")
     model = aspenpy.load_application(folder / "found.aspen")
     kinds = [name for name in ("flops", "loads", "stores") if name in found.text]
     return {name: float(aspenpy.count(model, name, kernel=kernel)) for name in kinds}
@@ -161,11 +161,11 @@ def test_half_a_wavefront_is_idle_where_a_warp_is_whole(tmp_path: Path) -> None:
 
 def test_compile_commands_say_which_warps(tmp_path: Path) -> None:
     text = "__global__ void f(float *x) { x[threadIdx.x] = warpSize; }" + VECTORS.replace("LAUNCH", "f<<<1, 64>>>(x)")
-    (tmp_path / "a.cu").write_text(text)
+    (tmp_path / "a.cu").write_text(text, encoding="utf-8")
     for device, warp in (("gfx90a", 64), ("gfx1100", 32)):
         command = f"hipcc -x hip --offload-arch={device} -c a.cu"
         listed = [{"directory": str(tmp_path), "file": "a.cu", "command": command}]
-        (tmp_path / "compile_commands.json").write_text(json.dumps(listed))
+        (tmp_path / "compile_commands.json").write_text(json.dumps(listed), encoding="utf-8")
         found = extract(tmp_path / "compile_commands.json", level="source")
         assert found.launches[0].shape.threads == warp
 
@@ -215,7 +215,7 @@ def test_the_guard_of_the_last_block_is_the_bound(n: int, launch: str, tmp_path:
 def test_a_grid_of_a_size_that_is_open_covers_it(tmp_path: Path) -> None:
     text = SAXPY + """void run(int n, float *x, float *y) { saxpy<<<(n + 127)/128, 128>>>(n, 2.0f, x, y); }"""
     found = extracted(text, tmp_path)
-    (tmp_path / "found.aspen").write_text(found.text)
+    (tmp_path / "found.aspen").write_text(found.text, encoding="utf-8")
     model = aspenpy.load_application(tmp_path / "found.aspen")
     assert float(aspenpy.count(model, "flops", set={"n": 1000})) == pytest.approx(2000)
 
@@ -393,7 +393,7 @@ def test_copies_go_over_the_link_of_the_host(tmp_path: Path) -> None:
       cudaMemcpyAsync(h, e, 1024, cudaMemcpyDeviceToHost, 0);
     }"""
     found = extracted(text, tmp_path)
-    (tmp_path / "found.aspen").write_text(found.text)
+    (tmp_path / "found.aspen").write_text(found.text, encoding="utf-8")
     model = aspenpy.load_application(tmp_path / "found.aspen")
     counted = {name: float(aspenpy.count(model, name)) for name in ("intracomm", "loads", "stores")}
     assert counted == {"intracomm": 4096 + 1024, "loads": 4096, "stores": 4096}
@@ -479,7 +479,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_odd_kernels_have_models(name: str, tmp_path: Path) -> None:
     found = extracted(HOSTILE[name], tmp_path)
-    (tmp_path / "found.aspen").write_text(found.text)
+    (tmp_path / "found.aspen").write_text(found.text, encoding="utf-8")
     assert aspenpy.load_application(tmp_path / "found.aspen").name == "program"
 
 
@@ -521,7 +521,7 @@ def ratios(tmp_path: Path) -> dict[tuple[str, str], float]:
     models = {}
     for elements, of_warps in ((1 << 25, ()), (1 << 25, AMD), (1 << 27, ())):
         text = extract(PUBLISHED, level="source", flags=(f"-DM={elements}", *of_warps)).text
-        (tmp_path / f"published_{elements}.aspen").write_text(text)
+        (tmp_path / f"published_{elements}.aspen").write_text(text, encoding="utf-8")
         models[elements, of_warps] = aspenpy.load_application(tmp_path / f"published_{elements}.aspen")
     wanted = [
         (kernel, machine, elements, size * elements / (rate * 1e9))
@@ -565,7 +565,7 @@ def test_bounds_that_a_rounded_grid_covers(tmp_path: Path) -> None:
     }
     int main() { float *x; cudaMalloc(&x, 4*N); f<<<(N + 31)/32, 32>>>(x); }"""
     found = extracted(text, tmp_path)
-    (tmp_path / "found.aspen").write_text(found.text)
+    (tmp_path / "found.aspen").write_text(found.text, encoding="utf-8")
     model = aspenpy.load_application(tmp_path / "found.aspen")
     assert "min(" not in found.text
     assert float(aspenpy.count(model, "flops", set={"N": 777})) == pytest.approx(775)

@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
 @pytest.mark.parametrize("sort", [SORT, " ".join(SORT.split()) + "\n"], ids=["lines", "one line"])
 def test_a_function_that_begins_with_a_loop_runs_as_often_as_it_says(sort: str, tmp_path: Path) -> None:
     source = tmp_path / "program.c"
-    source.write_text(PROGRAM.replace("SORT", sort))
+    source.write_text(PROGRAM.replace("SORT", sort), encoding="utf-8")
     subprocess.run(["gcc", source, "-o", tmp_path / "program"], check=True)
     said = subprocess.run([tmp_path / "program", "5000"], capture_output=True, text=True, check=True).stdout
     text = extract(source, run=ProgramRun("./a.out 5000")).text

@@ -107,7 +107,7 @@ int main(int argc, char **argv) {
 
 
 def test_formulas_that_are_too_long_give_way_to_counts(tmp_path: Path) -> None:
-    (tmp_path / "program.c").write_text(NEIGHBOURS)
+    (tmp_path / "program.c").write_text(NEIGHBOURS, encoding="utf-8")
     found = extract(tmp_path / "program.c", run=ProgramRun("./a.out 12"))
     assert found.left() == ()
     assert max(map(len, found.text.splitlines())) < 2000
@@ -122,7 +122,7 @@ def test_formulas_that_are_too_long_give_way_to_counts(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("level", ["source", "o2"])
 def test_models_that_a_run_filled_have_a_runtime(tmp_path: Path, source: str, size: str, level: str) -> None:
-    (tmp_path / "program.c").write_text(source)
+    (tmp_path / "program.c").write_text(source, encoding="utf-8")
     found = extract(tmp_path / "program.c", level=level, run=ProgramRun(f"./a.out {size}"))  # type: ignore[arg-type]
     application = aspenpy.load_application(_write(tmp_path / "program.aspen", found.text))
     for name in ("haswell", "a64fx"):
@@ -132,5 +132,5 @@ def test_models_that_a_run_filled_have_a_runtime(tmp_path: Path, source: str, si
 
 
 def _write(path: Path, text: str) -> Path:
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path

@@ -27,7 +27,7 @@ pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install '
 
 
 def model(text: str, folder: Path, name: str = "program.c", **options: object) -> str:
-    (folder / name).write_text(text)
+    (folder / name).write_text(text, encoding="utf-8")
     return extract(folder / name, **options).text  # type: ignore[arg-type]
 
 
@@ -75,12 +75,12 @@ def test_patterns_of_accesses(body: str, request_: str, tmp_path: Path) -> None:
 
 def test_what_may_overlap_is_told_and_stays_in_memory(tmp_path: Path) -> None:
     text = "void f(int n, double *s, double *x) { for (int i = 0; i < n; i++) *s += x[i]; }"
-    (tmp_path / "sum.c").write_text(text)
+    (tmp_path / "sum.c").write_text(text, encoding="utf-8")
     source, o3 = (extract(tmp_path / "sum.c", level=level) for level in ("source", "o3"))
     for found in (source, o3):
         assert "stores [n] of size [8] to s" in found.text
     assert [item.code for item in source.diagnostics if item.code == "aliasing"] == ["aliasing"]
-    (tmp_path / "sum.c").write_text(text.replace("*s,", "*restrict s,"))
+    (tmp_path / "sum.c").write_text(text.replace("*s,", "*restrict s,"), encoding="utf-8")
     apart = extract(tmp_path / "sum.c")
     assert "stores [n]" not in apart.text
     assert not [item for item in apart.diagnostics if item.code == "aliasing"]
@@ -201,7 +201,7 @@ def test_classes_accessors_and_templates(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_refused(name: str, text: str, code: str, place: tuple[int, int] | None, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(AspenError) as refused:
         extract(tmp_path / name)
     first = refused.value.diagnostics[0]
@@ -212,7 +212,7 @@ def test_what_is_refused(name: str, text: str, code: str, place: tuple[int, int]
 @pytest.mark.parametrize("place", range(7, len(CPP), some(1, 60)))
 def test_truncated_programs_are_models_or_diagnostics(place: int, tmp_path: Path) -> None:
     for end in ("", "\n}\n", '"', "/*", "(", "#if 1\n"):
-        (tmp_path / "a.cpp").write_text(CPP.replace("#include <vector>", "")[:place] + end)
+        (tmp_path / "a.cpp").write_text(CPP.replace("#include <vector>", "")[:place] + end, encoding="utf-8")
         with suppress(AspenError):
             extract(tmp_path / "a.cpp")
 
@@ -239,7 +239,7 @@ double f(int n) {
 
 def test_containers_iterators_and_algorithms(tmp_path: Path) -> None:
     """Three sums and a product and a quotient of n elements each, and nothing left open but n."""
-    (tmp_path / "a.cpp").write_text(STANDARD)
+    (tmp_path / "a.cpp").write_text(STANDARD, encoding="utf-8")
     found = extract(tmp_path / "a.cpp")
     assert [hole.name for hole in found.holes] == ["n"]
     flops = [line.strip() for line in found.text.splitlines() if line.strip().startswith("flops")]
@@ -273,14 +273,14 @@ def test_cases_that_only_move_data_need_no_parameter(case: str, holes: list[str]
     text = "double at(const double* x, int i) { return x[i]; }\n"
     text += "void f(double* y, const double* x, const int* k, int n) {"
     text += f"for (int i = 0; i < n; i++) {{ double s; switch (k[i]) {{ case 0: {case} break; default: s = at(x, i); }}"
-    (tmp_path / "a.c").write_text(f"{text} y[i] = s; }} }}")
+    (tmp_path / "a.c").write_text(f"{text} y[i] = s; }} }}", encoding="utf-8")
     found = [hole.name for hole in extract(tmp_path / "a.c", functions=["f"]).holes if "bytes" not in hole.name]
     assert sorted(found) == sorted(holes)
 
 
 def test_a_missing_header_is_a_warning_with_its_place(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text(
-        '#include "nothere.h"\nvoid f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 3; }\n'
+        '#include "nothere.h"\nvoid f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 3; }\n', encoding="utf-8"
     )
     found = extract(tmp_path / "a.c")
     assert "flops [n] as multiply, dp" in found.text
@@ -288,13 +288,13 @@ def test_a_missing_header_is_a_warning_with_its_place(tmp_path: Path) -> None:
 
 
 def test_recursion_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text("double f(double x) { return x < 1 ? x : f(x / 2) + f(x / 3); }")
+    (tmp_path / "a.c").write_text("double f(double x) { return x < 1 ? x : f(x / 2) + f(x / 3); }", encoding="utf-8")
     assert "recursion" in {item.code for item in extract(tmp_path / "a.c").diagnostics}
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "a.c"
-    source.write_text("void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 3; }")
+    source.write_text("void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] *= 3; }", encoding="utf-8")
     assert main(["extract", str(source), "-o", str(tmp_path / "a.aspen")]) == 0
     assert aspenpy.load_application(tmp_path / "a.aspen").name == "a"
     capsys.readouterr()
@@ -306,7 +306,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize("seed", range(some(400, 6)))
 def test_random_programs_are_models_that_pass_the_check(seed: int, tmp_path: Path) -> None:
     model_ = tmp_path / "a.aspen"
-    model_.write_text(model(Program(seed).text(), tmp_path))
+    model_.write_text(model(Program(seed).text(), tmp_path), encoding="utf-8")
     assert [item for item in check_file(model_, None, Reader(), socket=None) if item.severity == "error"] == []
 
 
@@ -322,15 +322,15 @@ def test_random_nests_run_as_often_as_is_extracted(tmp_path: Path) -> None:
         if seed == LONGEST and some(300, 8) < 300:
             continue
         text = Nests(seed).text()
-        (tmp_path / "a.c").write_text(extracted(text))
-        (tmp_path / "count.c").write_text(counting(text, SIZES))
+        (tmp_path / "a.c").write_text(extracted(text), encoding="utf-8")
+        (tmp_path / "count.c").write_text(counting(text, SIZES), encoding="utf-8")
         subprocess.run(["gcc", "-w", str(tmp_path / "count.c"), "-o", str(tmp_path / "count")], check=True)
         ran = subprocess.run([str(tmp_path / "count")], capture_output=True, text=True, check=True).stdout.split()
         found = extract(tmp_path / "a.c")
         names = {hole.name for hole in found.holes}
         if not names <= {"n", "m"} or "below 0" in found.text:
             continue  # conditions that need a parameter, and formulas that say where they hold
-        (tmp_path / "a.aspen").write_text(found.text)
+        (tmp_path / "a.aspen").write_text(found.text, encoding="utf-8")
         app = aspenpy.load_application(tmp_path / "a.aspen")
         for (n, m), times in zip(SIZES, ran, strict=True):
             given = {name: value for name, value in (("n", n), ("m", m)) if name in names}
@@ -345,7 +345,7 @@ def test_random_programs_in_cc_compute_what_is_extracted(tmp_path: Path) -> None
     """Against the same text, compiled with a class of numbers that counts."""
     source, compared = tmp_path / "a.cc", 0
     for seed in range(some(2000, 3)):
-        source.write_text(ProgramInCc(seed).text())
+        source.write_text(ProgramInCc(seed).text(), encoding="utf-8")
         found = extract(source)
         names = {hole.name for hole in found.holes if not hole.name.endswith("_bytes")}
         if not names <= {"n", "m"} or "below 0" in found.text:
@@ -368,7 +368,7 @@ def test_a_null_pointer_stands_for_data_of_its_own(tmp_path: Path) -> None:
     text = "void g(int n, double *x, int *done) { for (int i = 0; i < n; i++) x[i] += 1; if (done) *done = n; }\n"
     text += "void f(int n, double *x) { int d; g(n, x, 0); g(n, x, &d); }"
     written = tmp_path / "program.aspen"
-    written.write_text(model(text, tmp_path))
+    written.write_text(model(text, tmp_path), encoding="utf-8")
     assert not [item for item in aspenpy.check(written) if item.severity == "error"]
 
 
@@ -402,13 +402,16 @@ def test_no_class_of_the_extraction_stands_on_a_tower_of_classes() -> None:
 def test_words_of_the_source_do_not_make_a_number_of_passes_a_share(tmp_path: Path) -> None:
     """A loop's passes stay open, however little they decide and whatever its text says; only shares are guessed."""
     path = tmp_path / "words.c"
-    path.write_text("""
+    path.write_text(
+        """
 int strcmp(const char *, const char *);
 void f(int n, double *a, const char *p) {
   for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[j] = a[j] / 3.0 + a[i] * 2.5;
   while (strcmp(p, "from 0 to 1")) { a[0] += 1.0; p++; }
 }
-""")
+""",
+        encoding="utf-8",
+    )
     (passes,) = (hole for hole in extract(str(path)).holes if hole.name.endswith("_passes"))
     assert "from 0 to 1" in str(passes.meaning)
     assert not passes.meaning.is_share

@@ -20,7 +20,7 @@ from tests.extract.modelled import counted
 pytest.importorskip("fparser", reason="Fortran is read by fparser: pip install 'aspenpy[fortran]'")
 
 PROGRAMS = sorted((Path(__file__).parent / "fortran").glob("*.F*"))
-STORED = json.loads((Path(__file__).parent / "fortran_counts.json").read_text())
+STORED = json.loads((Path(__file__).parent / "fortran_counts.json").read_text(encoding="utf-8"))
 
 OTHERWISE = {
     ("jacobi_2d", "load"): "a function of the module is called, with its arguments in memory",
@@ -39,7 +39,7 @@ def test_operations_and_accesses_are_those_of_the_instructions(path: Path, tmp_p
 
 
 def model(text: str, folder: Path, name: str = "program.f90", **options: object) -> str:
-    (folder / name).write_text(text)
+    (folder / name).write_text(text, encoding="utf-8")
     return extract(folder / name, level="source", **options).text  # type: ignore[arg-type]
 
 
@@ -83,7 +83,7 @@ def test_forms_of_loops_and_arrays(body: str, request_: str, tmp_path: Path) -> 
 def test_modules_types_generics_and_allocation_are_followed(tmp_path: Path) -> None:
     """By hand: 64 rows of 32 words that start at -1, each element multiplied, for three passes; 7 of a component."""
     (tmp_path / "kinds.f90").write_text(
-        "module kinds\n use, intrinsic :: iso_fortran_env, only: rk => real64\nend module\n"
+        "module kinds\n use, intrinsic :: iso_fortran_env, only: rk => real64\nend module\n", encoding="utf-8"
     )
     (tmp_path / "field.f90").write_text(
         "module fields\n use kinds, only: wp => rk\n implicit none\n type field\n  real(wp), allocatable :: v(:, :)\n"
@@ -92,14 +92,16 @@ def test_modules_types_generics_and_allocation_are_followed(tmp_path: Path) -> N
         " subroutine scale_field(self, by)\n  class(field), intent(inout) :: self\n  real(wp), intent(in) :: by\n"
         "  self%v = self%v*by\n end subroutine\n"
         " subroutine double_real(x)\n  real(wp), intent(inout) :: x\n  x = x/3\n end subroutine\n"
-        " subroutine double_rank_one(x)\n  real(wp), intent(inout) :: x(:)\n  x = x*3\n end subroutine\nend module\n"
+        " subroutine double_rank_one(x)\n  real(wp), intent(inout) :: x(:)\n  x = x*3\n end subroutine\nend module\n",
+        encoding="utf-8",
     )
     (tmp_path / "main.f90").write_text(
         "program main\n use fields\n type(field) :: f\n integer :: t\n allocate(f%v(-1:30, 64))\n f%v = 1\n"
-        " f%edge = 1\n do t = 1, 3\n  call f%scale(2.5d0)\n end do\n call double(f%edge)\nend program\n"
+        " f%edge = 1\n do t = 1, 3\n  call f%scale(2.5d0)\n end do\n call double(f%edge)\nend program\n",
+        encoding="utf-8",
     )
     found = extract(tmp_path, level="source")
-    (tmp_path / "model.aspen").write_text(found.text)
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
     app = aspenpy.load_application(tmp_path / "model.aspen")
     assert aspenpy.count(app, "flops") == 3 * 64 * 32 + 7
     assert not found.left()
@@ -150,10 +152,11 @@ def test_absent_arrays_have_no_elements(tmp_path: Path) -> None:
         "  real(8), intent(in), optional :: w(-3:, 0:)\n  real(8), intent(in), optional :: t(:)\n  integer :: i\n"
         "  do i = 1, size(x)\n   x(i) = x(i)*3\n  end do\n  if (present(w)) x(1) = x(1)/w(-3, 0)\n end subroutine\n"
         "end module\nprogram p\n use m\n real(8) :: x(8), t(3)\n x = 1\n t = 2\n call scale(x, t=t)\n"
-        " call scale(x)\n print *, x(1)\nend program\n"
+        " call scale(x)\n print *, x(1)\nend program\n",
+        encoding="utf-8",
     )
     found = extract(tmp_path / "p.f90", level="source")
-    (tmp_path / "model.aspen").write_text(found.text)
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
     app = aspenpy.load_application(tmp_path / "model.aspen")
     assert aspenpy.count(app, "flops") == pytest.approx(16, abs=2)
 
@@ -162,11 +165,13 @@ def test_both_languages_make_one_program(tmp_path: Path) -> None:
     pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
     (tmp_path / "scale.f90").write_text(
         "subroutine scale(n, x) bind(c)\n use iso_c_binding\n integer(c_int), value :: n\n real(c_double) :: x(n)\n"
-        " x = x*3\nend subroutine\nsubroutine old(n, x)\n real(8) :: x(n)\n x = x/3\nend subroutine\n"
+        " x = x*3\nend subroutine\nsubroutine old(n, x)\n real(8) :: x(n)\n x = x/3\nend subroutine\n",
+        encoding="utf-8",
     )
     (tmp_path / "main.c").write_text(
         "double x[100]; void scale(int n, double *x); void old_(int *n, double *x);\n"
-        "int main(void) { int n = 100; scale(n, x); old_(&n, x); return 0; }\n"
+        "int main(void) { int n = 100; scale(n, x); old_(&n, x); return 0; }\n",
+        encoding="utf-8",
     )
     text = extract([tmp_path / "main.c", tmp_path / "scale.f90"], level="source").text
     assert "call scale(100)" in text
@@ -217,7 +222,7 @@ def test_invariant_arithmetic_is_in_front_of_its_loop(tmp_path: Path) -> None:
 def test_what_is_no_fortran_is_refused_with_its_place(
     name: str, text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_text(text, encoding="utf-8")
     assert main(["extract", str(tmp_path / name)]) == 2
     said = capsys.readouterr().err
     assert words in said
@@ -226,7 +231,7 @@ def test_what_is_no_fortran_is_refused_with_its_place(
 
 def test_what_is_not_understood_is_named_with_its_line(tmp_path: Path) -> None:
     text = "subroutine s(n, x)\nreal(8) :: x(n)\ngoto (10, 20) n\n10 x = 1\n20 x = x*3\nend\n"
-    (tmp_path / "p.f90").write_text(text)
+    (tmp_path / "p.f90").write_text(text, encoding="utf-8")
     found = extract(tmp_path / "p.f90", level="source")
     (said,) = (str(item) for item in found.diagnostics if item.code == "not-counted")
     assert "computed goto" in said
@@ -235,8 +240,8 @@ def test_what_is_not_understood_is_named_with_its_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", PROGRAMS[::5], ids=lambda path: path.stem)
 def test_truncated_programs_are_models_or_diagnostics(path: Path, tmp_path: Path) -> None:
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     for share in range(1, 12):
-        (tmp_path / path.name).write_text(text[: len(text) * share // 12])
+        (tmp_path / path.name).write_text(text[: len(text) * share // 12], encoding="utf-8")
         with suppress(AspenError):
             assert extract(tmp_path / path.name, level="source").text

@@ -112,7 +112,9 @@ def test_forms_of_statements(declarations: str, body: str, requests: list[str], 
 )
 def test_named_constants_are_computed(constant: str, passes: int, tmp_path: Path) -> None:
     head = f"  integer, parameter :: m = {constant}\n"
-    (tmp_path / "model.aspen").write_text(model(subroutine("do i = 1, m\n x(i) = x(i)*3\nend do", head), tmp_path))
+    (tmp_path / "model.aspen").write_text(
+        model(subroutine("do i = 1, m\n x(i) = x(i)*3\nend do", head), tmp_path), encoding="utf-8"
+    )
     app = aspenpy.load_application(tmp_path / "model.aspen")
     assert aspenpy.count(app, "flops") == passes
 
@@ -167,14 +169,14 @@ def test_a_formal_without_an_intent_is_changed_where_a_statement_says_so(
 
 
 def test_included_lines_and_macros_with_arguments(tmp_path: Path) -> None:
-    (tmp_path / "body.inc").write_text("x = x*WIDE(3)\n")
+    (tmp_path / "body.inc").write_text("x = x*WIDE(3)\n", encoding="utf-8")
     text = (
         "#define WIDE(a) real(a, 8)\n#define TWICE 2\nsubroutine s(n, x)\nreal(8) :: x(n)\n"
         '#include "body.inc"\n#if TWICE == 2 && !defined(OTHER)\nx = x/3\n#elif TWICE\n'
         "x = x + 3\n#else\nx = x + 4\n#endif\n"
         "include 'more.inc'\nend\n"
     )
-    (tmp_path / "more.inc").write_text("x = x - 1\n")
+    (tmp_path / "more.inc").write_text("x = x - 1\n", encoding="utf-8")
     found = model(text, tmp_path, "p.F90")
     for request in ("flops [n] as multiply, dp", "flops [n] as divide, dp", "flops [n] as add, dp"):
         assert request in found

@@ -25,13 +25,13 @@ def run_program(
     folder: Path, text: str, command: str = "./a.out {n}", name: str = "program.f90", **options: object
 ) -> Extraction:
     """The model of a program that reads `n`, run at three sizes."""
-    (folder / name).write_text(text)
+    (folder / name).write_text(text, encoding="utf-8")
     over = options.pop("over", {"n": [10.0, 20.0, 40.0]})
     return extract(folder / name, run=ProgramRun(command, over, **options))  # type: ignore[arg-type]
 
 
 def flops_at(found: Extraction, folder: Path, n: int) -> float:
-    (folder / "model.aspen").write_text(found.text)
+    (folder / "model.aspen").write_text(found.text, encoding="utf-8")
     return float(aspenpy.count(aspenpy.load_application(folder / "model.aspen"), "flops", set={"n": n}))
 
 
@@ -72,17 +72,19 @@ def test_a_jump_out_of_two_loops_is_reconciled(tmp_path: Path) -> None:
 @needs_gfortran
 def test_whole_numbers_that_a_program_reads_are_recorded(tmp_path: Path) -> None:
     """By hand: 7 steps of a namelist, an element of a table, a default that nothing reads."""
-    (tmp_path / "input.nml").write_text("&setup steps = 7 /\n")
+    (tmp_path / "input.nml").write_text("&setup steps = 7 /\n", encoding="utf-8")
     (tmp_path / "settings.f90").write_text(
         "module settings\n integer :: n = 10, steps = 3, unread = 5\n integer, allocatable :: table(:)\n"
         " namelist /setup/ steps, unread\ncontains\n subroutine input\n  integer :: i\n  character(20) :: word\n"
         "  call get_command_argument(1, word)\n  read (word, *) n\n"
         f"  open (10, file='{tmp_path}/input.nml')\n  read (10, setup)\n"
-        "  allocate (table(n))\n  do i = 1, n\n   table(i) = 2*i\n  end do\n end subroutine\nend module\n"
+        "  allocate (table(n))\n  do i = 1, n\n   table(i) = 2*i\n  end do\n end subroutine\nend module\n",
+        encoding="utf-8",
     )
     (tmp_path / "main.f90").write_text(
         "program main\n use settings\n real(8), allocatable :: a(:)\n integer :: t, m\n call input\n m = table(n)\n"
-        " allocate (a(m))\n a = 1\n do t = 1, steps*unread\n  a = a*3\n end do\n print *, a(1)\nend program\n"
+        " allocate (a(m))\n a = 1\n do t = 1, steps*unread\n  a = a*3\n end do\n print *, a(1)\nend program\n",
+        encoding="utf-8",
     )
     found = extract(tmp_path, run=ProgramRun("./a.out {n}", {"n": [10.0, 20.0]}))
     assert not found.left()
@@ -99,7 +101,7 @@ def test_sizes_of_the_preprocessor_and_failures(tmp_path: Path) -> None:
     with pytest.raises(AspenError, match="ended with status 3"):
         run_program(tmp_path, text, "./a.out", "p.F90", over=over)
     found = run_program(tmp_path, text, "./a.out", "p.F90", over=over, allow_failure=True)
-    (tmp_path / "model.aspen").write_text(found.text)
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
     assert aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "flops", set={"N": 90}) == 90
     with pytest.raises(AspenError, match="defines `N` whatever --over says"):
         run_program(tmp_path, text.replace("#ifndef N\n", "#ifdef X\n#else\n"), "./a.out", "p.F90", over=over)
@@ -114,14 +116,18 @@ def test_both_languages_and_modules_in_any_order(tmp_path: Path) -> None:
         "  subroutine add(n, x) bind(c)\n   import\n   integer(c_int), value :: n\n   real(c_double) :: x(*)\n"
         "  end subroutine\n end interface\n integer :: n\n real(8), allocatable :: x(:)\n character(20) :: word\n"
         " call get_command_argument(1, word)\n read (word, *) n\n allocate (x(n))\n x = 0\n"
-        " call add(n, x)\n call scale(x)\n print *, sum(x(1:1))\nend program\n"
+        " call add(n, x)\n call scale(x)\n print *, sum(x(1:1))\nend program\n",
+        encoding="utf-8",
     )
     (tmp_path / "b.c").write_text(
-        "void add(int n, double *x) { int i = 0; while (x[0] < 4) { x[0] += 1; for (i = 1; i < n; i++) x[i] += 1; } }\n"
+        "void add(int n, double *x) { int i = 0; while (x[0] < 4) { "
+        "x[0] += 1; for (i = 1; i < n; i++) x[i] += 1; } }\n",
+        encoding="utf-8",
     )
     (tmp_path / "z.f90").write_text(
         "module z\ncontains\n pure subroutine scale(x)\n  real(8), intent(inout) :: x(:)\n  integer :: i\n"
-        "  do i = 1, size(x)\n   if (x(i) < 3) cycle\n   x(i) = x(i)*3\n  end do\n end subroutine\nend module\n"
+        "  do i = 1, size(x)\n   if (x(i) < 3) cycle\n   x(i) = x(i)*3\n  end do\n end subroutine\nend module\n",
+        encoding="utf-8",
     )
     found = extract(tmp_path, run=ProgramRun("./a.out {n}", {"n": [10.0, 20.0, 40.0]}))
     assert not found.left()
@@ -148,7 +154,7 @@ def test_both_languages_and_modules_in_any_order(tmp_path: Path) -> None:
                  " a = f(a)\n print *, a\nend program\n"),
 ])  # fmt: skip
 def test_texts_with_marks_are_compiled_and_do_the_same(name: str, text: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_text(text, encoding="utf-8")
     found = extract(tmp_path / name, run=ProgramRun("./a.out"))
     assert found.reconciliation is not None
     assert not found.reconciliation.far()
@@ -165,11 +171,11 @@ def test_a_run_without_a_compiler_is_refused(tmp_path: Path, monkeypatch: pytest
 
 @needs_gfortran
 def test_the_page_shows_what_a_run_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "extract.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "extract.md").read_text(encoding="utf-8")
     block = page[page.index("```text\n$ cat > search.f90") : page.index("Compiled loops (`--compile`) are")]
     lines = block.splitlines()
     text = "\n".join(line[2:] for line in lines if line.startswith("> ") and line != "> END")
-    (tmp_path / "search.f90").write_text(text)
+    (tmp_path / "search.f90").write_text(text, encoding="utf-8")
     over = {"n": [float(2**power) for power in range(6, 13)]}
     found = extract(tmp_path / "search.f90", run=ProgramRun("./a.out {n}", over))
     params = [line for line in lines if line.startswith("  param")]

@@ -20,7 +20,7 @@ from aspenpy.extract.model_runs import ProgramRun
 pytest.importorskip("fparser", reason="Fortran is read by fparser: pip install 'aspenpy[fortran]'")
 
 WHOLE = Path(__file__).parent / "whole_fortran"
-STORED = json.loads((Path(__file__).parent / "fortran_whole.json").read_text())
+STORED = json.loads((Path(__file__).parent / "fortran_whole.json").read_text(encoding="utf-8"))
 
 needs_gfortran = pytest.mark.skipif(
     shutil.which("gfortran") is None or shutil.which("gcov") is None, reason="counted programs need gfortran and gcov"
@@ -29,7 +29,7 @@ needs_gfortran = pytest.mark.skipif(
 
 def total(found: Extraction, folder: Path) -> Counter[str]:
     """Operations by class and precision, loads and stores of a whole run of a model."""
-    (folder / "model.aspen").write_text(re.sub(r" of size \[\d+\]", "", found.text))
+    (folder / "model.aspen").write_text(re.sub(r" of size \[\d+\]", "", found.text), encoding="utf-8")
     counts: Counter[str] = Counter()
     for step in aspenpy.trace(aspenpy.load_application(folder / "model.aspen"), most=10**6, passes=10**6).steps:
         for demand in step.demands:
@@ -69,7 +69,7 @@ def test_a_folder_its_files_and_its_commands_give_one_model(tmp_path: Path) -> N
         {"directory": str(folder), "file": file.name, "command": f"gfortran -O1 -DN=11 -J. -c {file.name}"}
         for file in sorted(folder.glob("*.[fF]90"))
     ]
-    (folder / "compile_commands.json").write_text(json.dumps(listed))
+    (folder / "compile_commands.json").write_text(json.dumps(listed), encoding="utf-8")
     assert extract(folder).text == text
 
 
@@ -82,7 +82,7 @@ def test_options_of_the_compiler_say_what_a_program_means(options: str, request_
     text = "subroutine s(x, k)\nreal x(40)\ninteger k(40)\n"
     text += "#ifdef WIDE\nk = 3\n#else\nx = x*3.0\n#endif\nend\n" if "-cpp" in options else "x = x*3.0\nend\n"
     name = "s.f" if "free" in options else "s.f90"
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_text(text, encoding="utf-8")
     command = {"directory": str(tmp_path), "file": name, "command": f"gfortran {options} -c {name}"}
-    (tmp_path / "compile_commands.json").write_text(json.dumps([command]))
+    (tmp_path / "compile_commands.json").write_text(json.dumps([command]), encoding="utf-8")
     assert request_ in extract(tmp_path).text

@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
 
 
 def test_bytes_behind_pointers_are_those_of_the_run(tmp_path: Path) -> None:
-    (tmp_path / "vectors.c").write_text(VECTORS)
+    (tmp_path / "vectors.c").write_text(VECTORS, encoding="utf-8")
     found = extract(tmp_path / "vectors.c", run=ProgramRun("./a.out 100"))
     assert found.left() == ()
     filled = dict(re.findall(r"param (\w+_bytes\w*) = (\S+)  //", found.text))
@@ -71,7 +71,7 @@ def test_bytes_behind_pointers_are_those_of_the_run(tmp_path: Path) -> None:
 
 
 def test_sizes_are_fitted_over_runs(tmp_path: Path) -> None:
-    (tmp_path / "vectors.c").write_text(VECTORS)
+    (tmp_path / "vectors.c").write_text(VECTORS, encoding="utf-8")
     found = extract(tmp_path / "vectors.c", run=ProgramRun("./a.out {n}", {"n": [60, 100, 140, 200]}))
     filled = dict(re.findall(r"param (\w+_bytes\w*) = (\S+)  //", found.text))
     assert {value for name, value in filled.items() if name.startswith("values")} == {"8*n"}
@@ -98,10 +98,10 @@ int main(void) {
 
 def test_recorder_against_sizes_by_hand(tmp_path: Path) -> None:
     text = heap_blocks.RECORDER % (6, tmp_path / "blocks")
-    (tmp_path / "recorder.c").write_text(text + RECORDED)
+    (tmp_path / "recorder.c").write_text(text + RECORDED, encoding="utf-8")
     subprocess.run(["gcc", "-O1", "-w", "recorder.c"], cwd=tmp_path, check=True)
     subprocess.run(["./a.out"], cwd=tmp_path, check=True)
-    found = heap_blocks.read_pointed((tmp_path / "blocks").read_text())
+    found = heap_blocks.read_pointed((tmp_path / "blocks").read_text(encoding="utf-8"))
     if not found:
         pytest.skip("the C library is not GNU's")
     rows = 8 * sum(range(1, 51))
@@ -127,7 +127,8 @@ def test_rows_of_two_matrices_by_turns_are_two_sets(tmp_path: Path) -> None:
         "  for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) { a[i][j] = j; b[i][j] = j; }\n"
         "  for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) s += a[i][j] * b[i][j];\n"
         "  return s < 0;\n"
-        "}\n"
+        "}\n",
+        encoding="utf-8",
     )
     text = extract(tmp_path / "rows.c", run=ProgramRun(f"./a.out {rows}")).text
     assert {"24*n", "12*n"} <= set(re.findall(r"data \w+ \[(\S+)\]", text))

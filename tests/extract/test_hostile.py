@@ -42,13 +42,13 @@ MODELS = {
 
 @pytest.mark.parametrize("name", MODELS)
 def test_strange_programs_have_models(name: str, tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text(MODELS[name])
+    (tmp_path / "a.c").write_text(MODELS[name], encoding="utf-8")
     assert "kernel" in extract(tmp_path / "a.c").text
 
 
 def test_as_many_loops_as_a_nest_has_are_priced(tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text(nest(32))
-    (tmp_path / "a.aspen").write_text(extract(tmp_path / "a.c").text)
+    (tmp_path / "a.c").write_text(nest(32), encoding="utf-8")
+    (tmp_path / "a.aspen").write_text(extract(tmp_path / "a.c").text, encoding="utf-8")
     application, machine = aspenpy.load_application(tmp_path / "a.aspen"), aspenpy.load_machine("haswell")
     found = aspenpy.predict(application, machine, set={"n": 2})
     assert found.resources["flops"].amount == 2**32
@@ -68,7 +68,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_program_is_refused_with_its_place(name: str, tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text(REFUSED[name])
+    (tmp_path / "a.c").write_text(REFUSED[name], encoding="utf-8")
     with pytest.raises(AspenError) as refused:
         extract(tmp_path / "a.c")
     assert refused.value.diagnostics[0].span is not None
@@ -78,10 +78,10 @@ def test_what_is_no_program_is_refused_with_its_place(name: str, tmp_path: Path)
 def test_lines_of_files_elsewhere_are_not_shown(name: str, tmp_path: Path) -> None:
     secret = tmp_path / "elsewhere" / "passwords"
     secret.parent.mkdir()
-    secret.write_text("alice:xyzzy:1001\n")
+    secret.write_text("alice:xyzzy:1001\n", encoding="utf-8")
     source = tmp_path / "own" / "a.c"
     source.parent.mkdir()
-    source.write_text(f"#include {name.format(secret)}\nint main(void) {{ return 0; }}\n")
+    source.write_text(f"#include {name.format(secret)}\nint main(void) {{ return 0; }}\n", encoding="utf-8")
     with pytest.raises(AspenError) as refused:
         extract(source)
     assert "xyzzy" not in str(refused.value)

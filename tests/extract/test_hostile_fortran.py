@@ -84,14 +84,15 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_fortran_is_refused(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(REFUSED[name])
+    (tmp_path / name).write_text(REFUSED[name], encoding="utf-8")
     with pytest.raises(AspenError) as refused:
         extract(tmp_path / name)
     assert refused.value.diagnostics[0].span is not None
 
 
 def test_procedures_that_are_not_read_are_told(tmp_path: Path) -> None:
-    (tmp_path / "a.f90").write_text("""module m
+    (tmp_path / "a.f90").write_text(
+        """module m
   interface
     module subroutine s(x)
       real, intent(inout) :: x(:)
@@ -127,6 +128,8 @@ program p
   real :: z(100)
   call a(100, z)
 end program
-""")
+""",
+        encoding="utf-8",
+    )
     told = [each for each in extract(tmp_path / "a.f90", level="source").diagnostics if each.code == "not-counted"]
     assert sorted(each.span.position().line for each in told if each.span is not None) == [8, 21, 35]

@@ -49,7 +49,7 @@ print(used.ru_utime + used.ru_stime, int(peak.split()[1]) / 1024)
 
 def cost(text: str, folder: Path, name: str = "a.c") -> tuple[float, float]:
     """Seconds of the processor and MiB."""
-    (folder / name).write_text(DATA + text)
+    (folder / name).write_text(DATA + text, encoding="utf-8")
     ran = subprocess.run([sys.executable, "-c", EXTRACTION, str(folder / name)], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr[-2000:]
     seconds, size = map(float, ran.stdout.split())
@@ -100,6 +100,6 @@ def test_large_programs_of_devices_have_models(text: str, tmp_path: Path) -> Non
 
 
 def test_what_is_not_looked_at_is_told(tmp_path: Path) -> None:
-    (tmp_path / "a.cu").write_text(operands("i % K", 200))
+    (tmp_path / "a.cu").write_text(operands("i % K", 200), encoding="utf-8")
     told = [each for each in extract(tmp_path / "a.cu").diagnostics if each.code == "too-large"]
     assert [each.span.position().line for each in told if each.span] == [3]

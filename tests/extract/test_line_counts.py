@@ -101,7 +101,7 @@ UNKNOWN = {"while (r(40) > 2)": (22, 23)}
 @pytest.mark.skipif(not (shutil.which("gcc") and shutil.which("gcov")), reason="compiles programs with GCC")
 def test_counts_of_lines_are_those_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("program.c").write_text(PROGRAM)
+    Path("program.c").write_text(PROGRAM, encoding="utf-8")
     subprocess.run(["gcc", "-DCOUNT", "program.c", "-o", "counting"], check=True)
     counters = [int(line) for line in subprocess.run("./counting", capture_output=True, check=True).stdout.split()]
     program, _ = read_program(ParsedUnit("program.c"))

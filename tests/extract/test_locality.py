@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
 
 def make_model(text: str, command: str, folder: Path, **over: list[float]) -> Extraction:
     source = folder / "program.c"
-    source.write_text(text)
+    source.write_text(text, encoding="utf-8")
     return extract(source, run=ProgramRun(command, over))
 
 
@@ -149,7 +149,7 @@ def test_what_is_filled_as_data_say_is_a_stream(tmp_path: Path) -> None:
 def test_misses_follow_at_other_sizes(tmp_path: Path) -> None:
     """A table of 16 times the size is random, too: of L lines a cache of C holds C/L."""
     found = make_model(GATHER, "./a.out {n} 1", tmp_path, n=[20_000, 40_000, 80_000])
-    (tmp_path / "model.aspen").write_text(found.text)
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
     app, machine = aspenpy.load_application(tmp_path / "model.aspen"), aspenpy.load_machine("haswell")
     n = 1_280_000
     level = next(row for row in aspenpy.traffic(app, machine, set={"n": n}).totals if row.name == "haswell_l3")

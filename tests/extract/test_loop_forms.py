@@ -46,13 +46,13 @@ def test_passes_are_those_of_the_program(tmp_path: Path) -> None:
     functions = [f"void f{place}(int n) {{ {loop.replace('WORK', 'passes++;')} }}" for place, loop in enumerate(LOOPS)]
     calls = "".join(f'passes = 0; f{place}({n}); printf("%ld ", passes);' for place in range(len(LOOPS)) for n in sizes)
     program = "#include <stdio.h>\nlong passes;\n" + "\n".join(functions) + f"\nint main(void) {{ {calls} }}\n"
-    (tmp_path / "count.c").write_text(program)
+    (tmp_path / "count.c").write_text(program, encoding="utf-8")
     subprocess.run(["gcc", "-w", "count.c", "-o", "count"], cwd=tmp_path, check=True)
     printed = subprocess.run([tmp_path / "count"], capture_output=True, text=True, check=True).stdout.split()
     counted = iter(map(int, printed))
     for place, loop in enumerate(LOOPS):
         source = tmp_path / f"loop_{place}.c"
-        source.write_text(f"void f(int n, double *x) {{ {loop.replace('WORK', 'x[0] *= 3;')} }}")
+        source.write_text(f"void f(int n, double *x) {{ {loop.replace('WORK', 'x[0] *= 3;')} }}", encoding="utf-8")
         found = extract(source)
         assert not [hole.name for hole in found.holes if hole.name not in ("n", "x_bytes")], loop
         application = aspenpy.parse(found.text)
@@ -67,7 +67,9 @@ def test_passes_are_those_of_the_program(tmp_path: Path) -> None:
 )
 def test_what_a_formula_takes_for_granted_stands_above_it(bound: str, condition: str, tmp_path: Path) -> None:
     """The shorter of two bounds is taken where that holds for the sizes that the model has."""
-    (tmp_path / "a.c").write_text(f"void f(int n, double *x) {{ for (int i = 0; i < ({bound}); i++) x[0] *= 3; }}")
+    (tmp_path / "a.c").write_text(
+        f"void f(int n, double *x) {{ for (int i = 0; i < ({bound}); i++) x[0] *= 3; }}", encoding="utf-8"
+    )
     lines = [line.strip() for line in extract(tmp_path / "a.c").text.splitlines() if "holds where" in line]
     assert lines == ([f"// holds where none of these is below 0: {condition}"] if condition else [])
 
@@ -90,9 +92,9 @@ def test_what_a_formula_takes_for_granted_stands_above_it(bound: str, condition:
 )
 def test_bytes_of_what_is_allocated(allocation: str, size: str, tmp_path: Path) -> None:
     (tmp_path / "a.cpp").write_text(
-        f"#include <memory>\n#include <new>\nvoid f(int n) {{ {allocation}; *w.get() = 1; }}"
+        f"#include <memory>\n#include <new>\nvoid f(int n) {{ {allocation}; *w.get() = 1; }}", encoding="utf-8"
     )
-    text = (tmp_path / "a.cpp").read_text()
+    text = (tmp_path / "a.cpp").read_text(encoding="utf-8")
     if "*w =" in text:
-        (tmp_path / "a.cpp").write_text(text.replace("*w.get()", "*w"))
+        (tmp_path / "a.cpp").write_text(text.replace("*w.get()", "*w"), encoding="utf-8")
     assert f"data w [{size}]" in extract(tmp_path / "a.cpp").text

@@ -18,7 +18,7 @@ COMPILES = pytest.mark.skipif(not shutil.which("g++"), reason="compiles programs
 
 def operations(found: Extraction, folder: Path) -> dict[str, float]:
     """Operations by class and precision."""
-    (folder / "model.aspen").write_text(found.text)
+    (folder / "model.aspen").write_text(found.text, encoding="utf-8")
     return modelled.operations(folder / "model.aspen")
 
 
@@ -56,7 +56,7 @@ int main() {
 
 def test_virtual_methods_of_a_class_template_in_another_file(tmp_path: Path) -> None:
     for name, text in (("work.h", HEADER), ("work.cpp", METHODS), ("main.cpp", PROGRAM)):
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text, encoding="utf-8")
     assert operations(extract(tmp_path), tmp_path) == {
         "divide dp": 50,
         "convert": 50,
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
 
 @COMPILES
 def test_a_run_says_which_methods_virtual_calls_mean(tmp_path: Path) -> None:
-    (tmp_path / "shapes.cpp").write_text(SHAPES)
+    (tmp_path / "shapes.cpp").write_text(SHAPES, encoding="utf-8")
     text = extract(tmp_path / "shapes.cpp", run=ProgramRun("./a.out")).text
     assert "param area_part = 0.75 " in text  # 6 of 8 calls are of `Sum`
     assert {"flops [n] as add, dp", "flops [n] as multiply, dp"} <= {line.strip() for line in text.splitlines()}
@@ -113,7 +113,7 @@ int main() {
 
 
 def test_functions_that_templates_are_given(tmp_path: Path) -> None:
-    (tmp_path / "functors.cpp").write_text(FUNCTORS)
+    (tmp_path / "functors.cpp").write_text(FUNCTORS, encoding="utf-8")
     found = extract(tmp_path / "functors.cpp")
     assert operations(found, tmp_path) == {"divide dp": 30, "multiply dp": 50 + 110, "add dp": 50 + 70}
 
@@ -131,6 +131,6 @@ int main(int argc, char **argv) { auto a = read(atoi(argv[1])); return sum(a) < 
 
 @COMPILES
 def test_sizes_of_containers_behind_iterators_are_those_of_a_run(tmp_path: Path) -> None:
-    (tmp_path / "sizes.cpp").write_text(SIZES)
+    (tmp_path / "sizes.cpp").write_text(SIZES, encoding="utf-8")
     found = extract(tmp_path / "sizes.cpp", run=ProgramRun("./a.out 60"))
     assert operations(found, tmp_path)["multiply dp"] == 60

@@ -23,7 +23,7 @@ from tests.thorough import THOROUGH, thorough
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 
-STORED: dict[str, int] = json.loads((Path(__file__).parent / "misses.json").read_text())
+STORED: dict[str, int] = json.loads((Path(__file__).parent / "misses.json").read_text(encoding="utf-8"))
 QUICK = ("2mm", "adi", "durbin", "gesummv", "lu", "nussinov", "symm", "trisolv", "trmm")
 
 EMPTIED = """
@@ -58,8 +58,10 @@ def test_misses_are_those_of_a_simulated_cache() -> None:
 
 def test_pages_name_as_many_counts_as_are_stored() -> None:
     docs = Path(__file__).parents[2] / "docs"
-    assert f"| {len(STORED)} compared: " in (docs / "extract.md").read_text()
-    assert f"misses of programs extracted from C, {len(STORED)} counts" in (docs / "trust.md").read_text()
+    assert f"| {len(STORED)} compared: " in (docs / "extract.md").read_text(encoding="utf-8")
+    assert f"misses of programs extracted from C, {len(STORED)} counts" in (docs / "trust.md").read_text(
+        encoding="utf-8"
+    )
 
 
 @thorough
@@ -81,12 +83,12 @@ def test_stored_misses_are_those_of_callgrind(name: str, tmp_path: Path) -> None
 
 def counted(name: str, folder: Path) -> int:
     program, size = name.rsplit("_", 1)
-    text = (PROGRAMS / f"{program}.c").read_text()
+    text = (PROGRAMS / f"{program}.c").read_text(encoding="utf-8")
     text = re.sub(r"^(static )?void kernel\(", "__attribute__((noinline)) void kernel(", text, flags=re.MULTILINE)
     before, main = text.split("int main(void)")
     main = re.sub(r"^  kernel\(", "  empty_the_cache();\n  kernel(", main, flags=re.MULTILINE)
     source, counts = folder / "program.c", folder / "counts"
-    source.write_text(f"{before}{EMPTIED}int main(void){main}")
+    source.write_text(f"{before}{EMPTIED}int main(void){main}", encoding="utf-8")
     subprocess.run(
         ["gcc", "-O1", *OPTIONS, f"-DN={size}", str(source), "-o", str(folder / "program"), "-lm"], check=True
     )
@@ -94,6 +96,8 @@ def counted(name: str, folder: Path) -> int:
     within = ["--toggle-collect=kernel", "--collect-atstart=no", f"--callgrind-out-file={counts}"]
     command = ["valgrind", "--tool=callgrind", *cache, *within, str(folder / "program")]
     subprocess.run(command, check=False, capture_output=True)
-    lines = {line.split(":")[0]: line.split()[1:] for line in counts.read_text().splitlines() if ":" in line}
+    lines = {
+        line.split(":")[0]: line.split()[1:] for line in counts.read_text(encoding="utf-8").splitlines() if ":" in line
+    }
     found = dict(zip(lines["events"], map(int, lines["totals"]), strict=False))
     return found["D1mr"] + found["D1mw"]

@@ -50,13 +50,13 @@ int main(int argc, char **argv) {
     ],
 )  # fmt: skip
 def test_calls_of_mpi_are_messages(call: str, messages: str, name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(PROGRAM.replace("CALL", call).replace(" malloc", " (double*)malloc"))
+    (tmp_path / name).write_text(PROGRAM.replace("CALL", call).replace(" malloc", " (double*)malloc"), encoding="utf-8")
     text = extract(tmp_path / name).text
     lines = [line.strip() for line in text.splitlines()]
     assert {messages, "messages [4] as broadcast", "messages [8*floor(n/ranks)]", "flops [n] as multiply, dp"} <= {
         *lines
     }
-    (tmp_path / "a.aspen").write_text(text)
+    (tmp_path / "a.aspen").write_text(text, encoding="utf-8")
     assert [
         item for item in check_file(tmp_path / "a.aspen", None, Reader(), socket=None) if item.severity == "error"
     ] == []
@@ -98,7 +98,7 @@ def test_each_function_of_mpi_sends_what_its_arguments_say(tmp_path: Path) -> No
     for name, arguments in STANDARD.items():
         given = [{"COUNT": str(counts[name]), "C": "MPI_COMM_WORLD"}.get(item, item) for item in arguments.split(", ")]
         calls += f"MPI_{name}({', '.join(given)}); "
-    (tmp_path / "a.c").write_text(PROGRAM.replace("CALL", calls))
+    (tmp_path / "a.c").write_text(PROGRAM.replace("CALL", calls), encoding="utf-8")
     lines = [line.partition("  //")[0].strip() for line in extract(tmp_path / "a.c").text.splitlines()]
     for name, count in counts.items():
         word = f" as {WORDS[name]}" if name in WORDS else ""

@@ -33,7 +33,7 @@ def ratios(board: str, folder: Path) -> list[float]:
     found = []
     for threads, rates in zip(THREADS, PUBLISHED[board], strict=True):
         text = extract(STREAMS, level="source", flags=(f"-DTHREADS={threads}", f"-DSHARED={SHARED[board]}")).text
-        (folder / "streams.aspen").write_text(text)
+        (folder / "streams.aspen").write_text(text, encoding="utf-8")
         model = aspenpy.load_application(folder / "streams.aspen")
         for kernel, words, rate in zip(("read", "scale", "triad"), (1, 2, 3), rates, strict=True):
             runtime = float(aspenpy.predict(model, aspenpy.load_machine(board), kernel=kernel).runtime)

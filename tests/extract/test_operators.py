@@ -17,7 +17,7 @@ HEAD = "#include <math.h>\n#include <stddef.h>\n"
 
 
 def model(text: str, folder: Path) -> str:
-    (folder / "program.c").write_text(HEAD + text)
+    (folder / "program.c").write_text(HEAD + text, encoding="utf-8")
     return extract(folder / "program.c").text
 
 

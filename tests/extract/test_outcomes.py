@@ -54,10 +54,10 @@ int main(int argc, char **argv) {
 def test_what_is_guessed_wrongly(tmp_path: Path) -> None:
     """Draws by halves are guessed wrongly half the time, rare ones as often as they are met; what comes again is
     learnt; a loop of 0 to 7 passes at random ends at one of the passes that are left, each as likely as the other."""
-    (tmp_path / "draws.c").write_text(RECORDER % (6, tmp_path / "outcomes") + DRAWS)
+    (tmp_path / "draws.c").write_text(RECORDER % (6, tmp_path / "outcomes") + DRAWS, encoding="utf-8")
     subprocess.run(["gcc", "-O1", tmp_path / "draws.c", "-o", tmp_path / "draws"], check=True)
     subprocess.run([tmp_path / "draws"], check=True)
-    found = read_outcomes((tmp_path / "outcomes").read_text())
+    found = read_outcomes((tmp_path / "outcomes").read_text(encoding="utf-8"))
     rates = {place: each.wrong / each.number for place, each in found.items()}
     assert found[3].number == 20_000 * 21
     assert rates[0] == pytest.approx(0.5, abs=0.01)
@@ -89,10 +89,10 @@ def test_sequences_that_come_again_are_learnt(length: int, least: float, most: f
     """Of four sequences that come again in any order, a quarter of whose outcomes hold, a Zen 5 learns those of 5,000,
     half of those of 28,000 and none of those of 200,000 (timed: 2.0, 7.3 and 10 cycles a pass)."""
     again = AGAIN.replace("LENGTH", str(length)).replace("ROUNDS", str(max(40, 4_000_000 // length)))
-    (tmp_path / "again.c").write_text(RECORDER % (2, tmp_path / "outcomes") + again)
+    (tmp_path / "again.c").write_text(RECORDER % (2, tmp_path / "outcomes") + again, encoding="utf-8")
     subprocess.run(["gcc", "-O1", tmp_path / "again.c", "-o", tmp_path / "again"], check=True)
     subprocess.run([tmp_path / "again"], check=True)
-    found = read_outcomes((tmp_path / "outcomes").read_text())[0]
+    found = read_outcomes((tmp_path / "outcomes").read_text(encoding="utf-8"))[0]
     assert least <= found.wrong / found.number <= most
 
 
@@ -116,16 +116,16 @@ def test_all_parts_of_a_run_are_guessed(tmp_path: Path) -> None:
     recorder = RECORDER % (1, tmp_path / "outcomes")
     short = recorder.replace("BURSTS 64", "BURSTS 4").replace("1ul << 20", "1ul << 10")
     assert short != recorder
-    (tmp_path / "late.c").write_text(short + LATE)
+    (tmp_path / "late.c").write_text(short + LATE, encoding="utf-8")
     subprocess.run(["gcc", "-O1", tmp_path / "late.c", "-o", tmp_path / "late"], check=True)
     subprocess.run([tmp_path / "late"], check=True)
-    (found,) = read_outcomes((tmp_path / "outcomes").read_text()).values()
+    (found,) = read_outcomes((tmp_path / "outcomes").read_text(encoding="utf-8")).values()
     assert found.number == 800_000
     assert found.wrong / found.number == pytest.approx(1 / 16, rel=0.15)
 
 
 def wrong_guesses(folder: Path, period: int, work: str) -> list[float]:
-    (folder / "main.c").write_text(BRANCH.replace("PERIOD", str(period)).replace("WORK", work))
+    (folder / "main.c").write_text(BRANCH.replace("PERIOD", str(period)).replace("WORK", work), encoding="utf-8")
     text = extract(folder / "main.c", level="o2", run=ProgramRun("./a.out 200000"), recipe=Recipe()).text
     assert len(re.findall("as mispredicted", text)) == len(re.findall("param wrong_guesses", text))
     return [float(rate) for rate in re.findall(r"param wrong_guesses\w* = ([\d.]+)", text)]
@@ -189,7 +189,7 @@ int main(int argc, char **argv) {
 @SIMULATES
 def test_loads_behind_a_wrong_guess_wait_for_their_addresses(tmp_path: Path) -> None:
     """Half of the guesses are wrong, each behind a load from `to` that leads anywhere: the guess waits for both."""
-    (tmp_path / "behind.c").write_text(BEHIND)
+    (tmp_path / "behind.c").write_text(BEHIND, encoding="utf-8")
     found = extract(tmp_path / "behind.c", level="o2", run=ProgramRun("./a.out 100000"), recipe=Recipe())
     (wrong,) = re.findall(r"branches \[(\S+)\] from marks as mispredicted", found.text)
     (behind,) = re.findall(r"chain \[(.*)\] from to_? as load", found.text)

@@ -13,7 +13,7 @@ pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install '
 
 
 def extracted(folder: Path, text: str, suffix: str = ".cc") -> Extraction:
-    (folder / f"program{suffix}").write_text(text)
+    (folder / f"program{suffix}").write_text(text, encoding="utf-8")
     return extract(folder / f"program{suffix}")
 
 
@@ -289,7 +289,9 @@ void check(Error* error, double* x, int n, int kind) {
 
 
 def test_what_only_ends_the_program_is_not_modelled(tmp_path: Path) -> None:
-    (tmp_path / "lists.h").write_text("inline int others(int* p) { int n = 0; while (p[n]) n++; return n; }\n")
+    (tmp_path / "lists.h").write_text(
+        "inline int others(int* p) { int n = 0; while (p[n]) n++; return n; }\n", encoding="utf-8"
+    )
     found = extracted(tmp_path, '#include "lists.h"\n' + ENDING)
     assert list(found.kernels) == ["check", "main"]
     assert set(parameters(found)) == {"n"}

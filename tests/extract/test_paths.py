@@ -37,8 +37,8 @@ int main(int argc, char **argv) {
 
 def cycles(folder: Path, rare: int, products: int) -> float:
     """Cycles of a pass of the loop that calls, by the model."""
-    (folder / "chain.c").write_text(CHAIN.replace("{products}", " * 1.0000001" * products))
-    (folder / "main.c").write_text(CALLS.replace("RARE", str(rare)))
+    (folder / "chain.c").write_text(CHAIN.replace("{products}", " * 1.0000001" * products), encoding="utf-8")
+    (folder / "main.c").write_text(CALLS.replace("RARE", str(rare)), encoding="utf-8")
     files = [folder / "main.c", folder / "chain.c"]
     text = extract(files, level="o2", run=ProgramRun("./a.out 20000"), recipe=Recipe()).text
     found = re.findall(r"chain \[(?:([\d.]+)\*)?n(?:/(\d+))?\] as window", text)
@@ -74,9 +74,9 @@ int main(int argc, char **argv) {
 
 def cycles_of_rows(folder: Path, limit: int) -> float:
     """Cycles of a row of the loop that is left early, by the model."""
-    (folder / "early.c").write_text(EARLY.replace("LIMIT", str(limit)))
+    (folder / "early.c").write_text(EARLY.replace("LIMIT", str(limit)), encoding="utf-8")
     found = extract(folder / "early.c", level="o2", run=ProgramRun("./a.out 20000"), recipe=Recipe())
-    (folder / "model.aspen").write_text(found.text)
+    (folder / "model.aspen").write_text(found.text, encoding="utf-8")
     return float(aspenpy.count(aspenpy.load_application(folder / "model.aspen"), "chain")) / 20_000
 
 
@@ -109,9 +109,9 @@ def test_a_long_loop_behind_a_rare_branch_has_its_cycles(tmp_path: Path) -> None
         if not is_struck[prime]:
             for multiple in range(prime * prime, most + 1, prime):
                 is_struck[multiple], stores = True, stores + 1
-    (tmp_path / "long.c").write_text(LONG)
+    (tmp_path / "long.c").write_text(LONG, encoding="utf-8")
     found = extract(tmp_path / "long.c", level="o2", run=ProgramRun(f"./a.out {most}"), recipe=Recipe())
-    (tmp_path / "model.aspen").write_text(found.text)
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
     total = float(aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "chain"))
     assert 0.5 * stores < total < 3 * stores
 
@@ -132,9 +132,9 @@ int main(int argc, char **argv) {
 
 def test_an_innermost_loop_is_none_that_has_others_inside(tmp_path: Path) -> None:
     """Six instructions a pass, three of which load: one to two cycles on all cores that take two or three loads."""
-    (tmp_path / "smaller.c").write_text(SMALLER)
+    (tmp_path / "smaller.c").write_text(SMALLER, encoding="utf-8")
     found = extract(tmp_path / "smaller.c", level="o2", run=ProgramRun("./a.out 60"), recipe=Recipe())
-    (tmp_path / "model.aspen").write_text(found.text)
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
     total = float(aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "chain"))
     assert 0.9 * 60**3 < total < 2.2 * 60**3
 
@@ -159,10 +159,10 @@ int main(int argc, char **argv) {
 
 def test_loops_that_fill_memory_are_those_of_the_library(tmp_path: Path) -> None:
     """GCC calls memset for the first loop: the block has cycles, at least two for each pass of the loop behind it."""
-    (tmp_path / "filled.c").write_text(FILLED)
+    (tmp_path / "filled.c").write_text(FILLED, encoding="utf-8")
     found = extract(tmp_path / "filled.c", level="o2", run=ProgramRun("./a.out 3000"), recipe=Recipe())
     assert "in 3 of 3 loops" in found.text or "in 2 of 2 loops" in found.text, found.text
-    (tmp_path / "model.aspen").write_text(found.text)
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
     total = float(aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "chain"))
     assert 2 * 3000 * (4 / 32 + 2) < total < 2 * 3000 * 100
 
@@ -186,12 +186,12 @@ int main(int argc, char **argv) {
 
 def test_loops_that_are_written_out_in_vectors_are_no_slower(tmp_path: Path) -> None:
     """Whole numbers, so that no flops tell how many passes a lap in vectors makes: its stores do."""
-    (tmp_path / "convolution.c").write_text(CONVOLUTION)
+    (tmp_path / "convolution.c").write_text(CONVOLUTION, encoding="utf-8")
     totals = []
     for level in ("-O2", "-O3"):
         run, recipe = ProgramRun("./a.out 300"), Recipe((level,))
         found = extract(tmp_path / "convolution.c", level="o2", run=run, recipe=recipe)
-        (tmp_path / "model.aspen").write_text(found.text)
+        (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
         totals.append(float(aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "chain")) / 298**2)
     assert 0 < totals[1] < 1.2 * totals[0] < 1.2 * 40
 
@@ -214,7 +214,7 @@ int main(int argc, char **argv) {
 
 def test_the_runs_of_a_function_that_calls_itself_count_once(tmp_path: Path) -> None:
     """40 products in each run are the function's own, 120 cycles and more: they are no part of the loop's passes."""
-    (tmp_path / "walk.c").write_text(RECURSION.replace("{products}", " * 1.0000001" * 40))
+    (tmp_path / "walk.c").write_text(RECURSION.replace("{products}", " * 1.0000001" * 40), encoding="utf-8")
     text = extract([tmp_path / "walk.c"], level="o2", run=ProgramRun("./a.out 5000"), recipe=Recipe()).text
     ((times, part),) = re.findall(r"chain \[(?:(\d+)\*)?walk_q_passes(?:/(\d+))?\] as window", text)
     assert float(times or 1) / float(part or 1) < 10, text  # with the products of one call in four it were 23 and more

@@ -30,7 +30,7 @@ STACK = "double solve(int n, int passes) { grid g; g.n = n; g.u = malloc(8 * n);
 
 
 def text_of(folder: Path, source: str) -> str:
-    (folder / "program.c").write_text(source)
+    (folder / "program.c").write_text(source, encoding="utf-8")
     return extract(folder / "program.c").text
 
 

@@ -19,7 +19,7 @@ from tests.thorough import thorough
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 
-STORED = json.loads((Path(__file__).parent / "counts.json").read_text())
+STORED = json.loads((Path(__file__).parent / "counts.json").read_text(encoding="utf-8"))
 QUICK = ("adi", "gemm", "gemver", "jacobi_2d", "seidel_2d", "trisolv")
 KERNELS = ("kernel_", "product")
 
@@ -41,7 +41,7 @@ def test_operations_and_accesses_are_those_of_the_instructions(name: str, tmp_pa
         assert model[kind] == pytest.approx(ran[kind], rel=tolerance)
 
 
-WORDS = json.loads((Path(__file__).parent / "words.json").read_text())
+WORDS = json.loads((Path(__file__).parent / "words.json").read_text(encoding="utf-8"))
 FURTHER = {
     "o2": {"covariance", "heat_3d", "ludcmp"},
     "o3": {"3mm", "bicg", "correlation", "covariance", "mvt", "symm"},

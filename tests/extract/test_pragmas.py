@@ -32,7 +32,9 @@ LOOPS = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) y[i*m + j] *= 2
     ],
 )  # fmt: skip
 def test_loops_below_pragmas_are_parallel(pragma: str, lines: tuple[str, ...], tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text(f"void f(int n, int m, double *restrict y) {{\n#pragma {pragma}\n{LOOPS} }}")
+    (tmp_path / "a.c").write_text(
+        f"void f(int n, int m, double *restrict y) {{\n#pragma {pragma}\n{LOOPS} }}", encoding="utf-8"
+    )
     text = extract(tmp_path / "a.c").text
     assert [line for line in lines if line not in text] == []
 
@@ -63,9 +65,9 @@ core one {{ resource flops(n) [n/mega] resource loads(n) [n/tera] resource store
     ],
 )
 def test_passes_of_a_triangle_are_unequal_parts(pragma: str, head: str, tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text(TRIANGLE.format(pragma=pragma, start="i"))
+    (tmp_path / "a.c").write_text(TRIANGLE.format(pragma=pragma, start="i"), encoding="utf-8")
     assert head in extract(tmp_path / "a.c").text
-    (tmp_path / "a.c").write_text(TRIANGLE.format(pragma=pragma, start="0"))
+    (tmp_path / "a.c").write_text(TRIANGLE.format(pragma=pragma, start="0"), encoding="utf-8")
     assert " of size [n" not in extract(tmp_path / "a.c").text
 
 
@@ -86,7 +88,7 @@ void f(int n, double A[restrict n][n], double x[restrict n], double y[restrict n
     ],
 )
 def test_threads_share_what_all_load_and_none_stores(pragma: str, more: str, shared: set[str], tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text(ROWS.format(pragma=pragma, more=more))
+    (tmp_path / "a.c").write_text(ROWS.format(pragma=pragma, more=more), encoding="utf-8")
     lines = extract(tmp_path / "a.c").text.splitlines()
     assert {line.split(" from ")[1].split()[0] for line in lines if line.endswith(", shared")} == shared
 
@@ -97,7 +99,7 @@ def test_the_slowest_thread_of_a_triangle_decides(start: str, schedule: str, thr
     """Blocks of as many rows each, by which the widest takes (n + ... + n/2 + 1) of (n + ... + 1) on two threads: three
     quarters; or rows that threads take as they become free."""
     pragma, rows = f"parallel for schedule({schedule})", 840
-    (tmp_path / "a.c").write_text(TRIANGLE.format(pragma=pragma, start=start))
+    (tmp_path / "a.c").write_text(TRIANGLE.format(pragma=pragma, start=start), encoding="utf-8")
     app = aspenpy.parse(extract(tmp_path / "a.c").text)
     alone, together = (
         aspenpy.predict(app, aspenpy.parse(CORES.format(cores=cores)), set={"n": rows}).runtime
@@ -112,13 +114,16 @@ def test_the_slowest_thread_of_a_triangle_decides(start: str, schedule: str, thr
 
 
 def test_compass_says_how_often(tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text("""
+    (tmp_path / "a.c").write_text(
+        """
 void f(int *q, double *x) {
   #pragma aspen control loop(40)
   while (q[0]) { q[0] = q[1]; x[3] += 1.5; }
   #pragma aspen control if probability(0.125)
   if (x[2] > 4.5) x[2] /= 3.5;
-}""")
+}""",
+        encoding="utf-8",
+    )
     text = extract(tmp_path / "a.c").text
     assert "param f_loop_passes = 40 " in text
     assert "param f_branch = 0.125 " in text
@@ -126,11 +131,14 @@ void f(int *q, double *x) {
 
 def test_a_probability_is_that_of_the_condition_as_it_is_written(tmp_path: Path) -> None:
     """`a <= b` is the opposite of `a > b`, which the parameter may stand for: then it is one less the probability."""
-    (tmp_path / "a.c").write_text("""
+    (tmp_path / "a.c").write_text(
+        """
 void f(double *x) {
   #pragma aspen control if probability(0.125)
   if (x[2] <= 4.5) x[2] /= 3.5;
-}""")
+}""",
+        encoding="utf-8",
+    )
     text = extract(tmp_path / "a.c").text
     assert "param f_branch = 0.875 " in text
     assert "flops [1 - f_branch] as divide" in text
@@ -181,10 +189,10 @@ def without_names(text: str) -> list[str]:
     ],
 )
 def test_renaming_and_reformatting_changes_nothing_but_names(name: str, tmp_path: Path) -> None:
-    source = (PROGRAMS / f"{name}.c").read_text()
-    (tmp_path / "a.c").write_text(source)
+    source = (PROGRAMS / f"{name}.c").read_text(encoding="utf-8")
+    (tmp_path / "a.c").write_text(source, encoding="utf-8")
     before = extract(tmp_path / "a.c").text
-    (tmp_path / "a.c").write_text(renamed(source))
+    (tmp_path / "a.c").write_text(renamed(source), encoding="utf-8")
     assert without_names(extract(tmp_path / "a.c").text) == without_names(before)
 
 

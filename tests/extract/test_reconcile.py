@@ -29,7 +29,7 @@ def test_a_merge_sort_compares_as_often_as_it_ran(tmp_path: Path) -> None:
     found = extract(folder, run=ProgramRun("./a.out 700"))
     others = [str(folder / name) for name in ("sort.c", "values.c")]
     ran = callgrind.counted(folder / "main.c", tmp_path, "-O0", *others, function="main", arguments=("700",))
-    (tmp_path / "model.aspen").write_text(found.text)
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
     # The second comparison of `a || b` counts as if it were always made.
     assert modelled.operations(tmp_path / "model.aspen")["compare dp"] == pytest.approx(ran["compare dp"], rel=0.08)
     assert all(line.is_near() for line in lines(found).values())
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
 
 def test_a_replay_counts_as_loops_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aspenpy.extract.text.MOST_LETTERS", 10**6)
-    (tmp_path / "triangles.c").write_text(TRIANGLES)
+    (tmp_path / "triangles.c").write_text(TRIANGLES, encoding="utf-8")
     found = lines(extract(tmp_path / "triangles.c", run=ProgramRun("./a.out 40")))
     n = 40
     middle = [(i, j) for i in range(n) for j in range(i, n, 3)]
@@ -82,9 +82,9 @@ int main(int argc, char **argv) {
 
 
 def test_loops_that_differ_take_the_counts_of_the_run(tmp_path: Path) -> None:
-    (tmp_path / "unequal.c").write_text(UNEQUAL)
+    (tmp_path / "unequal.c").write_text(UNEQUAL, encoding="utf-8")
     found = extract(tmp_path / "unequal.c", run=ProgramRun("./a.out {n}", {"n": [100, 200, 400]}))
-    (tmp_path / "model.aspen").write_text(found.text)
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
     total = modelled.operations(tmp_path / "model.aspen")
     ran = {"add dp": 200 * 33, "multiply dp": 200 * 30, "divide dp": 200 * 3}
     assert {kind: total[kind] for kind in ran} == pytest.approx(ran, rel=1e-3)
@@ -100,7 +100,7 @@ def test_calls_that_differ_are_named(tmp_path: Path) -> None:
     static void half(int n) { if (n > 1) { other(n / 2); other(n / 2); } for (int i = 0; i < 9; i++) x *= 1.5; }
     int main(void) { half(8); return x < 0; }
     """
-    (tmp_path / "calls.c").write_text(text)
+    (tmp_path / "calls.c").write_text(text, encoding="utf-8")
     found = extract(tmp_path / "calls.c", run=ProgramRun("./a.out"))
     (half,) = [item for item in found.diagnostics if item.code == "differs" and "half()" in item.message]
     assert re.search(r"1 times, the run 5$", half.message)
@@ -109,10 +109,12 @@ def test_calls_that_differ_are_named(tmp_path: Path) -> None:
 def test_totals_of_nested_loops_have_laws(tmp_path: Path) -> None:
     found = extract(WHOLE / "sort", run=ProgramRun("./a.out {n}", {"n": [128, 256, 512, 1024]}))
     text = re.sub(r"param n = 1024", "param n = 4096", found.text)
-    (tmp_path / "model.aspen").write_text(text)
+    (tmp_path / "model.aspen").write_text(text, encoding="utf-8")
     total = modelled.operations(tmp_path / "model.aspen")
     (tmp_path / "far").mkdir()
-    (tmp_path / "far" / "model.aspen").write_text(extract(WHOLE / "sort", run=ProgramRun("./a.out 4096")).text)
+    (tmp_path / "far" / "model.aspen").write_text(
+        extract(WHOLE / "sort", run=ProgramRun("./a.out 4096")).text, encoding="utf-8"
+    )
     ran = modelled.operations(tmp_path / "far" / "model.aspen")
     assert total["compare dp"] == pytest.approx(ran["compare dp"], rel=0.03)  # at four times the largest size
     sparse = extract(WHOLE / "cg", run=ProgramRun("./a.out -s {s} -i 100", {"s": [4, 6, 8, 10]}))
@@ -122,7 +124,7 @@ def test_totals_of_nested_loops_have_laws(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["haswell", "simple", "a64fx"])
 def test_rows_of_a_mean_length_are_priced(name: str, tmp_path: Path) -> None:
-    (tmp_path / "unequal.c").write_text(UNEQUAL.replace("? 3 : 30", "% 7"))
+    (tmp_path / "unequal.c").write_text(UNEQUAL.replace("? 3 : 30", "% 7"), encoding="utf-8")
     found = extract(tmp_path / "unequal.c", run=ProgramRun("./a.out 100"))
-    (tmp_path / "model.aspen").write_text(found.text)
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
     assert predict(load_application(tmp_path / "model.aspen"), load_machine(name)).runtime > 0

@@ -42,11 +42,11 @@ int main(int argc, char **argv) {
 
 @COMPILES
 def test_recursions_run_as_often_as_counted(tmp_path: Path) -> None:
-    (tmp_path / "halves.c").write_text(HALVES)
+    (tmp_path / "halves.c").write_text(HALVES, encoding="utf-8")
     found = extract(tmp_path / "halves.c", run=ProgramRun("./a.out 1024"))
     assert found.left() == ()
     assert re.search(r"param transform_runs = 2047 ", found.text)  # leaves and inner nodes of the tree
-    (tmp_path / "halves.aspen").write_text(found.text)
+    (tmp_path / "halves.aspen").write_text(found.text, encoding="utf-8")
     model = aspenpy.load_application(tmp_path / "halves.aspen")
     report = aspenpy.predict(model, aspenpy.load_machine("haswell")).to_json()
     levels = 10  # of n/2 products and n sums each, in both calls
@@ -55,7 +55,7 @@ def test_recursions_run_as_often_as_counted(tmp_path: Path) -> None:
 
 @COMPILES
 def test_recursions_are_fitted_over_sizes(tmp_path: Path) -> None:
-    (tmp_path / "halves.c").write_text(HALVES)
+    (tmp_path / "halves.c").write_text(HALVES, encoding="utf-8")
     found = extract(tmp_path / "halves.c", run=ProgramRun("./a.out {n}", {"n": [64, 128, 256, 512]}))
     fitted = re.search(r"param transform_runs = ([\d.]+)\*n  //", found.text)
     assert fitted is not None
@@ -75,7 +75,7 @@ void product(int n, number *restrict x, number *restrict y) {
 
 
 def test_copies_of_structures_are_loads_and_stores(tmp_path: Path) -> None:
-    (tmp_path / "copied.c").write_text(COPIED)
+    (tmp_path / "copied.c").write_text(COPIED, encoding="utf-8")
     text = extract(tmp_path / "copied.c").text
     moved = re.findall(r"(loads|stores) \[n\] of size \[16\] (?:from|to) (\w+)", text)
     assert moved == [("loads", "x"), ("loads", "y"), ("stores", "y")]
@@ -95,7 +95,7 @@ int main(void) {
 
 
 def test_powers_of_two_in_macros_are_numbers(tmp_path: Path) -> None:
-    (tmp_path / "keys.c").write_text(SHIFTED)
+    (tmp_path / "keys.c").write_text(SHIFTED, encoding="utf-8")
     found = extract(tmp_path / "keys.c")
     assert found.left() == ()
     assert re.findall(r"data (\w+) .*?(\d+)(?:, 4\)|\])", found.text) == [("keys", "4096"), ("count", "256")]

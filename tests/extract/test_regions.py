@@ -14,7 +14,7 @@ FLOPS_AND_BYTES = ("flops", "loads", "stores", "intracomm")
 
 
 def extracted(text: str, folder: Path, name: str) -> Extraction:
-    (folder / name).write_text(text)
+    (folder / name).write_text(text, encoding="utf-8")
     return extract(folder / name, level="source")
 
 

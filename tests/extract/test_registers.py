@@ -55,7 +55,7 @@ LOOPS = [
 
 def accesses(parameters: str, body: str, folder: Path) -> dict[str, list[str]]:
     """Amounts of loads and stores of each array."""
-    (folder / "a.c").write_text(f"void f(int n, {parameters}) {{ {body} }}")
+    (folder / "a.c").write_text(f"void f(int n, {parameters}) {{ {body} }}", encoding="utf-8")
     found: dict[str, list[str]] = {}
     for line in extract(folder / "a.c", level="source").text.splitlines():
         if access := re.match(r" *(loads|stores) \[(.*?)\] of size \[\d\] (?:from|to) (\w+)", line):

@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
 
 
 def run(folder: Path, command: str, over: dict[str, list[float]], text: str = PROGRAM, **more: str) -> Extraction:
-    (folder / "program.c").write_text(text)
+    (folder / "program.c").write_text(text, encoding="utf-8")
     return extract(folder / "program.c", run=ProgramRun(command, over, **more))  # type: ignore[arg-type]
 
 
@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="compiles programs with GCC")
 def test_loops_over_containers(tmp_path: Path) -> None:
-    (tmp_path / "v.cpp").write_text(CPP)
+    (tmp_path / "v.cpp").write_text(CPP, encoding="utf-8")
     found = values(extract(tmp_path / "v.cpp", run=ProgramRun("./a.out {n}", {"n": [80, 800]})))
     assert found["n"] == "800"
     assert found["norm_branch"] == "0.375"  # three of eight
@@ -253,9 +253,9 @@ int main(int argc, char **argv) {
 
 def test_rows_of_ever_other_lengths_have_whole_strides(tmp_path: Path) -> None:
     """The mean of 50, 80 and 121 is no whole number."""
-    (tmp_path / "levels.c").write_text(LEVELS)
+    (tmp_path / "levels.c").write_text(LEVELS, encoding="utf-8")
     found = extract(tmp_path / "levels.c", run=ProgramRun("./a.out 50 80 121"))
-    (tmp_path / "levels.aspen").write_text(found.text)
+    (tmp_path / "levels.aspen").write_text(found.text, encoding="utf-8")
     application = aspenpy.load_application(tmp_path / "levels.aspen")
     assert float(aspenpy.predict(application, aspenpy.load_machine("haswell")).runtime) > 0
     loads = float(aspenpy.count(application, "loads"))

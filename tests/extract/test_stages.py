@@ -8,7 +8,7 @@ from pathlib import Path
 import aspenpy.extract
 
 ROOM = Path(aspenpy.extract.__path__[0])
-MODULES = {path.stem: path.read_text() for path in ROOM.glob("*.py") if path.stem != "__init__"}
+MODULES = {path.stem: path.read_text(encoding="utf-8") for path in ROOM.glob("*.py") if path.stem != "__init__"}
 FRONT = {name for name in MODULES if name == "front_end" or name.startswith("tree")}
 
 

@@ -53,7 +53,7 @@ PROGRAMS = [
 def source(body: str, folder: Path) -> Path:
     text = "".join(f"#include <{name}>\n" for name in INCLUDED)
     text += f"double f(int n, std::vector<double>& w) {{ double s = 0; std::vector<double> v(n, 1.0); {body} }}"
-    (folder / "a.cpp").write_text(text)
+    (folder / "a.cpp").write_text(text, encoding="utf-8")
     return folder / "a.cpp"
 
 
@@ -106,7 +106,7 @@ double in_rows(std::array<std::array<double, 30>, 20>& c) {
 def test_the_size_of_an_array_is_that_of_its_type(tmp_path: Path) -> None:
     """Sizes in bytes and passes by hand: nothing is left open, and elements lie where those of C's arrays do."""
     file = tmp_path / "a.cpp"
-    file.write_text(FIXED)
+    file.write_text(FIXED, encoding="utf-8")
     found = extract(file)
     assert not found.holes
     sizes = dict(re.findall(r"data (\w+) \[(\d+)\]", found.text))

@@ -29,7 +29,7 @@ int main(void) {
 
 
 def test_a_function_that_only_a_library_calls_is_named(tmp_path: Path) -> None:
-    (tmp_path / "sorted.c").write_text(CALLED_BY_A_LIBRARY)
+    (tmp_path / "sorted.c").write_text(CALLED_BY_A_LIBRARY, encoding="utf-8")
     found = extract(tmp_path / "sorted.c", run=ProgramRun("./a.out"))
     (told,) = [item for item in found.diagnostics if item.code == "unmodelled"]
     assert "`compare`" in told.message
@@ -39,6 +39,6 @@ def test_a_function_that_only_a_library_calls_is_named(tmp_path: Path) -> None:
 
 
 def test_functions_that_were_not_asked_for_are_not_named(tmp_path: Path) -> None:
-    (tmp_path / "sorted.c").write_text(CALLED_BY_A_LIBRARY)
+    (tmp_path / "sorted.c").write_text(CALLED_BY_A_LIBRARY, encoding="utf-8")
     found = extract(tmp_path / "sorted.c", functions=("rare",), run=ProgramRun("./a.out"))
     assert not [item for item in found.diagnostics if item.code == "unmodelled"]

@@ -38,23 +38,27 @@ def test_a_folder_its_files_and_its_database_give_one_model(tmp_path: Path) -> N
     (folder / "build").mkdir()
     text = extract(folder).text
     assert extract(files).text == text
-    (folder / "build" / "compile_commands.json").write_text(json.dumps(listed))
+    (folder / "build" / "compile_commands.json").write_text(json.dumps(listed), encoding="utf-8")
     assert extract(folder / "build" / "compile_commands.json").text == text
     assert extract(folder).text == text
 
 
 def test_each_unit_has_its_own_flags(tmp_path: Path) -> None:
     (tmp_path / "inc").mkdir()
-    (tmp_path / "inc" / "f.h").write_text("void f(double *x);\n")
-    (tmp_path / "f.c").write_text('#include "f.h"\nvoid f(double *x) { for (int i = 0; i < N; i++) x[i] *= 2; }\n')
+    (tmp_path / "inc" / "f.h").write_text("void f(double *x);\n", encoding="utf-8")
+    (tmp_path / "f.c").write_text(
+        '#include "f.h"\nvoid f(double *x) { for (int i = 0; i < N; i++) x[i] *= 2; }\n', encoding="utf-8"
+    )
     (tmp_path / "main.c").write_text(
-        '#include "f.h"\ndouble x[N];\nint main(void) { for (int i = 0; i < N; i++) x[i] = 1.5 * i; f(x); return 0; }\n'
+        '#include "f.h"\ndouble x[N];\nint main(void) { for (int i = 0; i < N; i++) x[i] = 1.5 * i; '
+        "f(x); return 0; }\n",
+        encoding="utf-8",
     )
     listed = [
         {"directory": str(tmp_path), "file": "f.c", "arguments": ["cc", "-Iinc", "-DN=30", "-c", "f.c"]},
         {"directory": str(tmp_path), "file": "main.c", "command": "cc -I inc -D N=50 -c main.c"},
     ]
-    (tmp_path / "compile_commands.json").write_text(json.dumps(listed))
+    (tmp_path / "compile_commands.json").write_text(json.dumps(listed), encoding="utf-8")
     text = extract(tmp_path).text
     assert set(re.findall(r"flops \[(\w+)\] as (\w+), dp", text)) == {
         ("N", "add"),  # what is doubled is added
@@ -68,10 +72,12 @@ def test_files_of_one_name_have_static_functions_of_their_own(tmp_path: Path) ->
         (tmp_path / name).mkdir()
         (tmp_path / name / "part.c").write_text(
             f"static void all(double *x) {{ for (int i = 0; i < {factor}00; i++) x[i] *= 1.5; }}\n"
-            f"void {name}(double *x) {{ all(x); }}\n"
+            f"void {name}(double *x) {{ all(x); }}\n",
+            encoding="utf-8",
         )
     (tmp_path / "main.c").write_text(
-        "void one(double *), two(double *);\ndouble x[500];\nint main(void) { one(x); two(x); return 0; }\n"
+        "void one(double *), two(double *);\ndouble x[500];\nint main(void) { one(x); two(x); return 0; }\n",
+        encoding="utf-8",
     )
     assert sorted(re.findall(r"flops \[(\d+)\] as multiply", extract(tmp_path).text)) == ["300", "500"]
 
@@ -82,8 +88,8 @@ def test_libraries_without_source_are_named() -> None:
 
 
 def test_sources_that_others_include_are_compiled_once(tmp_path: Path) -> None:
-    (tmp_path / "part.c").write_text("static double twice(double x) { return 2.5 * x; }\n")
-    (tmp_path / "all.c").write_text('#include "part.c"\nint main(void) { return twice(3) > 0; }\n')
+    (tmp_path / "part.c").write_text("static double twice(double x) { return 2.5 * x; }\n", encoding="utf-8")
+    (tmp_path / "all.c").write_text('#include "part.c"\nint main(void) { return twice(3) > 0; }\n', encoding="utf-8")
     assert extract(tmp_path).kernels == extract(tmp_path / "all.c").kernels
 
 
@@ -121,8 +127,8 @@ static inline int times(int n, double *x) {
     ["gcov", pytest.param("lackey", marks=pytest.mark.skipif(not shutil.which("valgrind"), reason="needs Valgrind"))],
 )
 def test_macros_and_headers_are_counted(tmp_path: Path, counts: str) -> None:
-    (tmp_path / "loops.h").write_text(LOOPS)
-    (tmp_path / "main.c").write_text(MACROS)
+    (tmp_path / "loops.h").write_text(LOOPS, encoding="utf-8")
+    (tmp_path / "main.c").write_text(MACROS, encoding="utf-8")
     found = values(extract(tmp_path / "main.c", run=ProgramRun("./a.out 30", counts=counts)))  # type: ignore[arg-type]
     assert found["main_x_passes"] == "10"  # from 1 to 1/1024
     assert (found["main_k_passes"], found["main_k_passes_2"]) == ("4", "5")  # 30 to 1, and 1 to 243
@@ -141,7 +147,9 @@ def test_static_variables_begin_once() -> None:
 
 @COMPILES
 def test_a_run_that_fails_is_refused_or_allowed(tmp_path: Path) -> None:
-    (tmp_path / "ends.c").write_text("int main(void) { double x = 9; while (x > 1) x /= 3; return 3; }\n")
+    (tmp_path / "ends.c").write_text(
+        "int main(void) { double x = 9; while (x > 1) x /= 3; return 3; }\n", encoding="utf-8"
+    )
     with pytest.raises(AspenError, match="ended with status 3"):
         extract(tmp_path / "ends.c", run=ProgramRun("./a.out"))
     assert values(extract(tmp_path / "ends.c", run=ProgramRun("./a.out", allow_failure=True)))["main_x_passes"] == "2"
@@ -160,7 +168,7 @@ def test_operations_are_those_that_ran(name: str, tmp_path: Path) -> None:
     others = [file for file in files if file != main]
     arguments = tuple(COMMANDS[name].split())
     ran = callgrind.counted(Path(main), tmp_path, "-O0", *others, function="main", arguments=arguments)
-    (tmp_path / "model.aspen").write_text(found.text)
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
     total = modelled.operations(tmp_path / "model.aspen")
     kinds = [kind for kind in ran if kind.endswith(" dp") and ran[kind] > 50]
     assert {kind: total[kind] for kind in kinds} == pytest.approx({kind: ran[kind] for kind in kinds}, rel=0.002)

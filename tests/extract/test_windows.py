@@ -31,7 +31,7 @@ def _count_instructions(monkeypatch: pytest.MonkeyPatch, request: pytest.Fixture
 
 
 def model(folder: Path, text: str, *options: str) -> str:
-    (folder / "k.c").write_text(text)
+    (folder / "k.c").write_text(text, encoding="utf-8")
     return extract(folder / "k.c", recipe=Recipe(options or ("-O2", "-fno-tree-vectorize"), "gcc")).text
 
 
@@ -101,20 +101,20 @@ def test_loops_that_call_a_library_have_no_cycles(tmp_path: Path) -> None:
 
 
 def test_without_a_compiler_a_warning_says_so(tmp_path: Path) -> None:
-    (tmp_path / "k.c").write_text(SCALE)
+    (tmp_path / "k.c").write_text(SCALE, encoding="utf-8")
     found = extract(tmp_path / "k.c", recipe=Recipe(("-O2",), "no-such-compiler"))
     assert "window" not in found.text
     assert "`no-such-compiler` is not installed" in found.diagnostics[0].message
 
 
 def test_what_the_compiler_says_is_not_repeated(tmp_path: Path) -> None:
-    (tmp_path / "k.c").write_text(SCALE)
+    (tmp_path / "k.c").write_text(SCALE, encoding="utf-8")
     found = extract(tmp_path / "k.c", recipe=Recipe(("-include", "/etc/passwd"), "gcc"))
     assert all("root" not in each.message + str(each.hint) for each in found.diagnostics)
 
 
 def test_the_command_compiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "k.c").write_text(SCALE)
+    (tmp_path / "k.c").write_text(SCALE, encoding="utf-8")
     assert main(["extract", str(tmp_path / "k.c"), "--compile", "gcc -O3"]) == 0
     found = capsys.readouterr().out
     assert "by aspenpy extract --as o3" in found
@@ -124,12 +124,12 @@ def test_the_command_compiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_the_command_takes_programs_as_they_are_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "k.c").write_text(SCALE)
+    (tmp_path / "k.c").write_text(SCALE, encoding="utf-8")
     entry = {"directory": str(tmp_path), "file": "k.c", "command": "gcc -O3 -c k.c"}
     monkeypatch.setattr(command_extract, "find_simulator", lambda: Simulator("", "19.0", "znver4"))
     assert main(["extract", str(tmp_path / "k.c")]) == 0
     assert "// compiled by gcc -O2;" in capsys.readouterr().out
-    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
+    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]), encoding="utf-8")
     assert main(["extract", str(tmp_path / "k.c")]) == 0
     assert "// compiled by gcc -O3;" in capsys.readouterr().out
     assert main(["extract", str(tmp_path / "k.c"), "--as", "source"]) == 0
@@ -139,7 +139,7 @@ def test_the_command_takes_programs_as_they_are_built(
 def test_without_llvm_mca_the_command_takes_the_source_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "k.c").write_text(SCALE)
+    (tmp_path / "k.c").write_text(SCALE, encoding="utf-8")
     monkeypatch.setattr(command_extract, "find_simulator", lambda: None)
     assert main(["extract", str(tmp_path / "k.c")]) == 0
     told = capsys.readouterr()
@@ -149,7 +149,7 @@ def test_without_llvm_mca_the_command_takes_the_source_and_says_so(
 
 @pytest.mark.parametrize("command", ["gcc '-O2", "  "])
 def test_what_is_no_command_is_refused(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "k.c").write_text(SCALE)
+    (tmp_path / "k.c").write_text(SCALE, encoding="utf-8")
     assert main(["extract", str(tmp_path / "k.c"), "--compile", command]) == 2
     assert "--compile" in capsys.readouterr().err
 
@@ -160,7 +160,7 @@ def test_real_cycles_of_a_sum_in_order_are_the_latency_of_additions(tmp_path: Pa
     text = (
         "double f(int n, double *x) {\n  double s = 0;\n  for (int i = 0; i < n; i++)\n    s += x[i];\n  return s;\n}\n"
     )
-    (tmp_path / "k.c").write_text(text)
+    (tmp_path / "k.c").write_text(text, encoding="utf-8")
     found = extract(tmp_path / "k.c", recipe=Recipe(("-O2",), "gcc", "haswell")).text
     assert "chain [3*n] as window, haswell" in found
 

@@ -64,21 +64,23 @@ def forked(watched: Path, scratch: Path, arguments: tuple[str, ...], at: int = -
         signal.alarm(SECONDS)
         status = 99
         try:
-            err, out = open(scratch / "err", "w"), open(scratch / "out", "w")  # noqa: SIM115 - the child ends below
+            err, out = open(scratch / "err", "w", encoding="utf-8"), open(scratch / "out", "w", encoding="utf-8")  # noqa: SIM115 - the child ends below
             with err, out, redirect_stderr(err), redirect_stdout(out):
                 faults.fault_arm(os.fsencode(watched), at, reason)
                 status = main(arguments)
                 calls = faults.fault_calls()
                 faults.fault_arm(b"", -1, 0)
-                report.write_text(json.dumps([calls, faults.fault_last().decode()]))
+                report.write_text(json.dumps([calls, faults.fault_last().decode()]), encoding="utf-8")
         finally:
             os._exit(status)
     _, ended = os.waitpid(child, 0)
     if os.WIFSIGNALED(ended):
         number = os.WTERMSIG(ended)
-        return Outcome(None if number == signal.SIGKILL else -number, (scratch / "err").read_text(), 0, "")
-    calls, last = json.loads(report.read_text()) if report.exists() else (0, "")
-    return Outcome(os.WEXITSTATUS(ended), (scratch / "err").read_text(), calls, last)
+        return Outcome(
+            None if number == signal.SIGKILL else -number, (scratch / "err").read_text(encoding="utf-8"), 0, ""
+        )
+    calls, last = json.loads(report.read_text(encoding="utf-8")) if report.exists() else (0, "")
+    return Outcome(os.WEXITSTATUS(ended), (scratch / "err").read_text(encoding="utf-8"), calls, last)
 
 
 def content(path: Path) -> bytes | None:
@@ -154,8 +156,8 @@ def trials(scenario: Scenario, work: Path, scratch: Path, step: int) -> tuple[in
 
 
 def models() -> None:
-    Path("small.aspen").write_text(MODEL)
-    Path("tiny.aspen").write_text(MACHINE)
+    Path("small.aspen").write_text(MODEL, encoding="utf-8")
+    Path("tiny.aspen").write_text(MACHINE, encoding="utf-8")
 
 
 def sweep(name: str, before: Callable[[Path], object] = lambda path: None) -> Scenario:
@@ -171,27 +173,29 @@ def sweep(name: str, before: Callable[[Path], object] = lambda path: None) -> Sc
 
 
 def years_of_work(path: Path) -> None:
-    path.write_text("years of work\n")
+    path.write_text("years of work\n", encoding="utf-8")
 
 
 def older_store(path: Path) -> None:
     """A Zarr store of an earlier sweep, with one array."""
     (path / "runtime").mkdir(parents=True)
-    (path / ".zgroup").write_text('{"zarr_format": 2}')
-    (path / ".zattrs").write_text('{"aspenpy_version": "0"}')
-    (path / "runtime" / ".zarray").write_text("{}")
-    (path / "runtime" / "0").write_text("years of work\n")
+    (path / ".zgroup").write_text('{"zarr_format": 2}', encoding="utf-8")
+    (path / ".zattrs").write_text('{"aspenpy_version": "0"}', encoding="utf-8")
+    (path / "runtime" / ".zarray").write_text("{}", encoding="utf-8")
+    (path / "runtime" / "0").write_text("years of work\n", encoding="utf-8")
 
 
 def fmt() -> Scenario:
     command = ("fmt", "small.aspen")
-    return Scenario(lambda: Path("small.aspen").write_text(UGLY) and None, command, (command,), "small.aspen")
+    return Scenario(
+        lambda: Path("small.aspen").write_text(UGLY, encoding="utf-8") and None, command, (command,), "small.aspen"
+    )
 
 
 def cache() -> Scenario:
     """The grammar cache: its faults are nobody's concern, and it is whole or not there."""
     tables = tables_module
-    grammar = Path(tables.grammar_path()).read_text()
+    grammar = Path(tables.grammar_path()).read_text(encoding="utf-8")
     made = tables.compute_tables(grammar)
     tables.compute_tables = lambda grammar: made
     os.environ["XDG_CACHE_HOME"] = os.path.join(os.environ["FAULTS"], "work")

@@ -40,23 +40,23 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     """A folder with the kernel and its baseline."""
     pytest.importorskip("clang")
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "spmv.c").write_text(SPMV)
+    (tmp_path / "spmv.c").write_text(SPMV, encoding="utf-8")
     assert main(BEGIN.split()) == 0
     capsys.readouterr()
     return tmp_path
 
 
 def test_what_did_not_change_passes(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = (repository / "spmv.gate.json").read_text()
+    before = (repository / "spmv.gate.json").read_text(encoding="utf-8")
     assert main(["gate"]) == 0
     assert capsys.readouterr().out.startswith("spmv: nothing changed\n")
     assert main(["gate", "--update"]) == 0
-    assert (repository / "spmv.gate.json").read_text() == before
+    assert (repository / "spmv.gate.json").read_text(encoding="utf-8") == before
     assert str(repository) not in before
 
 
 def test_wider_indices_fail_with_the_reason_and_the_line(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (repository / "spmv.c").write_text(WIDER)
+    (repository / "spmv.c").write_text(WIDER, encoding="utf-8")
     assert main(["gate", "spmv.gate.json", "--format", "json"]) == 1
     found = json.loads(capsys.readouterr().out)
     reads = next(item for item in found["changes"] if item["quantity"] == "loads")
@@ -70,7 +70,7 @@ def test_wider_indices_fail_with_the_reason_and_the_line(repository: Path, capsy
 
 
 def test_limits_are_kept_by_quantity(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (repository / "spmv.c").write_text(WIDER)
+    (repository / "spmv.c").write_text(WIDER, encoding="utf-8")
     assert main(["gate", "--limit", "101%"]) == 0
     assert main(["gate", "--limit", "101%", "--limit", "runtime=0%"]) == 1
     assert main(["gate", "--limit", "0%", "--limit", "loads=101%"]) == 1
@@ -79,7 +79,7 @@ def test_limits_are_kept_by_quantity(repository: Path, capsys: pytest.CaptureFix
 
 
 def test_what_shrinks_passes(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (repository / "spmv.c").write_text(SPMV.replace("const int *col", "const short *col"))
+    (repository / "spmv.c").write_text(SPMV.replace("const int *col", "const short *col"), encoding="utf-8")
     assert main(["gate", "--limit", "0%"]) == 0
     out = capsys.readouterr().out
     assert "none beyond its limit" in out
@@ -87,15 +87,15 @@ def test_what_shrinks_passes(repository: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_reports_are_what_others_read(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (repository / "spmv.c").write_text(WIDER)
+    (repository / "spmv.c").write_text(WIDER, encoding="utf-8")
     assert main(["gate", "--report", "r.md", "--report", "r.xml", "--report", "r.sarif"]) == 1
-    markdown = Path("r.md").read_text()
+    markdown = Path("r.md").read_text(encoding="utf-8")
     assert markdown.startswith("### spmv: 4 numbers changed, 4 beyond their limits\n")
     assert "* `spmv`: loads of `col` (nest) have 8 B each, 4 before (spmv.c:2)\n" in markdown
-    suite = ElementTree.fromstring(Path("r.xml").read_text())[0]
+    suite = ElementTree.fromstring(Path("r.xml").read_text(encoding="utf-8"))[0]
     assert (suite.get("tests"), suite.get("failures")) == ("4", "4")
     assert len(suite.findall("testcase/failure")) == 4
-    sarif = json.loads(Path("r.sarif").read_text())
+    sarif = json.loads(Path("r.sarif").read_text(encoding="utf-8"))
     assert sarif["version"] == "2.1.0"
     result = next(item for item in sarif["runs"][0]["results"] if item["ruleId"] == "loads")
     place = result["locations"][0]["physicalLocation"]
@@ -105,7 +105,7 @@ def test_reports_are_what_others_read(repository: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"of": 1}', '{"of": {}, "schema": "aspenpy.snapshot/9"}'])
 def test_what_is_no_baseline_is_refused(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "x.gate.json").write_text(text)
+    (tmp_path / "x.gate.json").write_text(text, encoding="utf-8")
     assert main(["gate", str(tmp_path / "x.gate.json")]) == 2
     assert "x.gate.json" in capsys.readouterr().err
 
@@ -148,12 +148,14 @@ def test_loops_in_another_order_are_the_reason(tmp_path: Path, monkeypatch, caps
     source = tmp_path / "k.c"
     source.write_text(
         "double g[800][800];\nvoid f(void) { for (int i = 0; i < 800; i++) for (int j = 0; j < 800; j++)\n"
-        "g[i][j] += 1.0; }\n"
+        "g[i][j] += 1.0; }\n",
+        encoding="utf-8",
     )
     assert main(["gate", "k.gate.json", "--begin", "k.c", "--machine", "epyc_9654", "--kernel", "f"]) == 0
     source.write_text(
         "double g[800][800];\nvoid f(void) { for (int j = 0; j < 800; j++) for (int i = 0; i < 800; i++)\n"
-        "g[i][j] += 1.0; }\n"
+        "g[i][j] += 1.0; }\n",
+        encoding="utf-8",
     )
     assert main(["gate", "--format", "csv"]) == 1
     told = capsys.readouterr().out
@@ -165,19 +167,21 @@ def test_lines_are_paths_from_the_current_folder(tmp_path: Path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sub").mkdir()
     loop = "double g[{n}];\nvoid f(void) {{ for (int i = 0; i < {n}; i++) g[i] += 1.0; }}\n"
-    (tmp_path / "sub" / "k.c").write_text(loop.format(n=1000))
+    (tmp_path / "sub" / "k.c").write_text(loop.format(n=1000), encoding="utf-8")
     assert main(["gate", "sub/k.gate.json", "--begin", "sub/k.c", "--machine", "epyc_9654", "--kernel", "f"]) == 0
-    (tmp_path / "sub" / "k.c").write_text(loop.format(n=2000))
+    (tmp_path / "sub" / "k.c").write_text(loop.format(n=2000), encoding="utf-8")
     assert main(["gate", "--report", "r.sarif"]) == 1
     assert "--update makes a baseline of what is now" in capsys.readouterr().err
-    (run,) = json.loads((tmp_path / "r.sarif").read_text())["runs"]
+    (run,) = json.loads((tmp_path / "r.sarif").read_text(encoding="utf-8"))["runs"]
     places = [place for found in run["results"] for place in found.get("locations", [])]
     assert {place["physicalLocation"]["artifactLocation"]["uri"] for place in places} == {"sub/k.c"}
 
 
 def test_what_a_source_leaves_open_is_told(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "k.c").write_text("void f(int n, double *a) { for (int i = 0; i < n; i++) a[i] += 1.0; }\n")
+    (tmp_path / "k.c").write_text(
+        "void f(int n, double *a) { for (int i = 0; i < n; i++) a[i] += 1.0; }\n", encoding="utf-8"
+    )
     assert main(["gate", "k.gate.json", "--begin", "k.c", "--machine", "epyc_9654", "--kernel", "f"]) == 0
     assert "parameter `n` stands for argument `n` of f: 1000 for the time being" in capsys.readouterr().err
 
@@ -195,7 +199,7 @@ def test_a_limit_that_limits_nothing_is_refused(repository: Path, capsys, limit:
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """One in which `aspenpy` is this one."""
     folder = tmp_path_factory.mktemp("bin")
-    (folder / "aspenpy").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aspenpy "$@"\n')
+    (folder / "aspenpy").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aspenpy "$@"\n', encoding="utf-8")
     (folder / "aspenpy").chmod(0o755)
     root = str(INTEGRATIONS.parent)
     return {
@@ -207,21 +211,21 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def test_the_action_fails_and_writes_the_summary(repository: Path, environment: dict[str, str]) -> None:
-    assert 'bash "$GITHUB_ACTION_PATH/gate.sh"' in (INTEGRATIONS / "github/action.yml").read_text()
+    assert 'bash "$GITHUB_ACTION_PATH/gate.sh"' in (INTEGRATIONS / "github/action.yml").read_text(encoding="utf-8")
     script = ["bash", str(INTEGRATIONS / "github/gate.sh")]
     environment |= {"GITHUB_STEP_SUMMARY": str(repository / "summary.md"), "BASELINES": "", "LIMIT": "1%"}
     assert subprocess.run(script, env=environment, check=False, capture_output=True).returncode == 0
-    (repository / "spmv.c").write_text(WIDER)
+    (repository / "spmv.c").write_text(WIDER, encoding="utf-8")
     assert subprocess.run(script, env=environment, check=False, capture_output=True).returncode == 1
-    summary = (repository / "summary.md").read_text()
+    summary = (repository / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith("### spmv: nothing changed\n")
     assert "`spmv`: loads of `col` (nest) have 8 B each, 4 before (spmv.c:2)" in summary
-    assert json.loads((repository / "gate.sarif").read_text())["runs"][0]["results"]
+    assert json.loads((repository / "gate.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
 
 
 def test_git_refuses_the_commit(repository: Path, environment: dict[str, str]) -> None:
-    assert "entry: aspenpy gate\n" in (INTEGRATIONS / "pre-commit/.pre-commit-hooks.yaml").read_text()
-    hook = (INTEGRATIONS / "pre-commit/pre-commit").read_text()
+    assert "entry: aspenpy gate\n" in (INTEGRATIONS / "pre-commit/.pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    hook = (INTEGRATIONS / "pre-commit/pre-commit").read_text(encoding="utf-8")
 
     def git(*words: str) -> int:
         line = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words]
@@ -230,11 +234,11 @@ def test_git_refuses_the_commit(repository: Path, environment: dict[str, str]) -
     assert git("init") == 0
     target = repository / ".git/hooks/pre-commit"
     target.parent.mkdir(exist_ok=True)
-    target.write_text(hook)
+    target.write_text(hook, encoding="utf-8")
     target.chmod(0o755)
     git("add", ".")
     assert git("commit", "-m", "first") == 0
-    (repository / "spmv.c").write_text(WIDER)
+    (repository / "spmv.c").write_text(WIDER, encoding="utf-8")
     assert git("commit", "-am", "wider") != 0
     assert main(["gate", "--update"]) == 0
     assert git("commit", "-am", "wider, as wanted") == 0
@@ -245,7 +249,7 @@ def test_pytest_runs_the_gate(repository: Path, environment: dict[str, str]) -> 
     environment.pop("PYTEST_ADDOPTS", None)
     passed = subprocess.run(line, env=environment, check=False, capture_output=True, text=True)
     assert "1 passed" in passed.stdout
-    (repository / "spmv.c").write_text(WIDER)
+    (repository / "spmv.c").write_text(WIDER, encoding="utf-8")
     failed = subprocess.run(line, env=environment, check=False, capture_output=True, text=True)
     assert failed.returncode == 1
     assert "have 8 B each, 4 before" in failed.stdout
@@ -257,7 +261,7 @@ def test_pytest_runs_the_gate(repository: Path, environment: dict[str, str]) -> 
 
 
 def test_diff_says_how_two_programs_differ(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (repository / "wider.c").write_text(WIDER)
+    (repository / "wider.c").write_text(WIDER, encoding="utf-8")
     assert main("diff spmv.c wider.c --set n=100000 --set x_bytes=800000 --format json".split()) == 0
     (only,) = json.loads(capsys.readouterr().out)["changes"]
     assert only["after"]["value"] - only["before"]["value"] == GREW
@@ -274,18 +278,23 @@ def test_a_program_of_several_files(repository: Path, capsys: pytest.CaptureFixt
     declared = SPMV.partition("{")[0].strip()
     (repository / "main.c").write_text(
         f"{declared};\nvoid steps(int n, const int *col, const double *val, double *x, double *y) "
-        "{\n  for (int t = 0; t < 10; t++) spmv(n, col, val, x, y);\n}\n"
+        "{\n  for (int t = 0; t < 10; t++) spmv(n, col, val, x, y);\n}\n",
+        encoding="utf-8",
     )
     (repository / "spmv.gate.json").unlink()
     for begun in ("main.c,spmv.c", "."):
         case = ["--machine", "epyc_9654", "--set", "n=100000"]
         assert main(["gate", "steps.gate.json", "--begin", begun, *case]) == 0
-        (repository / "spmv.c").write_text(WIDER)
-        (repository / "main.c").write_text((repository / "main.c").read_text().replace("const int", "const long"))
+        (repository / "spmv.c").write_text(WIDER, encoding="utf-8")
+        (repository / "main.c").write_text(
+            (repository / "main.c").read_text(encoding="utf-8").replace("const int", "const long"), encoding="utf-8"
+        )
         assert main(["gate", "--report", "r.xml"]) == 1
         assert "spmv.c:2  loads of `col` (nest) have 8 B each, 4 before" in capsys.readouterr().out
-        (repository / "spmv.c").write_text(SPMV)
-        (repository / "main.c").write_text((repository / "main.c").read_text().replace("const long", "const int"))
+        (repository / "spmv.c").write_text(SPMV, encoding="utf-8")
+        (repository / "main.c").write_text(
+            (repository / "main.c").read_text(encoding="utf-8").replace("const long", "const int"), encoding="utf-8"
+        )
         assert main(["gate"]) == 0
     names = {case.get("name") for case in ElementTree.parse("r.xml").iter("testcase")}
     assert names >= {"loads of `col` (nest) in spmv", "runtime of spmv on epyc_9654", "energy of the run on epyc_9654"}
@@ -294,6 +303,6 @@ def test_a_program_of_several_files(repository: Path, capsys: pytest.CaptureFixt
 
 
 def test_versions_that_differ_have_no_limits(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (repository / "wider.c").write_text(WIDER)
+    (repository / "wider.c").write_text(WIDER, encoding="utf-8")
     assert main(["diff", "spmv.c", "wider.c"]) == 0
     assert capsys.readouterr().out.startswith("wider: 1 number changed\n")

@@ -43,7 +43,7 @@ class Ran(NamedTuple):
 def built(code: str, folder: Path, processes: int = 0) -> Path:
     """The program, for MPI if `processes` are asked for, else for the one process of the header beside this file."""
     source, program = folder / "program.c", folder / "program"
-    source.write_text(code)
+    source.write_text(code, encoding="utf-8")
     if processes:
         command = ["mpicc", *FLAGS, str(source), str(HERE / "counting.c")]
     else:

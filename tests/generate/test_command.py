@@ -27,10 +27,10 @@ def test_shown(run: Runner, models: Path) -> None:
 def test_written(run: Runner, models: Path) -> None:
     said = "axpy.c is written; in the model it sends 1 message, 1,000 bytes\n"
     assert run("mpi", "axpy.aspen", "--output", "axpy.c") == (0, said, "")
-    assert (models / "axpy.c").read_text() == run("mpi", "axpy.aspen").out
-    (models / "axpy.c").write_text("something else")
+    assert (models / "axpy.c").read_text(encoding="utf-8") == run("mpi", "axpy.aspen").out
+    (models / "axpy.c").write_text("something else", encoding="utf-8")
     assert run("mpi", "axpy.aspen", "-o", "axpy.c").status == 0
-    assert (models / "axpy.c").read_text() == run("mpi", "axpy.aspen").out
+    assert (models / "axpy.c").read_text(encoding="utf-8") == run("mpi", "axpy.aspen").out
     assert sorted(path.name for path in models.iterdir()) == ["axpy.aspen", "axpy.c", "cluster.aspen"]
 
 
@@ -55,7 +55,9 @@ def test_a_kernel_that_sends_nothing(run: Runner, models: Path) -> None:
 
 
 def test_a_doubtful_trait_is_told(run: Runner, models: Path) -> None:
-    (models / "sum.aspen").write_text("model sum { kernel main { execute { messages [8] as all_reduce } } }\n")
+    (models / "sum.aspen").write_text(
+        "model sum { kernel main { execute { messages [8] as all_reduce } } }\n", encoding="utf-8"
+    )
     outcome = run("mpi", "sum.aspen")
     assert outcome.status == 0
     assert "warning: the trait `all_reduce` names no MPI call\n --> sum.aspen:1:53" in outcome.err

@@ -20,7 +20,9 @@ from tests.tiny import application, codes, machine
 pytestmark = needs_gcc
 
 APPLICATIONS = sorted(
-    path.stem for path in Path(models_folder(), "apps").glob("*.aspen") if "messages [" in path.read_text()
+    path.stem
+    for path in Path(models_folder(), "apps").glob("*.aspen")
+    if "messages [" in path.read_text(encoding="utf-8")
 )
 
 
@@ -172,11 +174,12 @@ def test_labels_do_not_end_comments(tmp_path: Path) -> None:
 def test_models_a_kernel_imports_for_itself(tmp_path: Path) -> None:
     """The arguments of the kernel decide the parameters of what it imports: 3 + 1, then 5 + 1 bytes."""
     (tmp_path / "inner.aspen").write_text(
-        "model inner { param n = 1 param more = n + 1 kernel main { execute { messages [more] } } }"
+        "model inner { param n = 1 param more = n + 1 kernel main { execute { messages [more] } } }", encoding="utf-8"
     )
     (tmp_path / "outer.aspen").write_text(
         'model outer { kernel k(param m) { import inner from "inner.aspen" with n = m call inner.main } '
-        "kernel main { call k(3) call k(5) } }"
+        "kernel main { call k(3) call k(5) } }",
+        encoding="utf-8",
     )
     skeleton = Skeleton(aspenpy.load_application(tmp_path / "outer.aspen"))
     run = ran(skeleton.code, tmp_path)

@@ -71,7 +71,7 @@ def run(
             json.dumps([str(tmp_path), str(told / "out"), str(told / "err"), arguments]), file=limited.stdin, flush=True
         )
         status = int(limited.stdout.readline())
-        out, err = ((told / name).read_text() for name in ("out", "err"))
+        out, err = ((told / name).read_text(encoding="utf-8") for name in ("out", "err"))
         assert "Traceback" not in err, err[-2000:]
         assert status in (0, 1, 2), err[-2000:]
         assert len(err) < 20_000
@@ -85,8 +85,8 @@ def evaluate(tmp_path: Path, run: Callable[..., subprocess.CompletedProcess[str]
     """What `aspenpy eval` makes of an application on a machine, given as texts."""
 
     def outcome(application: str, machine: str = MACHINE) -> Outcome:
-        (tmp_path / "a.aspen").write_text(application)
-        (tmp_path / "m.aspen").write_text(machine)
+        (tmp_path / "a.aspen").write_text(application, encoding="utf-8")
+        (tmp_path / "m.aspen").write_text(machine, encoding="utf-8")
         done = run("eval", "a.aspen", "--machine", "m.aspen", "--format", "json")
         if done.returncode != 0:
             assert done.stderr.startswith("error: ")

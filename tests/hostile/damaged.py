@@ -40,12 +40,18 @@ VALUES = (None, True, False, 0, 1, -1, 10**6, 2**63, 10**400, 0.5, -0.5, 1e308, 
 def texts(room: str) -> tuple[str, ...]:
     """Valid files: of measurements, of hosts (`probe`), of the ranges of a system."""
     if room == "probe":
-        return tuple(path.read_text() for path in sorted((Path(__file__).parents[1] / "probe" / "files").glob("*.*")))
+        return tuple(
+            path.read_text(encoding="utf-8")
+            for path in sorted((Path(__file__).parents[1] / "probe" / "files").glob("*.*"))
+        )
     if room == "system":
         return tuple(value for name, value in vars(test_system).items() if name.isupper() and isinstance(value, str))
     tools = [value for name, value in vars(test_readers).items() if name.isupper() and isinstance(value, str)]
     folder = Path(models_folder(), "measurements")
-    return (*tools, *("\n".join(path.read_text().split("\n")[:12]) for path in sorted(folder.glob("*.csv"))))
+    return (
+        *tools,
+        *("\n".join(path.read_text(encoding="utf-8").split("\n")[:12]) for path in sorted(folder.glob("*.csv"))),
+    )
 
 
 def damaged(random: Random, text: str) -> bytes:
@@ -95,7 +101,7 @@ def measurements(random: Random, folder: Path) -> list[str]:
     """A command that reads a file of measurements."""
     kind = random.choice([name for name in KINDS if name != "cos-throttling"])
     if random.random() < 0.4:
-        example = Path(measurements_path(f"{kind.replace('-', '_')}_example")).read_text()
+        example = Path(measurements_path(f"{kind.replace('-', '_')}_example")).read_text(encoding="utf-8")
         file = written(folder / "m.csv", damaged(random, example))
         return ["empirical", kind, random.choice(("fit", "report")), file, "--format", random.choice(("table", "json"))]
     file = written(folder / "m.csv", damaged(random, random.choice(texts("measurements"))))
@@ -158,7 +164,7 @@ def saved(kind: str, form: str = "") -> str:
     options: dict[str, Any] = {"trees": 3} if kind == "bandwidth" else {"form": form} if form else {}
     path = Path("fuzzed-model.json").resolve()
     save_model(KINDS[kind](**options).fit(measurements_path(f"{kind.replace('-', '_')}_example")), path)
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     path.unlink()
     return text
 
@@ -270,7 +276,7 @@ def sweeps(random: Random, folder: Path) -> list[str]:
         victim.unlink()
         victim.mkdir()
     elif kind == 1 and victim.suffix == ".json":
-        victim.write_text(json.dumps(changed_json(random, json.loads(content))))
+        victim.write_text(json.dumps(changed_json(random, json.loads(content))), encoding="utf-8")
     elif kind == 2:
         victim.write_bytes(content[: random.randrange(len(content) + 1)])
     elif kind == 3:

@@ -39,7 +39,9 @@ DEEPEST = 8
 def _rules() -> dict[Symbol, list[Rule]]:
     found = defaultdict(list)
     starts = ["file", "expression", "value", "condition"]
-    for rule in Lark(Path(grammar_path()).read_text(), start=starts, parser="lalr", lexer="basic").rules:
+    for rule in Lark(
+        Path(grammar_path()).read_text(encoding="utf-8"), start=starts, parser="lalr", lexer="basic"
+    ).rules:
         found[rule.origin].append(rule)
     return found
 
@@ -47,7 +49,11 @@ def _rules() -> dict[Symbol, list[Rule]]:
 @cache
 def _literals() -> dict[str, str]:
     """The words of terminals that have one spelling."""
-    grammar = Lark(Path(grammar_path()).read_text(), start=["file", "expression", "value", "condition"], parser="lalr")
+    grammar = Lark(
+        Path(grammar_path()).read_text(encoding="utf-8"),
+        start=["file", "expression", "value", "condition"],
+        parser="lalr",
+    )
     return {item.name: item.pattern.value for item in grammar.terminals if item.pattern.type == "str"}
 
 
@@ -104,7 +110,7 @@ def _word(random: Random, terminal: str, names: Sequence[str]) -> str:
 @cache
 def library(folder: str) -> tuple[str, ...]:
     """The texts of the library's models that are short enough to be tried many times."""
-    texts = (path.read_text() for path in sorted(Path(models_folder(), folder).glob("*.aspen")))
+    texts = (path.read_text(encoding="utf-8") for path in sorted(Path(models_folder(), folder).glob("*.aspen")))
     return tuple(text for text in texts if len(text) < 8_000)
 
 

@@ -23,7 +23,11 @@ def run(folder: str, out: str, err: str, arguments: list[str]) -> None:
     os.chdir(folder)
     for stream, name in enumerate((os.devnull, out, err)):
         os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), stream)
-    sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
+    sys.stdin, sys.stdout, sys.stderr = (
+        os.fdopen(0, encoding="utf-8"),
+        os.fdopen(1, "w", encoding="utf-8"),
+        os.fdopen(2, "w", buffering=1, encoding="utf-8"),
+    )
     signal.alarm(HANGS)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))

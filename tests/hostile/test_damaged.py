@@ -42,7 +42,7 @@ def test_what_is_damaged_can_be_written() -> None:
     ],
 )
 def test_headings_with_other_words(text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "m.csv").write_text(text)
+    (tmp_path / "m.csv").write_text(text, encoding="utf-8")
     assert main(["measure", "--read", str(tmp_path / "m.csv")]) == 2
     assert message in capsys.readouterr().err
 
@@ -68,7 +68,7 @@ def test_what_is_no_file_is_refused_at_once(line: str, kind: str, tmp_path: Path
     """A pipe is opened by `rdd` alone, as by `<(...)` of a shell; here nobody writes into it."""
     if kind == "pipe" and line.startswith("rdd"):
         pytest.skip("traces are read from pipes")
-    (tmp_path / "acee.csv").write_text("application,energy [J]\na,1\n")
+    (tmp_path / "acee.csv").write_text("application,energy [J]\na,1\n", encoding="utf-8")
     path = {"device": "/dev/zero", "folder": "folder.c", "pipe": "pipe.c"}[kind]
     if kind == "folder":
         (tmp_path / path).mkdir()
@@ -115,7 +115,7 @@ def test_nested_columns_of_parquet(content: dict[str, list[object]], tmp_path: P
 
 def test_a_size_of_a_cache_that_is_no_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = next(text for text in texts("probe") if 'cache_size="' in text)
-    (tmp_path / "h.xml").write_text(re.sub(r'cache_size="\d', 'cache_size="]', text))
+    (tmp_path / "h.xml").write_text(re.sub(r'cache_size="\d', 'cache_size="]', text), encoding="utf-8")
     line = ["machine", "probe", "host", "--from", str(tmp_path / "h.xml"), "-o", str(tmp_path / "host.aspen")]
     assert main(line) == 2
     told = capsys.readouterr().err
@@ -125,7 +125,7 @@ def test_a_size_of_a_cache_that_is_no_number(tmp_path: Path, capsys: pytest.Capt
 
 @pytest.mark.parametrize("clock", ["1.2.3", "1.20.", ".", "9" * 400])
 def test_a_clock_that_is_no_number(clock: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "s.txt").write_text(CPUPOWER.replace("1.20", clock))
+    (tmp_path / "s.txt").write_text(CPUPOWER.replace("1.20", clock), encoding="utf-8")
     line = ["advise", "configure", "stream", "--machine", "haswell", "--system", str(tmp_path / "s.txt")]
     assert main(line) == 2
     assert "contains no range of a hardware component" in capsys.readouterr().err
@@ -141,8 +141,8 @@ def test_sources_that_have_no_such_name(name: str) -> None:
 
 @pytest.mark.parametrize("entry", ['"file": "a\\u0000.c"', '"file": "a.c", "command": "cc -DX=\\u0000 a.c"'])
 def test_null_bytes_in_a_compilation_database(entry: str, tmp_path: Path) -> None:
-    (tmp_path / "compile_commands.json").write_text(f'[{{"directory": ".", {entry}}}]')
-    (tmp_path / "a.c").write_text("int a;\n")
+    (tmp_path / "compile_commands.json").write_text(f'[{{"directory": ".", {entry}}}]', encoding="utf-8")
+    (tmp_path / "a.c").write_text("int a;\n", encoding="utf-8")
     with pytest.raises(AspenError, match="contains a null byte"):
         aspenpy.extract_application(tmp_path)
 
@@ -160,8 +160,8 @@ DATABASES = ("{", "[1]", '[{"file": 3}]', '[{"directory": "/", "file": "a.c"}]',
 
 @pytest.mark.parametrize("text", DATABASES)
 def test_compile_commands_that_state_nothing(text: str, tmp_path: Path) -> None:
-    (tmp_path / "compile_commands.json").write_text(text)
-    (tmp_path / "a.c").write_text("int a;\n")
+    (tmp_path / "compile_commands.json").write_text(text, encoding="utf-8")
+    (tmp_path / "a.c").write_text("int a;\n", encoding="utf-8")
     assert read_compile_options(str(tmp_path / "a.c")).said_by.startswith("neither")
 
 
@@ -199,7 +199,7 @@ def test_every_part_of_a_saved_model_is_missed_and_checked(
             else:
                 holder[path[-1]] = change
             content.pop("checksum", None)
-            file.write_text(json.dumps(content | {"checksum": checksum(content)}))
+            file.write_text(json.dumps(content | {"checksum": checksum(content)}), encoding="utf-8")
             try:
                 load_learnt(file)
             except AspenError:
@@ -209,7 +209,7 @@ def test_every_part_of_a_saved_model_is_missed_and_checked(
 
 def test_versions_that_are_no_object(tmp_path: Path) -> None:
     file = tmp_path / "model.json"
-    file.write_text('{"format": "aspenpy learnt model", "format_version": 99, "versions": []}')
+    file.write_text('{"format": "aspenpy learnt model", "format_version": 99, "versions": []}', encoding="utf-8")
     with pytest.raises(AspenError, match="is in version 99 of the format"):
         load_learnt(file)
 
@@ -220,6 +220,6 @@ def test_trees_that_lead_in_a_circle(tmp_path: Path, monkeypatch: pytest.MonkeyP
     content = json.loads(saved("bandwidth"))
     content["state"]["trees"][0]["left"][1] = 0
     del content["checksum"]
-    (tmp_path / "model.json").write_text(json.dumps(content | {"checksum": checksum(content)}))
+    (tmp_path / "model.json").write_text(json.dumps(content | {"checksum": checksum(content)}), encoding="utf-8")
     with pytest.raises(AspenError, match="the nodes of a tree do not lead to its leaves"):
         load_learnt("model.json")

@@ -41,7 +41,7 @@ def test_a_hundred_megabytes_are_not_read(run: Run, tmp_path: Path) -> None:
     with (tmp_path / "a.aspen").open("wb") as file:
         file.truncate(100 * 2**20)
     assert "is too large" in refused(run, "a.aspen")
-    (tmp_path / "b.aspen").write_text(f"model b {{ include a.aspen {MAIN} }}")
+    (tmp_path / "b.aspen").write_text(f"model b {{ include a.aspen {MAIN} }}", encoding="utf-8")
     assert "is too large" in refused(run, "b.aspen")
 
 
@@ -55,13 +55,13 @@ def test_what_is_no_file(run: Run, tmp_path: Path) -> None:
     assert "is not an ordinary file" in refused(run, "endless.aspen")
     assert "is not an ordinary file" in refused(run, "pipe.aspen")
     for name in ("folder", "circle", "endless", "pipe"):
-        (tmp_path / "a.aspen").write_text(f"model a {{ include {name}.aspen {MAIN} }}")
+        (tmp_path / "a.aspen").write_text(f"model a {{ include {name}.aspen {MAIN} }}", encoding="utf-8")
         assert f"{name}.aspen" in refused(run, "a.aspen")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 def test_a_file_that_may_not_be_read(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "a.aspen").write_text(f"model a {{ {MAIN} }}")
+    (tmp_path / "a.aspen").write_text(f"model a {{ {MAIN} }}", encoding="utf-8")
     (tmp_path / "a.aspen").chmod(0)
     assert "permission denied" in refused(run, "a.aspen")
 
@@ -74,10 +74,10 @@ SECRET = "param secret = 12345\n"
     ["include {}/secret.aspen", 'include "../secret.aspen"', "include link.aspen", "include inner/../../secret.aspen"],
 )
 def test_nothing_outside_the_folder_of_the_model_is_included(run: Run, tmp_path: Path, way: str) -> None:
-    (tmp_path / "secret.aspen").write_text(SECRET)
+    (tmp_path / "secret.aspen").write_text(SECRET, encoding="utf-8")
     (tmp_path / "model" / "inner").mkdir(parents=True)
     (tmp_path / "model" / "link.aspen").symlink_to("../secret.aspen")
-    (tmp_path / "model" / "a.aspen").write_text(f"model a {{ {way.format(tmp_path)} {MAIN} }}")
+    (tmp_path / "model" / "a.aspen").write_text(f"model a {{ {way.format(tmp_path)} {MAIN} }}", encoding="utf-8")
     report = refused(run, "model/a.aspen")
     assert "outside the folder of the model" in report
     assert "12345" not in report
@@ -86,27 +86,29 @@ def test_nothing_outside_the_folder_of_the_model_is_included(run: Run, tmp_path:
 
 @pytest.mark.parametrize("way", ["{}/secret.aspen", "../secret.aspen", "link.aspen"])
 def test_nothing_outside_the_folder_of_the_model_is_imported(run: Run, tmp_path: Path, way: str) -> None:
-    (tmp_path / "secret.aspen").write_text(f"model secret {{ {SECRET} {MAIN} }}")
+    (tmp_path / "secret.aspen").write_text(f"model secret {{ {SECRET} {MAIN} }}", encoding="utf-8")
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "link.aspen").symlink_to("../secret.aspen")
     text = f'model a {{ import secret from "{way.format(tmp_path)}" {MAIN} }}'
-    (tmp_path / "model" / "a.aspen").write_text(text)
+    (tmp_path / "model" / "a.aspen").write_text(text, encoding="utf-8")
     assert "outside the folder of the model" in refused(run, "model/a.aspen")
     assert run("eval", "model/a.aspen", "--machine", "simple", "--allow-outside").returncode == 0
 
 
 def test_files_that_include_or_import_themselves(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "a.aspen").write_text(f"model a {{ include a.aspen {MAIN} }}")
+    (tmp_path / "a.aspen").write_text(f"model a {{ include a.aspen {MAIN} }}", encoding="utf-8")
     assert "may not include itself" in refused(run, "a.aspen")
-    (tmp_path / "b.aspen").write_text(f'model b {{ import b from "b.aspen" {MAIN} }}')
+    (tmp_path / "b.aspen").write_text(f'model b {{ import b from "b.aspen" {MAIN} }}', encoding="utf-8")
     assert "imports itself" in refused(run, "b.aspen")
 
 
 def test_files_that_include_each_other_twice_each(run: Run, tmp_path: Path) -> None:
     for level in range(40):
-        (tmp_path / f"f{level}.aspen").write_text(f"include f{level + 1}.aspen include f{level + 1}.aspen\n")
-    (tmp_path / "f40.aspen").write_text("param n = 1\n")
-    (tmp_path / "a.aspen").write_text(f"model a {{ include f0.aspen {MAIN} }}")
+        (tmp_path / f"f{level}.aspen").write_text(
+            f"include f{level + 1}.aspen include f{level + 1}.aspen\n", encoding="utf-8"
+        )
+    (tmp_path / "f40.aspen").write_text("param n = 1\n", encoding="utf-8")
+    (tmp_path / "a.aspen").write_text(f"model a {{ include f0.aspen {MAIN} }}", encoding="utf-8")
     assert "includes more than" in refused(run, "a.aspen")
 
 
@@ -114,15 +116,15 @@ def test_models_that_import_each_other_twice_each(run: Run, tmp_path: Path) -> N
     for level in range(40):
         following = f'import d{level + 1} from "d{level + 1}.aspen"'
         text = f"model d{level} {{ {following} kernel main {{ {following} call d{level + 1}.main }} }}"
-        (tmp_path / f"d{level}.aspen").write_text(text)
-    (tmp_path / "d40.aspen").write_text(f"model d40 {{ {MAIN} }}")
+        (tmp_path / f"d{level}.aspen").write_text(text, encoding="utf-8")
+    (tmp_path / "d40.aspen").write_text(f"model d40 {{ {MAIN} }}", encoding="utf-8")
     assert "models are imported" in refused(run, "d0.aspen")
 
 
 def test_models_that_import_each_other_too_deep(run: Run, tmp_path: Path) -> None:
     for level in range(500):
         text = f'model d{level} {{ import d{level + 1} from "d{level + 1}.aspen" {MAIN} }}'
-        (tmp_path / f"d{level}.aspen").write_text(text)
+        (tmp_path / f"d{level}.aspen").write_text(text, encoding="utf-8")
     assert "more than 100 deep" in refused(run, "d0.aspen")
 
 
@@ -130,9 +132,11 @@ def test_models_that_import_each_other_too_deep(run: Run, tmp_path: Path) -> Non
 def test_the_checks_are_bounded_too(run: Run, tmp_path: Path) -> None:
     circles = " ".join(f"param x{n} = x{n} + 1" for n in range(3_000))
     calls = " ".join(f"call k{n}" for n in range(3_000))
-    (tmp_path / "a.aspen").write_text(f"model a {{ {circles} {MAIN} kernel other {{ {calls} }} }}")
+    (tmp_path / "a.aspen").write_text(f"model a {{ {circles} {MAIN} kernel other {{ {calls} }} }}", encoding="utf-8")
     parts = " ".join(f"node c{n} {{ node c{n + 1} node c{n + 1} }}" for n in range(40))
-    (tmp_path / "m.aspen").write_text(f"machine m {{ node c0 }} {parts} node c40 {{ resource flops(n) [n] }}")
+    (tmp_path / "m.aspen").write_text(
+        f"machine m {{ node c0 }} {parts} node c40 {{ resource flops(n) [n] }}", encoding="utf-8"
+    )
     assert run("check", "a.aspen", "m.aspen", "--format", "json").returncode == 2
     assert "more than 100,000 places" in run("show", "m.aspen").stderr
 

@@ -45,7 +45,7 @@ def model(amount: str) -> str:
 def test_calls_of_functions(
     text: str, message: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "a.aspen").write_text(text)
+    (tmp_path / "a.aspen").write_text(text, encoding="utf-8")
     for command in ("eval", "explain", "profile"):
         assert main([command, str(tmp_path / "a.aspen"), "--machine", "simple"]) == 2
         told = capsys.readouterr().err
@@ -55,7 +55,7 @@ def test_calls_of_functions(
 
 def test_a_switch_over_an_array(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "model a { param n[] = {} kernel main { switch (n) { [1] { execute { flops [1] } } } } }"
-    (tmp_path / "a.aspen").write_text(text)
+    (tmp_path / "a.aspen").write_text(text, encoding="utf-8")
     for command in ("eval", "explain"):
         assert main([command, str(tmp_path / "a.aspen"), "--machine", "simple"]) == 2
         assert "`n` is an array, and a number is needed" in capsys.readouterr().err
@@ -74,8 +74,8 @@ def test_samples_take_any_whole_seed(method: str, capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("value", ["1e308", "1e-300", "1e-320", "1e101"])
 def test_measurements_that_nobody_can_have_made(value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a.aspen").write_text(MEASURED)
-    (tmp_path / "a.csv").write_text(f"n,runtime\n1,{value}\n2,{value}\n")
+    (tmp_path / "a.aspen").write_text(MEASURED, encoding="utf-8")
+    (tmp_path / "a.csv").write_text(f"n,runtime\n1,{value}\n2,{value}\n", encoding="utf-8")
     assert main(["fit", str(tmp_path / "a.aspen"), str(tmp_path / "a.csv"), "--machine", "simple"]) == 2
     told = capsys.readouterr().err
     assert f"the runtime {value} cannot be fitted" in told
@@ -84,15 +84,15 @@ def test_measurements_that_nobody_can_have_made(value: str, tmp_path: Path, caps
 
 def test_measurements_at_the_ends_of_what_is_taken(tmp_path: Path) -> None:
     """c*n + 1 flops at 4 Gflop/s, one pass on one of four cores: 1e80 s are c = 1e89."""
-    (tmp_path / "a.aspen").write_text(MEASURED.replace("1e300", "1e100"))
+    (tmp_path / "a.aspen").write_text(MEASURED.replace("1e300", "1e100"), encoding="utf-8")
     application, machine = aspenpy.load_application(tmp_path / "a.aspen"), aspenpy.load_machine("simple")
     rows = [{"n": 1, "runtime": 1e80}, {"n": 2, "runtime": 2e80}]
     assert aspenpy.fit(application, rows, machine=machine, vary=["c"]).values["c"] == pytest.approx(1e89)
 
 
 def test_a_number_of_five_thousand_digits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a.aspen").write_text(MEASURED)
-    (tmp_path / "a.csv").write_text(f"n,runtime\n1,0.{'1' * 5_000}\n")
+    (tmp_path / "a.aspen").write_text(MEASURED, encoding="utf-8")
+    (tmp_path / "a.csv").write_text(f"n,runtime\n1,0.{'1' * 5_000}\n", encoding="utf-8")
     assert main(["fit", str(tmp_path / "a.aspen"), str(tmp_path / "a.csv"), "--machine", "simple"]) == 2
     assert "a measured runtime is a number" in capsys.readouterr().err
 
@@ -131,7 +131,7 @@ PARTS = "\n".join(f"node c{n} {{ node c{n + 1} }}" for n in range(15_000))
 )
 @slow
 def test_what_is_too_long(text: str, message: str, tmp_path: Path, run: Run) -> None:
-    (tmp_path / "a.aspen").write_text(text)
+    (tmp_path / "a.aspen").write_text(text, encoding="utf-8")
     done = run("show", "a.aspen")
     assert done.returncode == 2
     assert message in done.stderr
@@ -141,7 +141,7 @@ def test_what_is_too_long(text: str, message: str, tmp_path: Path, run: Run) -> 
 @pytest.mark.parametrize("count", [pytest.param(3_000, marks=thorough), 3_001, pytest.param(17_000, marks=thorough)])
 def test_a_model_too_long_to_be_explained(count: int, tmp_path: Path, run: Run) -> None:
     blocks = " ".join(f"execute {{ flops [{number}] }}" for number in range(count))
-    (tmp_path / "a.aspen").write_text(f"model a {{ kernel main {{ {blocks} }} }}")
+    (tmp_path / "a.aspen").write_text(f"model a {{ kernel main {{ {blocks} }} }}", encoding="utf-8")
     done = run("explain", "a.aspen", "--machine", "simple")
     if count > 3_000:
         assert done.returncode == 2
@@ -166,7 +166,7 @@ TRIANGULAR = " ".join(f"iterate i{n} [{f'i{n - 1} + 1' if n else 2}] {{" for n i
 )
 @slow
 def test_loops_end_or_are_refused(body: str, tmp_path: Path, run: Run) -> None:
-    (tmp_path / "a.aspen").write_text(f"model a {{ kernel main {{ {body} }} }}")
+    (tmp_path / "a.aspen").write_text(f"model a {{ kernel main {{ {body} }} }}", encoding="utf-8")
     done = run("eval", "a.aspen", "--machine", "simple")
     assert done.returncode == 0 or "a.aspen:1:" in done.stderr
 
@@ -203,7 +203,8 @@ def test_a_stride_of_a_fraction_of_a_byte(capsys: pytest.CaptureFixture[str], tm
     """Once a traceback where it stood beside one that differs by few bytes."""
     (tmp_path / "m.aspen").write_text(
         "model m { param n = 4 data A [4096] kernel main { execute { "
-        "loads [n*n*n] of size [4] from A as nest(4, n, 1/3, n, 1/3 + 8, n) } } }"
+        "loads [n*n*n] of size [4] from A as nest(4, n, 1/3, n, 1/3 + 8, n) } } }",
+        encoding="utf-8",
     )
     assert main(["traffic", str(tmp_path / "m.aspen"), "--machine", "haswell"]) == 2
     assert "must be a whole number" in capsys.readouterr().err
@@ -226,7 +227,7 @@ sys.exit(main(line.split()))
 
 @pytest.mark.parametrize("program", UNGUARDED)
 def test_a_program_that_each_process_runs_again(program: str, tmp_path: Path) -> None:
-    (tmp_path / "p.py").write_text(UNGUARDED[program])
+    (tmp_path / "p.py").write_text(UNGUARDED[program], encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "p.py"],

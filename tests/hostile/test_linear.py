@@ -95,7 +95,9 @@ def test_so_many_rows_of_measurements_are_read_and_no_more(monkeypatch: pytest.M
 
 def test_a_model_of_more_blocks_than_are_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aspenpy.cost.mapper.MOST_BLOCKS", 3)
-    (tmp_path / "a.aspen").write_text(f"model a {{ kernel main {{ {'execute { flops [1] } ' * 4} }} }}")
+    (tmp_path / "a.aspen").write_text(
+        f"model a {{ kernel main {{ {'execute { flops [1] } ' * 4} }} }}", encoding="utf-8"
+    )
     application, machine = aspenpy.load_application(tmp_path / "a.aspen"), aspenpy.load_machine("simple")
     with pytest.raises(aspenpy.AspenError, match="`main` of `a` reaches 4 blocks, more than 3"):
         _ = aspenpy.predict(application, machine)

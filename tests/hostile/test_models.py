@@ -148,9 +148,9 @@ LINES = [
 
 @pytest.mark.parametrize("line", LINES)
 def test_commands_on_the_deepest_machine_and_a_deeper_one(line: str, tmp_path: Path, run: Run) -> None:
-    (tmp_path / "m.aspen").write_text(machine(DEEPEST, 1))
+    (tmp_path / "m.aspen").write_text(machine(DEEPEST, 1), encoding="utf-8")
     assert "deep" not in run(*line.split()).stderr
-    (tmp_path / "m.aspen").write_text(machine(3_990, 1))
+    (tmp_path / "m.aspen").write_text(machine(3_990, 1), encoding="utf-8")
     done = run(*line.split())
     if not line.startswith(("fmt", "network")):
         assert done.returncode == 2

@@ -44,9 +44,9 @@ def test_page_rows_and_picture(kind: str, run: Runner, tmp_path: Path) -> None:
     page = run("empirical", kind, "report", *LINES[kind], "--picture", str(picture))
     assert page.status == 0
     assert f"{kind}: " in page.out
-    assert "predicted against measured" in picture.read_text()
-    assert ("QQ plot" in picture.read_text()) == (kind == "acee")
-    assert ("speedup of lu" in picture.read_text()) == (kind == "power-aware")
+    assert "predicted against measured" in picture.read_text(encoding="utf-8")
+    assert ("QQ plot" in picture.read_text(encoding="utf-8")) == (kind == "acee")
+    assert ("speedup of lu" in picture.read_text(encoding="utf-8")) == (kind == "power-aware")
     rows = list(csv.DictReader(io.StringIO(run("empirical", kind, "fit", *LINES[kind], "--format", "csv").out)))
     assert {"row", "measured", "measured_unit", "predicted", "error", "trained"} <= rows[0].keys()
 
@@ -77,7 +77,9 @@ def test_training_plans(run: Runner, tmp_path: Path) -> None:
     assert {name: held[name] for name in counts} == counts
     assert len(held["configurations"]) == 111
     rows = [f"{1200 + 100 * step},{1333 + step % 3},{4 + 2 * (step % 7)}" for step in range(16)]
-    (tmp_path / "space.csv").write_text("\n".join(["core_frequency [MHz],memory_frequency [MHz],threads", *rows]))
+    (tmp_path / "space.csv").write_text(
+        "\n".join(["core_frequency [MHz],memory_frequency [MHz],threads", *rows]), encoding="utf-8"
+    )
     asked = ("empirical", "cos", "plan", str(tmp_path / "space.csv"), "--train", "threads in (4, 6)")
     held = json.loads(run(*asked, "--format", "json").out)
     assert {name: held[name] for name in counts} == counts
@@ -99,16 +101,16 @@ def test_traces_of_busy_intervals(run: Runner, tmp_path: Path) -> None:
     held = json.loads(run(*line).out)["traces"]
     assert [row["stages"] for row in held] == [9, 3, 4]
     assert [row["compute"] + row["overlap"] + row["stall"] for row in held] == pytest.approx([12e-6, 6e-6, 4.75e-6])
-    assert "overlap (To)" in picture.read_text()
+    assert "overlap (To)" in picture.read_text(encoding="utf-8")
     fitted = ("empirical", "cos", "fit", "cos_example", "--picture", str(picture))
     assert run(*fitted).status == 0
-    assert "Tos + Ts" in picture.read_text()
+    assert "Tos + Ts" in picture.read_text(encoding="utf-8")
     data = tmp_path / "busy.csv"
     for rows, message in (
         ("disk,0,1", "`disk` is neither `core` nor `memory`"),
         ("core,2,1", "an interval ends behind its beginning"),
     ):
-        data.write_text(f"busy,begin [s],end [s]\n{rows}\n")
+        data.write_text(f"busy,begin [s],end [s]\n{rows}\n", encoding="utf-8")
         assert message in run("empirical", "cos", "trace", str(data)).err
     assert "trace belongs to cos" in run("empirical", "acee", "trace", str(data)).err
     assert "--train does not belong to trace" in run("empirical", "cos", "trace", str(data), "--train", "n > 1").err
@@ -126,7 +128,7 @@ def test_a_prediction_is_split(run: Runner, tmp_path: Path) -> None:
     matmul, pentium_m = aspenpy.load_application("matmul"), aspenpy.load_machine("pentium_m")
     energies = [aspenpy.energy(matmul, pentium_m, set={"pentium_m_clock": clock}).value for clock in (7e8, 1.4e9)]
     assert held["spots"][0]["energy"] == pytest.approx(energies[0] / energies[1], rel=1e-3)
-    assert "speedup of matmul" in picture.read_text()
+    assert "speedup of matmul" in picture.read_text(encoding="utf-8")
     held = json.loads(run(*asked, "stream", "--machine", "pentium_m", "--format", "json").out)
     assert [row["speedup"] for row in held["spots"][:5]] == pytest.approx([1] * 5)
     for words, message in (
@@ -184,7 +186,7 @@ def test_less_bandwidth_of_a_prediction_and_the_fastest_there(run: Runner) -> No
 def test_runs_of_a_table_and_their_model_in_a_store(run: Runner, tmp_path: Path) -> None:
     data, store, model = (str(tmp_path / name) for name in ("runs.csv", "runs.sqlite", "model.json"))
     rows = [f"app{place % 2},n={place},{place + 1},{10 + 3 * place},{place}" for place in range(8)]
-    Path(data).write_text("\n".join(["application,input,runtime [ms],energy [kJ],c [MB]", *rows]))
+    Path(data).write_text("\n".join(["application,input,runtime [ms],energy [kJ],c [MB]", *rows]), encoding="utf-8")
     fit = ("empirical", "acee", "fit", data, "--predictors", "c", "--option", "direction=none", "-o", model)
     assert run(*fit).status == 0
     assert run("measure", "--read", data, "--record", store, "--model", model).status == 0
@@ -194,7 +196,7 @@ def test_runs_of_a_table_and_their_model_in_a_store(run: Runner, tmp_path: Path)
         ("n=3", pytest.approx(4e-3), pytest.approx(19e3)),
     ]
     assert found[0].counters == {"c [MB]": "1"}
-    assert found[0].model == "acee " + json.loads(Path(model).read_text())["training"]["data_hash"][:12]
+    assert found[0].model == "acee " + json.loads(Path(model).read_text(encoding="utf-8"))["training"]["data_hash"][:12]
     assert "--record STORE" in run("measure", "--read", data, "--model", model).err
 
 
@@ -204,14 +206,14 @@ def test_a_store_says_what_was_learnt_from_its_runs(run: Runner, tmp_path: Path)
     store.add([RunRecord("a", str(x), "node", "cpu", 1.0, 10.0 + 3 * x, {"c": x}) for x in range(8)])
     asked = ("acee", "fit", str(path), "--predictors", "c", "--option", "direction=none", "--test", "c in (2, 5)")
     assert run("empirical", *asked, "--record-model", "-o", str(model)).status == 0
-    name = "acee " + json.loads(model.read_text())["training"]["data_hash"][:12]
+    name = "acee " + json.loads(model.read_text(encoding="utf-8"))["training"]["data_hash"][:12]
     assert [item.model for item in store.find()] == [None if x in (2, 5) else name for x in range(8)]
     assert "DATA is then a record store" in run("empirical", "acee", "fit", "acee_example", "--record-model").err
 
 
 def test_energies_from_power_and_time(run: Runner, tmp_path: Path) -> None:
     lines = [f"{x},{2 + x},{30 + 4 * x}" for x in range(12)]
-    (tmp_path / "data.csv").write_text("\n".join(["c,time/ms,watts", *lines]))
+    (tmp_path / "data.csv").write_text("\n".join(["c,time/ms,watts", *lines]), encoding="utf-8")
     asked = ("acee", "fit", str(tmp_path / "data.csv"), "--predictors", "c", "--option", "direction=none")
     held = json.loads(run("empirical", *asked, "--format", "json").out)
     assert held["train"]["max_error_percent"] == pytest.approx(0, abs=1e-9)

@@ -28,7 +28,7 @@ def fitted(kind: str) -> tuple[LearntModel, str]:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_are_what_their_law_gives(name: str) -> None:
-    lines = [line.split(",") for line in (FOLDER / f"{name}.csv").read_text().splitlines()]
+    lines = [line.split(",") for line in (FOLDER / f"{name}.csv").read_text(encoding="utf-8").splitlines()]
     made = text_of(name)
     assert lines[0] == made[0]
     for line, row in zip(lines[1:], made[1:], strict=True):
@@ -72,7 +72,7 @@ def test_a_saved_model_predicts_the_same(kind: str, tmp_path: Path) -> None:
     again = load_learnt(tmp_path / "model.json")
     rows = model.select_rows(model.sheet(path))
     assert np.array_equal(again.predict(rows), model.predict(rows))
-    held = json.loads((tmp_path / "model.json").read_text())
+    held = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
     assert held["training"]["rows"] == len(rows.rows)
     assert {"aspenpy", "numpy", "scikit-learn"} <= held["versions"].keys()
     assert again.notes == ()
@@ -87,7 +87,7 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     model, _ = fitted("cos")
     file = tmp_path / "model.json"
     save_model(model, file)
-    held = json.loads(file.read_text())
+    held = json.loads(file.read_text(encoding="utf-8"))
     cases = {
         json.dumps(held | {"target": "energy"}): "was changed after it was written",
         changed(held, format_version=99): "is in version 99 of the format, and this aspenpy reads 2",
@@ -97,13 +97,13 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
         "[" * 100000: "is not a saved model",
     }
     for text, message in cases.items():
-        file.write_text(text)
+        file.write_text(text, encoding="utf-8")
         with pytest.raises(AspenError) as caught:
             load_learnt(file)
         assert message in str(caught.value)
     with pytest.raises(AspenError, match="file not found"):
         load_learnt(tmp_path / "none.json")
-    file.write_text(changed(held, versions=held["versions"] | {"aspenpy": "0.0.1"}))
+    file.write_text(changed(held, versions=held["versions"] | {"aspenpy": "0.0.1"}), encoding="utf-8")
     assert "was written by aspenpy 0.0.1" in load_learnt(file).notes[0].message
 
 

@@ -24,12 +24,13 @@ LAW = [
 def test_a_model_includes_what_was_learnt(tmp_path: Path) -> None:
     model = KINDS["power-aware"]().fit(LAW)
     write_parameters(model, tmp_path / "learnt.aspen")
-    text = (tmp_path / "learnt.aspen").read_text()
+    text = (tmp_path / "learnt.aspen").read_text(encoding="utf-8")
     assert model.training is not None
     assert f"From 6 rows, SHA-256 {model.training.data_hash}." in text
     (tmp_path / "app.aspen").write_text(
         "model m { include learnt.aspen param clock = 3e9\n kernel main { execute { flops ["
-        "power_aware_lu_c_on_chip/clock + power_aware_lu_c_off_chip + 10*power_aware_lu_c_overhead_2] } } }"
+        "power_aware_lu_c_on_chip/clock + power_aware_lu_c_off_chip + 10*power_aware_lu_c_overhead_2] } } }",
+        encoding="utf-8",
     )
     amounts = aspenpy.load_application(tmp_path / "app.aspen")
     assert aspenpy.predict(amounts, aspenpy.load_machine("simple")).resources["flops"].amount == pytest.approx(
@@ -45,7 +46,7 @@ def test_files_are_checked(kind: str, options: dict[str, str], run: Runner, tmp_
     file, example = tmp_path / "learnt.aspen", f"{kind.replace('-', '_')}_example"
     chosen = [word for item in options.items() for word in ("--option", "=".join(item))]
     assert run("empirical", kind, "fit", example, *chosen, "--parameters", str(file)).status == 0
-    assert file.read_text() == to_aspen(KINDS[kind](**options).fit(measurements_path(example)))
+    assert file.read_text(encoding="utf-8") == to_aspen(KINDS[kind](**options).fit(measurements_path(example)))
     outcome = run("check", str(file), "--strict")
     assert (outcome.status, outcome.out) == (0, "no errors, no warnings\n")
 

@@ -261,7 +261,7 @@ def test_recorded_runs_of_an_input(tmp_path: Any) -> None:
     file = tmp_path / "runs.csv"
     head = "application,input,m,device,runtime,energy\n"
     runs = ["a,n=1000,9,x,2,10", "a,n=1000,8,x,4,30", "a,n=1000,7,y,1,50", "a,n=9,7,x,9,900", "b,n=1000,7,x,9,900"]
-    file.write_text(head + "\n".join([*runs, "a,n=1000,7,x,9,"]) + "\n")
+    file.write_text(head + "\n".join([*runs, "a,n=1000,7,x,9,"]) + "\n", encoding="utf-8")
     found = look_up_runs(file, "a", {"n": 1e3})
     assert (found.runs, found.input) == (3, "n=1000.0")
     assert {item.device: (item.energy, item.time) for item in found.devices} == {"x": (20.0, 3.0), "y": (50.0, 1.0)}

@@ -26,7 +26,7 @@ md,1000,cpu,1,1
 
 def test_means_of_the_same_input(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
-    path.write_text(LINES)
+    path.write_text(LINES, encoding="utf-8")
     found = look_up_runs(path, "stream", {"n": "1000"})
     assert [(item.device, item.energy, item.time, item.chosen) for item in found.devices] == [
         ("cpu", 90, 3, True),

@@ -55,7 +55,7 @@ def test_report_is_as_pictured(
 ) -> None:
     text, line = CASES[name]
     monkeypatch.chdir(tmp_path)
-    Path("data.csv").write_text(text)
+    Path("data.csv").write_text(text, encoding="utf-8")
     kind, action, *rest = (word.format(data="data.csv") for word in line)
     data = [] if rest[:1] in (["cos_exmple"], ["no_such.csv"]) else ["data.csv"]
     outcome = run("empirical", kind, action, *data, *rest)

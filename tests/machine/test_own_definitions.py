@@ -16,7 +16,7 @@ OWN = "param simple_clock = 2 GHz"
 def test_a_parameter_of_the_users_file_holds(lines: tuple[str, str], tmp_path: Path) -> None:
     """1e9 flops on one core that does one in a cycle take 0.5 s at 2 GHz, and 1 s at the library's 1 GHz."""
     path = tmp_path / "mine.aspen"
-    path.write_text("\n".join(lines))
+    path.write_text("\n".join(lines), encoding="utf-8")
     machine = aspenpy.load_machine(path)
     app = aspenpy.parse("model m { kernel main { execute { flops [giga] } } }")
     assert aspenpy.predict(app, machine).runtime == 0.5
@@ -30,13 +30,13 @@ def test_a_component_of_the_users_file_holds(tmp_path: Path) -> None:
     """One core of twice the library's issue."""
     path = tmp_path / "mine.aspen"
     core = "core simple_core { property clock [simple_clock] resource flops(number) [number/(2*simple_clock)] }"
-    path.write_text(f"{core}\n{INCLUDE}\n")
+    path.write_text(f"{core}\n{INCLUDE}\n", encoding="utf-8")
     app = aspenpy.parse("model m { kernel main { execute { flops [giga] } } }")
     assert aspenpy.predict(app, aspenpy.load_machine(path)).runtime == 0.5
 
 
 def test_of_two_definitions_in_a_file_the_later_holds(tmp_path: Path) -> None:
     path = tmp_path / "mine.aspen"
-    path.write_text(f"{OWN}\n{INCLUDE}\nparam simple_clock = 4 GHz\n")
+    path.write_text(f"{OWN}\n{INCLUDE}\nparam simple_clock = 4 GHz\n", encoding="utf-8")
     app = aspenpy.parse("model m { kernel main { execute { flops [giga] } } }")
     assert aspenpy.predict(app, aspenpy.load_machine(path)).runtime == 0.25

@@ -54,7 +54,7 @@ def like_and_by_hand(name: str) -> tuple[str, str]:
     machine = aspenpy.load_machine(name)
     socket = machine.components[machine.sockets[0]]
     assert socket.span is not None
-    text = Path(models_folder(), "machines", f"{name}.aspen").read_text()
+    text = Path(models_folder(), "machines", f"{name}.aspen").read_text(encoding="utf-8")
     text = re.sub(rf"(?<=\s)(socket|of|in)( *\[[^]]*\])? {socket.name}(?!\w)", rf"\1\2 {socket.name}_variant", text)
     text = re.sub(rf"(?s)\n(socket) {socket.name}_variant( \{{.*?\n\}})", rf"\n\1 {socket.name}\2", text)
     head, _, body = re.sub(r"//[^\n]*", "", socket.span.text()).partition("{")
@@ -199,7 +199,8 @@ def test_a_machine_like_another_takes_its_place(tmp_path: Path) -> None:
         "include a100_40gb.aspen\n"
         "machine mine like a100_40gb { node [4] my_node instead of a100_40gb_node }\n"
         "node my_node like a100_40gb_node { socket [2] my_a100 instead of nvidia_a100_40gb }\n"
-        "socket my_a100 like nvidia_a100_40gb { core [124] a100_40gb_multiprocessor }\n"
+        "socket my_a100 like nvidia_a100_40gb { core [124] a100_40gb_multiprocessor }\n",
+        encoding="utf-8",
     )
     machine = aspenpy.load_machine(path)
     assert (machine.name, machine.sockets) == ("mine", ("my_a100",))

@@ -41,8 +41,8 @@ def test_one_row_adds_a_property(tmp_path: Path) -> None:
     for folder in ("aspenpy", "grammar", "models"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     table = tmp_path / "aspenpy" / "models" / "machine" / "properties.py"
-    before, start, after = table.read_text().partition("_SOCKET = (\n")
-    table.write_text(before + start + ROW + after)
+    before, start, after = table.read_text(encoding="utf-8").partition("_SOCKET = (\n")
+    table.write_text(before + start + ROW + after, encoding="utf-8")
     command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
     found = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr

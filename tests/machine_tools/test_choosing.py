@@ -11,7 +11,9 @@ from tests.cli.conftest import ROOT, Runner, models, run
 
 __all__ = ["models", "run"]
 
-TEXTS = {path.stem: path.read_text() for path in sorted(Path(ROOT / "models" / "machines").glob("*.aspen"))}
+TEXTS = {
+    path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(ROOT / "models" / "machines").glob("*.aspen"))
+}
 
 
 def listed(run: Runner, *arguments: str) -> list[str]:

@@ -74,7 +74,7 @@ memory Memory {
 
 
 def test_check(run: Runner, models: Path) -> None:
-    (models / "slip.aspen").write_text(SLIP)
+    (models / "slip.aspen").write_text(SLIP, encoding="utf-8")
     assert run("machine", "check", "slip.aspen") == (0, REPORT, "")
     assert run("machine", "check", "slip.aspen", "--strict").status == 1
     (found,) = json.loads(run("machine", "check", ".", "--format", "json").out)["diagnostics"]
@@ -90,11 +90,13 @@ def test_what_is_no_machine(run: Runner) -> None:
 
 def test_the_same_slip_in_two_places_is_told_twice_and_in_a_shared_part_once(run: Runner, models: Path) -> None:
     core = "core {0} {{ property w [8] resource flops(n) [n/1e9] with simd [base*w] }}\n"
-    (models / "two.aspen").write_text("machine M { core a core b }\n" + core.format("a") + core.format("b"))
+    (models / "two.aspen").write_text(
+        "machine M { core a core b }\n" + core.format("a") + core.format("b"), encoding="utf-8"
+    )
     found = json.loads(run("machine", "check", "two.aspen", "--format", "json").out)["diagnostics"]
     assert [item["line"] for item in found if item["code"] == "slower-trait"] == [2, 3]
-    (models / "part.aspen").write_text(core.format("a"))
+    (models / "part.aspen").write_text(core.format("a"), encoding="utf-8")
     for name in ("first", "second"):
-        (models / f"{name}.aspen").write_text(f"machine {name} {{ core a }}\ninclude part.aspen\n")
+        (models / f"{name}.aspen").write_text(f"machine {name} {{ core a }}\ninclude part.aspen\n", encoding="utf-8")
     found = json.loads(run("machine", "check", "first.aspen", "second.aspen", "--format", "json").out)["diagnostics"]
     assert [(item["file"], item["code"]) for item in found] == [("part.aspen", "slower-trait")]

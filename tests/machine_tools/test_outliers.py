@@ -36,7 +36,7 @@ bandwidth = "460 GB/s"
 
 
 def write_box(run: Runner, sheet: str = SHEET) -> None:
-    Path("box.toml").write_text(sheet)
+    Path("box.toml").write_text(sheet, encoding="utf-8")
     assert run("machine", "new", "box", "--from", "box.toml", "--replace").status == 0
 
 

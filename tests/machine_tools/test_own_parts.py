@@ -67,7 +67,7 @@ ports = 1
 def parts(run: Runner, models: Path) -> None:
     """A processor and an accelerator, each as a sheet and as the machine that it gives."""
     for name, sheet in (("xeon", XEON), ("a10", BOARD)):
-        Path(f"{name}.toml").write_text(sheet)
+        Path(f"{name}.toml").write_text(sheet, encoding="utf-8")
         assert run("machine", "new", name, "--from", f"{name}.toml").status == 0
 
 
@@ -82,26 +82,26 @@ def peak(path: str, socket: str) -> float:
 @pytest.mark.parametrize("between", ["", 'between = "xeon_between_sockets"\n'])
 def test_a_system_of_parts_of_ones_own(run: Runner, models: Path, parts: None, ending: str, between: str) -> None:
     """2 x 32 cores x 2.5 GHz x 32 flops are 5.12 Tflop/s, 72 x 128 x 1.695 GHz x 2 / 64 are 488 Gflop/s."""
-    Path("server.toml").write_text(SYSTEM.replace(".toml", f".{ending}") + between)
+    Path("server.toml").write_text(SYSTEM.replace(".toml", f".{ending}") + between, encoding="utf-8")
     assert run("machine", "new", "server", "--from", "server.toml").status == 0
     assert run("machine", "check", "server.aspen", "--strict") == (0, "no errors, no warnings\n", "")
     assert peak("server.aspen", "intel_xeon") == pytest.approx(5.12e12)
     assert peak("server.aspen", "nvidia_a10") == pytest.approx(72 * 128 * 1.695e9 * 2 / 64)
-    text = Path("server.aspen").read_text()
+    text = Path("server.aspen").read_text(encoding="utf-8")
     assert "interconnect xeon_between_sockets\n" in text
     assert ("include xeon.aspen\n" in text) is (ending == "aspen")
 
 
 def test_a_part_of_another_folder(run: Runner, models: Path, parts: None) -> None:
     Path("inner").mkdir()
-    Path("server.toml").write_text(SYSTEM.replace(".toml", ".aspen"))
+    Path("server.toml").write_text(SYSTEM.replace(".toml", ".aspen"), encoding="utf-8")
     outcome = run("machine", "new", "server", "--from", "server.toml", "-o", "inner/server.aspen")
     assert outcome.status == 2
     assert "`xeon.aspen` lies outside of the folder that the model is written to" in outcome.err
     for name in ("xeon.aspen", "a10.aspen", "server.toml"):
-        Path("inner", name).write_text(Path(name).read_text())
+        Path("inner", name).write_text(Path(name).read_text(encoding="utf-8"), encoding="utf-8")
     assert run("machine", "new", "server", "--from", "inner/server.toml").status == 0
-    assert "include inner/xeon.aspen\n" in Path("server.aspen").read_text()
+    assert "include inner/xeon.aspen\n" in Path("server.aspen").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_a_part_of_another_folder(run: Runner, models: Path, parts: None) -> Non
     ],
 )
 def test_what_is_no_part(run: Runner, models: Path, parts: None, wrong: str, message: str, hint: str) -> None:
-    Path("empty.aspen").write_text("machine m { node n } node n { static power [1 W] }")
-    Path("server.toml").write_text(SYSTEM.replace("xeon.toml", wrong))
+    Path("empty.aspen").write_text("machine m { node n } node n { static power [1 W] }", encoding="utf-8")
+    Path("server.toml").write_text(SYSTEM.replace("xeon.toml", wrong), encoding="utf-8")
     outcome = run("machine", "new", "server", "--from", "server.toml")
     assert outcome.status == 2
     assert message in outcome.err
@@ -126,7 +126,8 @@ def test_what_is_no_part(run: Runner, models: Path, parts: None, wrong: str, mes
 def test_a_node_includes_machines_for_their_parts(run: Runner, models: Path, parts: None) -> None:
     Path("host.aspen").write_text(
         "include xeon.aspen\ninclude a10.aspen\nmachine host { node host_node }\n"
-        "node host_node { socket [2] intel_xeon socket nvidia_a10 interconnect xeon_between_sockets }\n"
+        "node host_node { socket [2] intel_xeon socket nvidia_a10 interconnect xeon_between_sockets }\n",
+        encoding="utf-8",
     )
     assert run("machine", "check", "host.aspen", "--strict") == (0, "no errors, no warnings\n", "")
     assert aspenpy.load_machine(Path("host.aspen")).name == "host"

@@ -50,7 +50,7 @@ def test_what_a_file_begins_with_is_about_the_file() -> None:
 
 
 def test_show(run: Runner, models: Path) -> None:
-    (models / "about.aspen").write_text(TEXT)
+    (models / "about.aspen").write_text(TEXT, encoding="utf-8")
     shown = run("show", "about.aspen").out
     rows = [line.split() for line in shown[shown.index("\nsources\n") :].splitlines()[4:]]
     assert rows[1] == ["b", "2", "published", "about.aspen:6", "A", "book,", "page", "3."]
@@ -91,7 +91,7 @@ def test_each_number_has_its_part_of_the_comment_of_a_component() -> None:
 def test_a_comment_is_said_once(run: Runner, models: Path) -> None:
     numbers = "  property capacity [1 GB]\n  property latency [1 us]\n"
     text = f"machine M {{ memory D }}\n// Both: a book.\nmemory D {{\n{numbers}}}\n"
-    (models / "once.aspen").write_text(text)
+    (models / "once.aspen").write_text(text, encoding="utf-8")
     *_, first, second, _, _ = run("show", "once.aspen").out.splitlines()
     assert first.split()[-3:] == ["Both:", "a", "book."]
     assert second.split()[-2:] == ["as", "above"]
@@ -102,4 +102,4 @@ def test_included_files_are_named(run: Runner) -> None:
     (clock,) = (item for item in found if item["name"] == "haswell_clock")
     path = Path(clock["file"])
     assert path.name == "intel_xeon_haswell.aspen"
-    assert "haswell_clock = 3.5 GHz" in path.read_text().splitlines()[clock["line"] - 1]
+    assert "haswell_clock = 3.5 GHz" in path.read_text(encoding="utf-8").splitlines()[clock["line"] - 1]

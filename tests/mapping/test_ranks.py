@@ -38,12 +38,12 @@ model w {
 
 @pytest.fixture
 def machine(tmp_path: Path) -> aspenpy.Machine:
-    (tmp_path / "g.aspen").write_text(MACHINE)
+    (tmp_path / "g.aspen").write_text(MACHINE, encoding="utf-8")
     return aspenpy.load_machine(tmp_path / "g.aspen")
 
 
 def runtime(tmp_path: Path, machine: aspenpy.Machine, demand: str, **options: object) -> float:
-    (tmp_path / "w.aspen").write_text(APPLICATION.replace("DEMAND", demand))
+    (tmp_path / "w.aspen").write_text(APPLICATION.replace("DEMAND", demand), encoding="utf-8")
     return aspenpy.predict(aspenpy.load_application(tmp_path / "w.aspen"), machine, **options).runtime  # type: ignore[arg-type]
 
 
@@ -91,7 +91,7 @@ def test_what_a_rank_occupies_can_be_asked_for(
 def test_ranks_fill_a_node_before_the_next(tmp_path: Path, distribution: str, share: int) -> None:
     text = MACHINE.replace("node gnode { socket [boards] gpu }", "node gnode { socket [boards] gpu memory hbm }")
     text = text.replace("core [100] sm memory hbm", "core [100] sm")
-    (tmp_path / "shared.aspen").write_text(text)
+    (tmp_path / "shared.aspen").write_text(text, encoding="utf-8")
     machine = aspenpy.load_machine(tmp_path / "shared.aspen")
     ranks = 3 if distribution == "compact" else 2
     nodes = 2 if distribution in ("cyclic", "block") else None
@@ -142,7 +142,7 @@ def test_energy_is_that_of_what_ranks_occupy(
     options: dict[str, str],
     joules: float,
 ) -> None:
-    (tmp_path / "w.aspen").write_text(APPLICATION.replace("DEMAND", "flops [1e9]"))
+    (tmp_path / "w.aspen").write_text(APPLICATION.replace("DEMAND", "flops [1e9]"), encoding="utf-8")
     app = aspenpy.load_application(tmp_path / "w.aspen")
     case = aspenpy.Case(app, machine, set={"ranks": ranks, "width": width}, **options)  # type: ignore[arg-type]
     energy = predict_energy(case, options=EnergyOptions(charged=charged))
@@ -159,7 +159,7 @@ def test_energy_is_that_of_what_ranks_occupy(
 )
 def test_lanes_have_a_part_of_the_work_each(tmp_path: Path, core: str, demand: str, seconds: float) -> None:
     lanes = "resource flops(n) [n/1e9] with dp [base*2], simd [base/4]"
-    (tmp_path / "g.aspen").write_text(MACHINE.replace("resource flops(n) [n/1e9]", f"{core} {lanes}"))
+    (tmp_path / "g.aspen").write_text(MACHINE.replace("resource flops(n) [n/1e9]", f"{core} {lanes}"), encoding="utf-8")
     machine = aspenpy.load_machine(tmp_path / "g.aspen")
     assert runtime(tmp_path, machine, demand, set={"ranks": 1}) == pytest.approx(seconds, rel=1e-14)
 
@@ -170,7 +170,8 @@ def test_a_message_does_not_wait_for_lines_in_flight(tmp_path: Path) -> None:
     text = MACHINE.replace("machine g {", "machine g { interconnect [8] cable ") + cable
     (tmp_path / "g.aspen").write_text(
         text.replace("core sm {", "core sm { property outstanding [10] cache lines ")
-        + "cache lines { property capacity [1024] property cacheline [64] property associativity [2] }"
+        + "cache lines { property capacity [1024] property cacheline [64] property associativity [2] }",
+        encoding="utf-8",
     )
     machine = aspenpy.load_machine(tmp_path / "g.aspen")
     assert runtime(tmp_path, machine, "messages [1e9]", set={"ranks": 8}) == pytest.approx(1.0, rel=1e-14)

@@ -127,9 +127,9 @@ def test_calls_with_data_of_two_memories_are_refused() -> None:
 def test_data_of_a_kernel_and_of_an_imported_model(tmp_path: Path) -> None:
     assert seconds("call own", "", "kernel own { data t [8] in slow execute { loads [5] from t } }") == 50
     inner = "model inner { data t [8] in slow kernel main { execute { loads [5] from t } } }"
-    (tmp_path / "inner.aspen").write_text(inner)
+    (tmp_path / "inner.aspen").write_text(inner, encoding="utf-8")
     outer = 'model outer { import inner from "inner.aspen" kernel main { call inner.main } }'
-    (tmp_path / "outer.aspen").write_text(outer)
+    (tmp_path / "outer.aspen").write_text(outer, encoding="utf-8")
     assert aspenpy.predict(aspenpy.load_application(str(tmp_path / "outer.aspen")), machine(TWO)).runtime == 50
 
 

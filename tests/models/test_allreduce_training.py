@@ -38,7 +38,7 @@ interconnect hdr {
 @pytest.fixture
 def selene(tmp_path: Path) -> aspenpy.Machine:
     """Nodes of eight A100 with NVSwitch and eight HDR ports."""
-    (tmp_path / "dgx.aspen").write_text(DGX_A100)
+    (tmp_path / "dgx.aspen").write_text(DGX_A100, encoding="utf-8")
     return aspenpy.load_machine(tmp_path / "dgx.aspen")
 
 

@@ -152,7 +152,7 @@ ATTAINED = {
 
 @pytest.mark.parametrize("name", ATTAINED)
 def test_links_to_accelerators_have_what_copies_attain(name: str) -> None:
-    text = (FOLDER / "parts" / "links" / f"{name}.aspen").read_text()
+    text = (FOLDER / "parts" / "links" / f"{name}.aspen").read_text(encoding="utf-8")
     found = re.search(r"property bandwidth \[(\S+) GB/s\]", text)
     assert found is not None
     assert min(ATTAINED[name]) <= float(found[1]) <= max(ATTAINED[name])
@@ -205,7 +205,7 @@ def test_every_count_of_sockets_has_a_source(path: Path) -> None:
     """A number of sockets that stands for hardware, or the range of one, is followed by where it is from; what no
     number stands for is one. Sheets mark what they assume."""
     from_sheet = (FOLDER / "sheets" / f"{path.stem}.toml").is_file()
-    counts = re.findall(r"^  socket \[\d+\].*$|^param \w+_sockets .*$", path.read_text(), re.MULTILINE)
+    counts = re.findall(r"^  socket \[\d+\].*$|^param \w+_sockets .*$", path.read_text(encoding="utf-8"), re.MULTILINE)
     assert [
         line
         for line in counts

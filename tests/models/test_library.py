@@ -42,19 +42,19 @@ def test_a_machine_loads_without_warnings(name: str) -> None:
 @pytest.mark.parametrize("path", PARTS, ids=lambda path: path.stem)
 def test_a_part_is_named_as_its_file_and_its_folder(path: Path) -> None:
     opening = rf"^{TYPES[path.parent.name]} {path.stem}(?: like \w+)? {{$"
-    assert re.search(opening, path.read_text(), re.MULTILINE)
+    assert re.search(opening, path.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_begins_with_what_it_models(path: Path) -> None:
-    first, second, *_ = path.read_text().split("\n")
+    first, second, *_ = path.read_text(encoding="utf-8").split("\n")
     assert first.startswith("// ")
     assert second.startswith("//") or not second
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_is_formatted_and_fits_a_screen(path: Path) -> None:
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     assert format_text(Source(text, path.name, path)) == text
     assert max(map(len, text.split("\n"))) <= 120
 

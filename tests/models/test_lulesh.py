@@ -156,7 +156,9 @@ def test_a_compiler_shares_some_of_the_shape_functions(tmp_path: Path) -> None:
     plain = ("-DUNCOUNTED", "-O3", "-fno-tree-vectorize", "-ffp-contract=off", f"-fdump-tree-optimized={listing}")
     source = Path(__file__).with_name("hexahedron.cpp")
     subprocess.run([compiler, *plain, "-c", "-o", tmp_path / "object", source], check=True)
-    function = listing.read_text().partition(";; Function shape_derivatives")[2].partition(";; Function")[0]
+    function = (
+        listing.read_text(encoding="utf-8").partition(";; Function shape_derivatives")[2].partition(";; Function")[0]
+    )
     if "goto" in function:
         pytest.skip("this compiler left loops, in which operations are executed more than once")
     executed = len(re.findall(r"= \S+ [-+*/] \S+;", function))
@@ -199,7 +201,7 @@ RUN = {"edge_elements": 350, "regions": 11, "balance": 0, "cost": 0}
 
 def measured_bytes(region: str) -> float:
     """Bytes of the memory bus in one of the 300 steps, one thread, 1 GHz."""
-    with MEASURED.open(newline="") as lines:
+    with MEASURED.open(newline="", encoding="utf-8") as lines:
         rows = [row for row in csv.DictReader(lines) if row["region"].strip() == region]
     return next(float(row["mem_GB"]) * 1e9 / 300 for row in rows if (row["freq_label"], row["threads"]) == ("1.0", "1"))
 

@@ -118,11 +118,11 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_tables_of_the_page_are_current(name: str, request: pytest.FixtureRequest) -> None:
-    text = PAGE.read_text()
+    text = PAGE.read_text(encoding="utf-8")
     pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
     fresh = pattern.sub(lambda found: "\n".join([found[1], *TABLES[name](), "", found[2]]), text)
     if request.config.getoption("--update-pictures"):
-        PAGE.write_text(fresh)
+        PAGE.write_text(fresh, encoding="utf-8")
     else:
         assert pattern.search(text)
         assert fresh == text
@@ -354,7 +354,7 @@ def test_packed_double_precision_of_the_pentium_m() -> None:
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_machine_says_what_it_is(name: str) -> None:
-    lines = (FOLDER / f"{name}.aspen").read_text().split("\n")
+    lines = (FOLDER / f"{name}.aspen").read_text(encoding="utf-8").split("\n")
     header = dict(re.findall(r"^// (kind|vendor|year): (.+)$", "\n".join(lines[:8]), re.MULTILINE))
     assert lines[0].startswith(f"// {name}: ")
     assert lines[0].endswith(".")
@@ -412,7 +412,7 @@ def test_bandwidths_of_caches(name: str, level: str, gigabytes: float) -> None:
 
 @pytest.mark.parametrize("path", PARTS, ids=lambda path: path.stem)
 def test_every_number_of_a_part_has_a_source(path: Path) -> None:
-    assert list(unsourced(path.read_text())) == []
+    assert list(unsourced(path.read_text(encoding="utf-8"))) == []
 
 
 def test_a_number_without_a_source_is_seen() -> None:
@@ -428,7 +428,9 @@ def test_a_number_without_a_source_is_seen() -> None:
 
 def test_every_part_is_in_use() -> None:
     included = {
-        name for path in FOLDER.rglob("*.aspen") for name in re.findall(r"^include parts/(\S+)", path.read_text(), re.M)
+        name
+        for path in FOLDER.rglob("*.aspen")
+        for name in re.findall(r"^include parts/(\S+)", path.read_text(encoding="utf-8"), re.M)
     }
     included |= {f"memories/{name}.aspen" for name in MEMORIES}  # what `advise` varies
     assert included == {path.relative_to(FOLDER / "parts").as_posix() for path in PARTS}

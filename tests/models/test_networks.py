@@ -76,7 +76,7 @@ def test_layers_without_experts_have_the_weights_that_a_token_asks(layers_withou
 
 def read(folder: Path, config: object) -> dict[str, float]:
     file = folder / "config.json"
-    file.write_text(config if isinstance(config, str) else json.dumps(config))
+    file.write_text(config if isinstance(config, str) else json.dumps(config), encoding="utf-8")
     return aspenpy.read_network(file)
 
 
@@ -121,9 +121,9 @@ def test_layers_that_are_all_alike(tmp_path: Path, key: str, usual: object, othe
     """Every layer, one of one, has experts; only a file that says otherwise is refused."""
     path = tmp_path / "config.json"
     for given in ({}, {key: usual}, {key: None}):
-        path.write_text(json.dumps(LLAMA | given))
+        path.write_text(json.dumps(LLAMA | given), encoding="utf-8")
         assert aspenpy.read_network(path)["layers"] == 2
-    path.write_text(json.dumps(LLAMA | {key: other}))
+    path.write_text(json.dumps(LLAMA | {key: other}), encoding="utf-8")
     with pytest.raises(aspenpy.AspenError, match=f"has `{key}`: its layers are not those"):
         aspenpy.read_network(path)
 

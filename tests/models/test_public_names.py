@@ -59,7 +59,7 @@ def test_sockets_of_one_machine_are_compared() -> None:
 
 def test_a_file_whose_name_has_a_brace_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("a{1}").write_text(APPLICATION.replace("model m", "model of_a_file"))
+    Path("a{1}").write_text(APPLICATION.replace("model m", "model of_a_file"), encoding="utf-8")
     assert aspenpy.load_application("a{1}").name == "of_a_file"
     assert aspenpy.load_application(APPLICATION).name == "m"
 
@@ -93,9 +93,14 @@ def test_check_returns_what_is_wrong() -> None:
 
 def test_format_changes_white_space_alone(tmp_path: Path) -> None:
     untidy = tmp_path / "untidy.aspen"
-    untidy.write_text("model  m {param n=6\nkernel main { execute {flops [ n ]} } }")
+    untidy.write_text("model  m {param n=6\nkernel main { execute {flops [ n ]} } }", encoding="utf-8")
     laid_out = "model m {\n  param n = 6\n  kernel main { execute { flops [n] } }\n}\n"
-    assert aspenpy.format(untidy) == aspenpy.format(untidy.read_text()) == aspenpy.format(laid_out) == laid_out
+    assert (
+        aspenpy.format(untidy)
+        == aspenpy.format(untidy.read_text(encoding="utf-8"))
+        == aspenpy.format(laid_out)
+        == laid_out
+    )
     with pytest.raises(aspenpy.AspenError):
         aspenpy.format("model m {")
 

@@ -114,7 +114,7 @@ CONTRADICTED = {
 
 def test_systems_that_are_run_have_so_many_nodes() -> None:
     for row in published_results():
-        text = (ROOT / "models" / "machines" / f"{row.machine}.aspen").read_text()
+        text = (ROOT / "models" / "machines" / f"{row.machine}.aspen").read_text(encoding="utf-8")
         stated = re.search(rf"^param {row.machine}_nodes = (\d+) ", text, re.MULTILINE)
         nodes = row.settings.get(f"{row.machine}_nodes")
         if nodes is not None:
@@ -127,11 +127,11 @@ LARGER = {"marenostrum_5_gpp", "frontier", "perlmutter_gpu", "cori_knl"}
 
 
 def test_the_page_has_what_the_command_says(found: PublishedComparisons, request: pytest.FixtureRequest) -> None:
-    before, start, rest = PAGE.read_text().partition("<!-- published -->\n")
+    before, start, rest = PAGE.read_text(encoding="utf-8").partition("<!-- published -->\n")
     table, end, after = rest.partition("<!-- end of published -->")
     fresh = "\n".join(write_table(found))
     if request.config.getoption("--update-pictures"):
-        PAGE.write_text(before + start + fresh + "\n" + end + after)
+        PAGE.write_text(before + start + fresh + "\n" + end + after, encoding="utf-8")
         return
     kept, now = ([line.split("|")[1:-1] for line in text.strip().splitlines()[2:]] for text in (table, fresh))
     assert sorted(cells[:2] + cells[3:] for cells in kept) == sorted(cells[:2] + cells[3:] for cells in now)

@@ -110,7 +110,7 @@ node rome_node { socket [2] amd_epyc_7742 }
 )
 def test_linpack_on_epyc_7742(tmp_path: Path, nodes: int, grid: tuple[int, int], published: float) -> None:
     """Alps and Hawk in the list of November 2020. n fills 80 % of 256 GB a node; one port of 100 Gbit/s a node."""
-    (tmp_path / "rome.aspen").write_text(ROME.replace("NODES", str(nodes)))
+    (tmp_path / "rome.aspen").write_text(ROME.replace("NODES", str(nodes)), encoding="utf-8")
     run = Linpack(
         str(tmp_path / "rome.aspen"),
         None,
@@ -157,7 +157,7 @@ def test_kernels_of_a_long_run_add_up() -> None:
 def test_strong_scaling_of_training(tmp_path: Path) -> None:
     """530 billion parameters on 2240 to 3360 A100, seconds of a step: Smith et al., arXiv 2201.11990, section 3.3
     (recalled). The curve to 5 %, the steps to a quarter."""
-    (tmp_path / "dgx.aspen").write_text(DGX_A100)
+    (tmp_path / "dgx.aspen").write_text(DGX_A100, encoding="utf-8")
     app, machine = aspenpy.load_application("allreduce_training"), aspenpy.load_machine(tmp_path / "dgx.aspen")
     network = {"hidden": 20480, "layers": 105, "heads": 128, "sequence": 2048, "vocabulary": 51200}
     spread = {"tensor": 8, "pipeline": 35, "batch": 1920, "micro_batch": 1, "recomputation": "full"}

@@ -32,7 +32,7 @@ SHEETS = sorted((FOLDER / "sheets").glob("*.toml"))
 
 def laid_out(text: str, path: Path) -> str:
     """The text as `aspenpy fmt` writes it, in the library's folder, where its includes are."""
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     try:
         return formatted(path)
     finally:
@@ -42,7 +42,7 @@ def laid_out(text: str, path: Path) -> str:
 @pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.stem)
 def test_the_files_are_what_the_sheet_gives(path: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     name = path.stem
-    sheet = read_sheet(Source(path.read_text(), path.name), name)
+    sheet = read_sheet(Source(path.read_text(encoding="utf-8"), path.name), name)
     component = name_component(sheet, name)
     part, machine = FOLDER / "parts" / "sockets" / f"{component}.aspen", FOLDER / f"{name}.aspen"
     texts = {part: write_part(sheet, name)} if has_part(sheet) else {}
@@ -50,13 +50,13 @@ def test_the_files_are_what_the_sheet_gives(path: Path, tmp_path: Path, request:
     for file, text in texts.items():
         fresh = laid_out(text, tmp_path / file.name)
         if request.config.getoption("--update-pictures"):
-            file.write_text(fresh)
-        assert file.read_text() == fresh
+            file.write_text(fresh, encoding="utf-8")
+        assert file.read_text(encoding="utf-8") == fresh
 
 
 @pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.stem)
 def test_a_sheet_is_short(path: Path) -> None:
-    assert len([line for line in path.read_text().split("\n") if line]) <= 50
+    assert len([line for line in path.read_text(encoding="utf-8").split("\n") if line]) <= 50
 
 
 def bare(kind: str) -> str:
@@ -75,7 +75,7 @@ def test_rules_complete_a_sheet(kind: str, text: object, tmp_path: Path) -> None
     assert callable(text)
     sheet = read_sheet(Source(text(kind), "sheet.toml"), "mine")
     path = tmp_path / "mine.aspen"
-    path.write_text(write_machine(sheet, "mine"))
+    path.write_text(write_machine(sheet, "mine"), encoding="utf-8")
     machine = aspenpy.load_machine(path)
     found = [*machine.warnings, *check_machine(machine), *check_plausibility(machine)]
     assumed = kind == "processor" and text is bare  # such a sheet names no core

@@ -168,7 +168,7 @@ gpu_memory_utilization; TensorRT-LLM: of what the weights leave)."""
 def rows_held_back(engine: str) -> list[tuple[dict[str, str], float]]:
     """Rows of TensorRT-LLM that nothing was fitted to, by a hash of what was run, with the seconds of a batch."""
     found = []
-    for row in csv.DictReader(TABLE.read_text().splitlines()):
+    for row in csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()):
         if "All_results" not in row["source"] or not row["conditions"].startswith(engine):
             continue
         words = ("model", "system", "devices", "batch", "sequence")
@@ -229,7 +229,7 @@ def factors_of_streams(networks: dict[str, str], boards: str = "H100|H200", prec
     run keeps apart; nothing was fitted to the others either. The engine has as many sequences as there is room for, and
     at most 2,048, its default."""
     app, factors = aspenpy.load_application("transformer_serving"), []
-    for row in csv.DictReader(TABLE.read_text().splitlines()):
+    for row in csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()):
         words = ("model", "system", "precision", "sequence", "parallelism")
         held = int(sha256("|".join(row[word] for word in words).encode()).hexdigest(), 16) % 2
         board = re.match(boards, row["system"])

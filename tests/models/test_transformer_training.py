@@ -327,7 +327,7 @@ def cluster(board: str) -> aspenpy.Machine:
 
 
 def rows_of(source: str) -> list[dict[str, str]]:
-    rows = csv.DictReader(TABLE.read_text().splitlines())
+    rows = csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines())
     return [row for row in rows if row["quantity"] == "throughput_per_device" and source in row["source"]]
 
 

@@ -129,7 +129,7 @@ def mark(root: Path) -> list[Block]:
     """Compiles the package below `root` so that it marks its blocks."""
     blocks: list[Block] = []
     for file in sorted((root / "aspenpy").rglob("*.py")):
-        of_file, tree = blocks_of(file.relative_to(root).as_posix(), file.read_text(), len(blocks))
+        of_file, tree = blocks_of(file.relative_to(root).as_posix(), file.read_text(encoding="utf-8"), len(blocks))
         write_compiled(Path(cache_from_source(file)), compile(tree, str(file), "exec", dont_inherit=True))
         blocks += of_file
     marks = compile(MARKS.format(size=len(blocks)), "marks", "exec", dont_inherit=True)

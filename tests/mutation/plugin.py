@@ -92,7 +92,7 @@ class Limits:
 
     def __init__(self, listed: Path) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-        told = json.loads(listed.read_text())
+        told = json.loads(listed.read_text(encoding="utf-8"))
         self.seconds, self.limits, self.waited = told["seconds"], told["tests"], told["waited"]
         most = int(self.seconds + max(self.limits.values()))
         resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
@@ -119,7 +119,7 @@ class Limits:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        self.used.write_text(str(processor_seconds()))
+        self.used.write_text(str(processor_seconds()), encoding="utf-8")
 
 
 def processor_seconds() -> float:
@@ -128,7 +128,7 @@ def processor_seconds() -> float:
 
 
 def note_begun(log: Path, item: pytest.Item) -> None:
-    with log.open("a") as file:
+    with log.open("a", encoding="utf-8") as file:
         print(item.nodeid, file=file)
 
 

@@ -47,7 +47,7 @@ class Recording:
 
     @classmethod
     def read(cls, folder: Path) -> Recording:
-        about = json.loads((folder / "about.json").read_text())
+        about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
         parts = [numpy.load(part) for part in sorted(folder.glob("*.npz"))]
         width = (len(about["blocks"]) + 7) // 8
         return cls(
@@ -125,7 +125,7 @@ def record(files: dict[str, str], number: int, processes: int) -> None:
                         shutil.copy(rows, target)
                 recorded |= {file: files[file] for file in of_part}
                 about = {"files": recorded, "sources": sources, "blocks": [asdict(block) for block in blocks]}
-                (target / "about.json.part").write_text(json.dumps(about))
+                (target / "about.json.part").write_text(json.dumps(about), encoding="utf-8")
                 (target / "about.json.part").replace(target / "about.json")
 
 
@@ -146,11 +146,11 @@ def run_part(root: Path, marks: Path, files: list[str]) -> tuple[str, list[str]]
     left_out: list[str] = []
     rows, begun = marks.with_suffix(".npz"), marks.with_suffix(".now")
     while not rows.exists() and len(left_out) < MOST_LEFT_OUT:
-        begun.write_text("")
+        begun.write_text("", encoding="utf-8")
         command = pytest_command("-p", "no:cacheprovider", *(f"--deselect={test}" for test in left_out), *files)
         variables = environment(root, MUTATION_MARKS=str(marks))
         with (
-            marks.with_suffix(".log").open("w") as log,
+            marks.with_suffix(".log").open("w", encoding="utf-8") as log,
             subprocess.Popen(
                 command,
                 cwd=root,
@@ -166,8 +166,10 @@ def run_part(root: Path, marks: Path, files: list[str]) -> tuple[str, list[str]]
             finally:
                 end_group(process.pid)
         if not rows.exists():
-            if not (tests := begun.read_text().splitlines()):
-                raise SystemExit(f"no test of {', '.join(files)} begins:\n{marks.with_suffix('.log').read_text()}")
+            if not (tests := begun.read_text(encoding="utf-8").splitlines()):
+                raise SystemExit(
+                    f"no test of {', '.join(files)} begins:\n{marks.with_suffix('.log').read_text(encoding='utf-8')}"
+                )
             left_out.append(tests[-1])
             told += f"left out, for it ends the process or does not end: {left_out[-1]}\n"
     return told, [str(test) for test in numpy.load(rows)["failed"]] if rows.exists() else files

@@ -104,9 +104,9 @@ class Copy:
         limits = self.folder / "limits.json"
         now, used = limits.with_name("limits.json.now"), limits.with_name("limits.json.used")
         hung = {test: HUNG[0] + HUNG[1] * took for test, took in tests.items()}
-        limits.write_text(json.dumps({"seconds": seconds, "tests": hung, "waited": WAITED}))
-        now.write_text("")
-        used.write_text("0")
+        limits.write_text(json.dumps({"seconds": seconds, "tests": hung, "waited": WAITED}), encoding="utf-8")
+        now.write_text("", encoding="utf-8")
+        used.write_text("0", encoding="utf-8")
         files = dict.fromkeys(test.partition("::")[0] for test in tests)
         command = pytest_command("-x", "--hypothesis-seed=0", "-p", "no:cacheprovider", *files)
         variables = environment(self.folder, MUTATION_LIMITS=str(limits))
@@ -125,9 +125,9 @@ class Copy:
                 status = 1  # it waits for something
             finally:
                 end_group(process.pid)
-        begun = now.read_text().splitlines()
+        begun = now.read_text(encoding="utf-8").splitlines()
         if status in (0, 5):
-            return None, len(begun), float(used.read_text())
+            return None, len(begun), float(used.read_text(encoding="utf-8"))
         return (begun[-1] if begun else IMPORT), 0, 0.0
 
 
@@ -175,7 +175,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     recordings = bring_up_to_date(options.processes)
     log = FOLDER / f"seed-{options.seed}.txt"
-    log.write_text("")
+    log.write_text("", encoding="utf-8")
     verdicts: list[Verdict] = []
     folder = Path(tempfile.mkdtemp(prefix="mutants-"))
     try:
@@ -199,7 +199,7 @@ def main() -> int:
             for verdict in pool.map(judge, changes):
                 verdicts.append(verdict)
                 text = verdict.report((original / verdict.change.path).read_bytes())
-                with log.open("a") as out:
+                with log.open("a", encoding="utf-8") as out:
                     print(text, file=out)
                 print(text, flush=True)
     finally:

@@ -143,7 +143,7 @@ def test_the_innermost_block_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_same_seed_draws_the_same(tmp_path: Path) -> None:
     (tmp_path / "aspenpy").mkdir()
     for name in "ab":
-        (tmp_path / "aspenpy" / f"{name}.py").write_text(SOURCE)
+        (tmp_path / "aspenpy" / f"{name}.py").write_text(SOURCE, encoding="utf-8")
     first, second, other = draw(3, 5, tmp_path), draw(3, 5, tmp_path), draw(4, 5, tmp_path)
     assert first == second
     assert first != other
@@ -173,7 +173,9 @@ def test_near_and_short_tests_run_first() -> None:
 
 def test_tests_of_a_module_import_from_it(tmp_path: Path) -> None:
     file = tmp_path / "test_x.py"
-    file.write_text("from aspenpy.expr import graph\nfrom aspenpy.expr.node import Expr\nimport numpy\n")
+    file.write_text(
+        "from aspenpy.expr import graph\nfrom aspenpy.expr.node import Expr\nimport numpy\n", encoding="utf-8"
+    )
     found = [imports_from(file, f"aspenpy/expr/{name}.py") for name in ("graph", "node", "__init__", "printing")]
     assert found == [True, True, True, False]
 
@@ -183,14 +185,17 @@ def test_caught_and_survived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     root = tmp_path / "checkout"
     (root / "aspenpy").mkdir(parents=True)
     (root / "aspenpy" / "__init__.py").touch()
-    (root / "aspenpy" / "twice.py").write_text("def twice(x):\n    while x < 0:\n        x += 8\n    return 2 * x\n")
+    (root / "aspenpy" / "twice.py").write_text(
+        "def twice(x):\n    while x < 0:\n        x += 8\n    return 2 * x\n", encoding="utf-8"
+    )
     (root / "tests" / "mutation").mkdir(parents=True)
     for name in ("plugin", "copies"):
         (root / "tests" / "mutation" / f"{name}.py").write_bytes((Path(__file__).parent / f"{name}.py").read_bytes())
     (root / "test_twice.py").write_text(
-        "from aspenpy.twice import twice\ndef test_twice():\n    assert twice(2) == 4\n    assert twice(-8) == 0\n"
+        "from aspenpy.twice import twice\ndef test_twice():\n    assert twice(2) == 4\n    assert twice(-8) == 0\n",
+        encoding="utf-8",
     )
-    (root / "pytest.ini").write_text("[pytest]\n")
+    (root / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     monkeypatch.setattr("tests.mutation.run.copy_checkout", lambda folder: root)
     monkeypatch.setattr("tests.mutation.run.HUNG", (5.0, 10.0))
     copy = Copy(root, {})
@@ -224,10 +229,12 @@ def test_recorded_tests(tmp_path: Path) -> None:
     (root / "aspenpy").mkdir(parents=True)
     (root / "aspenpy" / "__init__.py").touch()
     source = "def once():\n    return 1\ndef twice(x):\n    if x:\n        return 2 * x\n    return 0\n"
-    (root / "aspenpy" / "twice.py").write_text(source)
+    (root / "aspenpy" / "twice.py").write_text(source, encoding="utf-8")
     (root / "tests" / "mutation").mkdir(parents=True)
-    text = (Path(__file__).parent / "plugin.py").read_text()
-    (root / "tests" / "mutation" / "plugin.py").write_text(text.replace("LONGEST = 400.0", "LONGEST = 3.0"))
+    text = (Path(__file__).parent / "plugin.py").read_text(encoding="utf-8")
+    (root / "tests" / "mutation" / "plugin.py").write_text(
+        text.replace("LONGEST = 400.0", "LONGEST = 3.0"), encoding="utf-8"
+    )
     (root / "test_a.py").write_text(
         "import os, time, pytest\nfrom pathlib import Path\nfrom aspenpy import twice\n"
         "@pytest.fixture(scope='module')\ndef one():\n    return type(twice.once)(twice.once.__code__, {})()\n"
@@ -236,14 +243,15 @@ def test_recorded_tests(tmp_path: Path) -> None:
         "def test_hangs():\n    time.sleep(1000)\n"
         "def test_fails():\n    assert twice.twice(0)\n"
         "def test_four(one):\n    assert twice.twice(2) == 4\n"
-        "    assert 'marks' not in Path(twice.__file__).read_text()\n"
+        "    assert 'marks' not in Path(twice.__file__).read_text()\n",
+        encoding="utf-8",
     )
-    (root / "pytest.ini").write_text("[pytest]\n")
+    (root / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     blocks = mark(root)
     assert [block.first for block in blocks] == [2, 4, 5, 6]
     told = record_part(root, tmp_path / "0", ["test_a.py"])
     assert [line.rpartition("::")[2] for line in told.splitlines()] == ["test_ends", "test_hangs", "test_fails"]
-    assert (root / "aspenpy" / "twice.py").read_text() == source
+    assert (root / "aspenpy" / "twice.py").read_text(encoding="utf-8") == source
     rows = numpy.load(tmp_path / "0.npz")
     assert rows["tests"].tolist() == ["test_a.py::test_zero", "test_a.py::test_four"]
     assert numpy.unpackbits(rows["rows"], axis=1)[:, :4].tolist() == [[1, 1, 0, 1], [1, 1, 1, 0]]
@@ -259,5 +267,5 @@ def test_other_tests_of_a_file_run_last(tmp_path: Path) -> None:
     )
     change = Change("aspenpy/no_such_file.py", 10, "least", 0, 0, "")
     (tmp_path / "aspenpy").mkdir()
-    (tmp_path / change.path).write_text(SOURCE)
+    (tmp_path / change.path).write_text(SOURCE, encoding="utf-8")
     assert list(Reaching([recording], tmp_path).tests(change)) == ["a.py::x", "a.py::y"]

@@ -35,7 +35,7 @@ interconnect cable {
 
 @pytest.fixture
 def ring(models: Path) -> str:
-    (models / "ring.aspen").write_text(RING)
+    (models / "ring.aspen").write_text(RING, encoding="utf-8")
     return "ring.aspen"
 
 

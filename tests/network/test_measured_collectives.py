@@ -113,7 +113,7 @@ def held_back(text: str) -> bool:
 
 
 def rows() -> Iterator[Row]:
-    with ROWS.open() as file:
+    with ROWS.open(encoding="utf-8") as file:
         for found in csv.DictReader(file):
             known, operation = found["system"] in CLUSTERS, NAMES.get(found["operation"], found["operation"])
             if not known or found["kind"] != "measured" or not found["bytes"].isdigit() or found["nodes"] == "1":
@@ -156,7 +156,7 @@ def factor(values: list[float]) -> float:
 def of_lassen(*, unseen: bool) -> list[float]:
     """Predicted over measured of MPI's allreduce on 4 to 128 nodes of Lassen, a rank on each, as on `sierra`."""
     found, sierra = [], aspenpy.load_machine("sierra")
-    with OSU.open() as file:
+    with OSU.open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             key = "|".join(row[name] for name in ("system", "operation", "nodes", "bytes", "latency"))
             if row["system"].startswith("Lassen") and held_back(key) == unseen:

@@ -99,7 +99,7 @@ class Row(NamedTuple):
 
 def rows(systems: Iterable[str] = tuple(CLUSTERS)) -> Iterator[Row]:
     for table in TABLES:
-        with table.open() as file:
+        with table.open(encoding="utf-8") as file:
             for found in csv.DictReader(file):
                 operation = OPERATIONS.get(found["operation"])
                 if found["system"] not in systems or operation is None or not found["bytes"].isdigit():
@@ -173,7 +173,7 @@ def test_messages_over_hdr() -> None:
     """Between two virtual machines whose latency is 1.57 us, where the library's systems have 1.3: the sizes that were
     not fitted, from 0 B to 4 MiB. Without copies and handshakes 16 KiB took 0.37 of what was measured."""
     selene, ratios = aspenpy.load_machine("selene"), {}
-    with TABLES[0].open() as file:
+    with TABLES[0].open(encoding="utf-8") as file:
         for found in csv.DictReader(file):
             if found["system"] == AZURE and found["operation"] == "pt2pt latency":
                 body = f"execute [2] {{ messages [{found['bytes']}] }}"

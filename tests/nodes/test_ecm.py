@@ -217,8 +217,8 @@ def test_a_core_that_says_it_says_it_of_all_levels() -> None:
 
 
 def test_explain_and_profile_show_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "jacobi.aspen").write_text(JACOBI)
-    (tmp_path / "snb.aspen").write_text(SANDY_BRIDGE)
+    (tmp_path / "jacobi.aspen").write_text(JACOBI, encoding="utf-8")
+    (tmp_path / "snb.aspen").write_text(SANDY_BRIDGE, encoding="utf-8")
     given = [str(tmp_path / "jacobi.aspen"), "--machine", str(tmp_path / "snb.aspen")]
     assert main(["explain", *given, "--ecm"]) == 0
     page = capsys.readouterr().out

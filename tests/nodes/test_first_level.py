@@ -52,7 +52,7 @@ def bytes_a_cycle(name: str, kernel: str) -> float:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_bytes_a_cycle(kernel: str) -> None:
     errors = {}
-    for row in csv.DictReader(MEASURED.read_text().splitlines()):
+    for row in csv.DictReader(MEASURED.read_text(encoding="utf-8").splitlines()):
         processor, quantity = row["processor"], f"L1 bandwidth one core {kernel}"
         if (row["quantity"], row["unit"]) == (quantity, "B/cy") and processor in MACHINES:
             errors[processor] = bytes_a_cycle(MACHINES[processor], kernel) / float(row["value"]) - 1

@@ -26,8 +26,8 @@ def models(
     folder: Path, traits: str, rates: str = "", flags: str = "", energy: str = ""
 ) -> tuple[aspenpy.Application, aspenpy.Machine]:
     text = MACHINE.replace("RATES", rates).replace("FLAGS", flags).replace("ENERGY", energy)
-    (folder / "m.aspen").write_text(text)
-    (folder / "f.aspen").write_text(f"model f {{ kernel main {{ execute {{ {traits} }} }} }}")
+    (folder / "m.aspen").write_text(text, encoding="utf-8")
+    (folder / "f.aspen").write_text(f"model f {{ kernel main {{ execute {{ {traits} }} }} }}", encoding="utf-8")
     return aspenpy.load_application(folder / "f.aspen"), aspenpy.load_machine(folder / "m.aspen")
 
 
@@ -80,8 +80,8 @@ def test_a_format_that_no_unit_can_hold_is_refused(tmp_path: Path, traits: str) 
 
 
 def test_a_core_that_tells_no_precisions_apart_takes_any(tmp_path: Path) -> None:
-    (tmp_path / "m.aspen").write_text("machine m { core c } core c { resource flops(n) [n/1e9] }")
-    (tmp_path / "f.aspen").write_text("model f { kernel main { execute { flops [1e9] as int8 } } }")
+    (tmp_path / "m.aspen").write_text("machine m { core c } core c { resource flops(n) [n/1e9] }", encoding="utf-8")
+    (tmp_path / "f.aspen").write_text("model f { kernel main { execute { flops [1e9] as int8 } } }", encoding="utf-8")
     prediction = aspenpy.predict(
         aspenpy.load_application(tmp_path / "f.aspen"), aspenpy.load_machine(tmp_path / "m.aspen")
     )

@@ -116,7 +116,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_program_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "osaca"
-    program.write_text(f"#!{sys.executable}\nimport sys\nsys.exit('no such marker')\n")
+    program.write_text(f"#!{sys.executable}\nimport sys\nsys.exit('no such marker')\n", encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setattr(shutil, "which", lambda *_, **__: str(program))
     with pytest.raises(aspenpy.AspenError, match="no such marker"):

@@ -54,7 +54,7 @@ def test_kernels_of_lulesh_on_up_to_18_threads_at_nine_clocks() -> None:
     """Two parameters a kernel, cycles and bytes, fitted to the odd numbers of threads; the even ones are predicted."""
     region, node = both(REGION, NODE)
     runs = defaultdict(list)
-    for row in csv.DictReader(KERNELS.read_text().splitlines()):
+    for row in csv.DictReader(KERNELS.read_text(encoding="utf-8").splitlines()):
         seconds = float(row["runtime_s"]) / float(row["calls"] or 1)
         runs[row["region"].strip()].append((int(row["threads"]), float(row["freq_label"]) * 1e9, seconds))
     errors: dict[str, list[float]] = {}
@@ -80,7 +80,7 @@ def test_speedups_of_spechpc_on_1_to_72_ranks() -> None:
     than compute and move: minisweep waits for its wavefront where ranks do not divide well, lbm for its alignment."""
     code, node = both(CODE, NODE)
     runs: dict[str, dict[int, tuple[float, float]]] = defaultdict(dict)
-    for row in csv.DictReader(CODES.read_text().splitlines()):
+    for row in csv.DictReader(CODES.read_text(encoding="utf-8").splitlines()):
         if row["Runtime (RDTSC) [s]"] and row["Memory data volume [GBytes]"]:
             seconds, volume = float(row["Runtime (RDTSC) [s]"]), float(row["Memory data volume [GBytes]"]) * 1e9
             runs[row["app"]][int(row["ranks"])] = seconds, volume
@@ -121,7 +121,7 @@ def test_speedups_of_spechpc_on_the_library_s_node_with_two_domains_a_socket() -
     one = {"ranks": 1, "core_flops": 1e9, "read": 0, "written": 0}
     flops = 1e9 / aspenpy.predict(code, node, set={**sockets, **one}).runtime  # a second's, on one core
     runs: dict[str, dict[int, tuple[float, float, float]]] = defaultdict(dict)
-    for row in csv.DictReader(CODES.read_text().splitlines()):
+    for row in csv.DictReader(CODES.read_text(encoding="utf-8").splitlines()):
         if row["Runtime (RDTSC) [s]"] and row["Memory data volume [GBytes]"]:
             rates = [float(row[f"Memory {kind} bandwidth [MBytes/s]"]) for kind in ("read", "write")]
             volume = float(row["Memory data volume [GBytes]"]) * 1e9

@@ -56,11 +56,13 @@ def test_a_kernel_may_have_its_own() -> None:
 
 def test_an_imported_model_uses_its_own(tmp_path: Path) -> None:
     (tmp_path / "library.aspen").write_text(
-        f"model library {{ {STENCIL} kernel main {{ execute {{ flops [5e6] as stencil, dp, simd }} }} }}"
+        f"model library {{ {STENCIL} kernel main {{ execute {{ flops [5e6] as stencil, dp, simd }} }} }}",
+        encoding="utf-8",
     )
     (tmp_path / "user.aspen").write_text(
         'model user { import library from "library.aspen" mixture stencil {multiply [1]}\n'
-        "  kernel main { call library.main execute { flops [4e6] as stencil, dp, simd } } }"
+        "  kernel main { call library.main execute { flops [4e6] as stencil, dp, simd } } }",
+        encoding="utf-8",
     )
     found = predict(load_application(tmp_path / "user.aspen"), machine(MACHINE)).runtime
     assert float(found) == pytest.approx((4e6 / 8 + 1e6 / 4 + 4e6 / 4) / 1e9, rel=1e-12)

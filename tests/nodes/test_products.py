@@ -34,8 +34,10 @@ ATTAINED = "property tensor_dp_attained [0.5]"
     ],
 )
 def test_products_take_the_units_there_are(tmp_path: Path, rates: str, traits: str, seconds: float) -> None:
-    (tmp_path / "m.aspen").write_text(MACHINE.replace("RATES", rates))
-    (tmp_path / "p.aspen").write_text(f"model p {{ kernel main {{ execute {{ flops [1e9] as {traits} }} }} }}")
+    (tmp_path / "m.aspen").write_text(MACHINE.replace("RATES", rates), encoding="utf-8")
+    (tmp_path / "p.aspen").write_text(
+        f"model p {{ kernel main {{ execute {{ flops [1e9] as {traits} }} }} }}", encoding="utf-8"
+    )
     app, machine = aspenpy.load_application(tmp_path / "p.aspen"), aspenpy.load_machine(tmp_path / "m.aspen")
     prediction = aspenpy.predict(app, machine)
     assert prediction.runtime == pytest.approx(seconds, rel=1e-12)

@@ -29,7 +29,11 @@ EPYC_7713 = {"epyc_7763_clock": "3.5 GHz"}
 
 
 def rows(application: str, system: str, unit: str) -> list[dict[str, str]]:
-    found = [row for row in csv.DictReader(CURVES.read_text().splitlines()) if row["application"] == application]
+    found = [
+        row
+        for row in csv.DictReader(CURVES.read_text(encoding="utf-8").splitlines())
+        if row["application"] == application
+    ]
     return [row for row in found if system in row["system"] and row["unit"] == unit and row["ranks_or_gpus"].isdigit()]
 
 
@@ -81,4 +85,4 @@ def test_the_page_has_their_figures() -> None:
         off = {ranks: max(ratio, 1 / ratio) for ranks, ratio in ratios.items()}
         worst = max(off, key=lambda ranks: off[ranks])
         wanted = f"{100 * (median(off.values()) - 1):.0f} % | factor {off[worst]:.2f}: {worst} ranks | afterwards |"
-        assert wanted in TRUST.read_text()
+        assert wanted in TRUST.read_text(encoding="utf-8")

@@ -78,7 +78,7 @@ class Curve(NamedTuple):
 @cache
 def curves() -> tuple[Curve, ...]:
     found: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
-    for row in csv.DictReader(CURVES.read_text().splitlines()):
+    for row in csv.DictReader(CURVES.read_text(encoding="utf-8").splitlines()):
         kernel = row["kernel"].removeprefix("likwid-bench ")
         found[row["processor"], kernel][int(row["cores"])] = float(row["bandwidth_GBs"])
     return tuple(Curve(*key, measured) for key, measured in found.items() if key not in CACHED)
@@ -138,13 +138,13 @@ def test_no_processor_is_off_by_much() -> None:
 
 
 def test_the_table_of_the_page_is_current(request: pytest.FixtureRequest) -> None:
-    text = PAGE.read_text()
+    text = PAGE.read_text(encoding="utf-8")
     pattern = re.compile(r"(<!-- saturation -->\n).*?(<!-- end of saturation -->)", re.DOTALL)
     fresh = pattern.sub(lambda found: "\n".join([found[1], *table(), "", found[2]]), text)
     assert pattern.search(text)
     if request.config.getoption("--update-pictures"):
-        PAGE.write_text(fresh)
-    assert PAGE.read_text() == fresh
+        PAGE.write_text(fresh, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == fresh
 
 
 class Own(NamedTuple):

@@ -40,7 +40,7 @@ def room_of(file: Path) -> str:
 def lines_by_room() -> dict[str, int]:
     lines: dict[str, int] = {}
     for file in PACKAGE.rglob("*.py"):
-        lines[room_of(file)] = lines.get(room_of(file), 0) + len(file.read_text().splitlines())
+        lines[room_of(file)] = lines.get(room_of(file), 0) + len(file.read_text(encoding="utf-8").splitlines())
     return {room: count for room, count in lines.items() if count}
 
 

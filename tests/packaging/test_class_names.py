@@ -28,7 +28,7 @@ MOST_SHARED = 29
 def classes_by_name() -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for file in PACKAGE.rglob("*.py"):
-        for node in ast.parse(file.read_text()).body:
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found[node.name].add(file.relative_to(PACKAGE).as_posix())
     return found
@@ -52,7 +52,7 @@ def test_shared_names_of_syntax_are_read_by_their_module() -> None:
     bare = []
     for file in PACKAGE.rglob("*.py"):
         room = file.relative_to(PACKAGE).parts[0]
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and rooms.get(node.module or "", room) != room:
                 bare += [f"{file.name}: {alias.name}" for alias in node.names if alias.name in listed]
     assert bare == []

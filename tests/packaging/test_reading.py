@@ -62,7 +62,7 @@ READ_FROM_PROSE = {
 def trees() -> dict[str, ast.Module]:
     """The syntax tree of each module by its path."""
     files = sorted((ROOT / "aspenpy").rglob("*.py"))
-    return {file.relative_to(ROOT).as_posix(): ast.parse(file.read_text()) for file in files}
+    return {file.relative_to(ROOT).as_posix(): ast.parse(file.read_text(encoding="utf-8")) for file in files}
 
 
 @cache
@@ -328,7 +328,7 @@ def test_calls_for_their_error_alone_say_so() -> None:
         returned.setdefault(node.name, set()).add("None" if node.returns is None else ast.unparse(node.returns))
     silent = []
     for path, tree in trees().items():
-        lines = (ROOT / path).read_text().splitlines()
+        lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
         caught = {
             part
             for node in ast.walk(tree)

@@ -74,13 +74,13 @@ def test_without_a_repository_links_are_text(copy: Path, tmp_path: Path) -> None
     assert RELATIVE.findall(text) == []
     assert "crossover.svg" not in text
     assert "A tour in ten commands continues from here." in text
-    assert len(RELATIVE.findall((ROOT / "README.md").read_text())) > 20
+    assert len(RELATIVE.findall((ROOT / "README.md").read_text(encoding="utf-8"))) > 20
 
 
 def test_recipe_wants_what_the_package_wants() -> None:
     yaml = pytest.importorskip("yaml", reason="a library of the extra `docs`")
-    recipe = yaml.safe_load((ROOT / "integrations" / "conda-forge" / "recipe.yaml").read_text())
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    recipe = yaml.safe_load((ROOT / "integrations" / "conda-forge" / "recipe.yaml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = {re.sub(r"\s", "", line) for line in recipe["requirements"]["run"] if not line.startswith("python ")}
     assert wanted == {re.sub(r"\s", "", line) for line in project["dependencies"]}
     assert recipe["about"]["license"] == project["license"]
@@ -89,11 +89,11 @@ def test_recipe_wants_what_the_package_wants() -> None:
 
 
 def test_container_has_files_and_extras_that_exist() -> None:
-    text = (ROOT / "Containerfile").read_text()
+    text = (ROOT / "Containerfile").read_text(encoding="utf-8")
     for line in re.findall(r"(?m)^COPY (?!--from)(.*)$", text):
         assert all((ROOT / name).exists() for name in line.split()[:-1]), line
     (extras,) = re.findall(r'whl\)\[(.*?)\]"', text)
-    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     assert set(extras.split(",")) <= known.keys()
 
 
@@ -107,7 +107,9 @@ def test_release(copy: Path) -> None:
     assert "CHANGELOG.md has no section [0.1.0]" in refused
 
     project = copy / "pyproject.toml"
-    project.write_text(project.read_text().replace('repository = ""', f'repository = "{REPOSITORY}"'))
+    project.write_text(
+        project.read_text(encoding="utf-8").replace('repository = ""', f'repository = "{REPOSITORY}"'), encoding="utf-8"
+    )
     assert "three numbers" in run(copy, *release, "prepare", "2.0", fails=True)
     run(copy, *release, "prepare", "0.2.0")
     assert "not committed" in run(copy, *release, "build", fails=True)
@@ -136,9 +138,12 @@ def test_release(copy: Path) -> None:
     run(copy.parent / "aspenpy-0.2.0", sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", again)
     assert metadata(again / wheel.name).as_bytes() == read.as_bytes(), "a wheel built from the source is the same"
 
-    parts = {part["name"].lower() for part in json.loads((dist / "aspenpy-0.2.0.cdx.json").read_text())["components"]}
+    parts = {
+        part["name"].lower()
+        for part in json.loads((dist / "aspenpy-0.2.0.cdx.json").read_text(encoding="utf-8"))["components"]
+    }
     assert {"lark", "networkx", "numpy", "sympy"} <= parts
-    recipe = (dist / "recipe.yaml").read_text()
+    recipe = (dist / "recipe.yaml").read_text(encoding="utf-8")
     assert hashlib.sha256(source.read_bytes()).hexdigest() in recipe
     assert "@" not in recipe
     tag = run(copy, "git", "tag", "--list", "--format=%(contents)", "v0.2.0")

@@ -43,7 +43,7 @@ START_UP = {
 
 def rooms() -> list[str]:
     """In the order of the table."""
-    rows = re.findall(r"^\| `aspenpy/.*? \|", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| `aspenpy/.*? \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
     return [name for row in rows for name in re.findall(r"`aspenpy/(\w+)(?:\.py|/)`", row)]
 
 
@@ -78,7 +78,7 @@ def imports(file: Path, modules: frozenset[str]) -> list[tuple[str, bool]]:
         for child in ast.iter_child_nodes(node):
             visit(child, inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
 
-    visit(ast.parse(file.read_text()), False)
+    visit(ast.parse(file.read_text(encoding="utf-8")), False)
     return found
 
 
@@ -140,7 +140,7 @@ def test_an_import_is_seen(tmp_path: Path) -> None:
         "    import_module('aspenpy.answers.ecm').ecm(result)",
         "    import_module(f'aspenpy.shell.commands.{name}')",
     ]
-    file.write_text("\n".join(lines))
+    file.write_text("\n".join(lines), encoding="utf-8")
     known = frozenset({"aspenpy.language.files", "aspenpy.build", "aspenpy.answers.ecm", "aspenpy.shell.commands.eval"})
     assert imports(file, known) == [
         ("aspenpy.language.files", False),
@@ -156,7 +156,7 @@ def test_no_class_has_more_than_two_ancestors_of_the_package() -> None:
     bases: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for path in (ROOT / "aspenpy").rglob("*.py"):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        tree = ast.parse(path.read_text())
+        tree = ast.parse(path.read_text(encoding="utf-8"))
         found_in = {
             alias.name: str(node.module)
             for node in ast.walk(tree)

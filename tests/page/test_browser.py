@@ -141,7 +141,7 @@ def test_link_and_baseline_come_back(shown):
 def csv_of(page):
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download CSV").click()
-    return waiting.value.path().read_text()
+    return waiting.value.path().read_text(encoding="utf-8")
 
 
 def test_a_link_opens_to_the_same_numbers_and_the_csv_has_those_shown(shown):
@@ -226,7 +226,7 @@ def test_csv_has_parameters_totals_and_kernels(shown):
     page = shown("stream")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download CSV").click()
-    rows = list(csv.DictReader(io.StringIO(waiting.value.path().read_text())))
+    rows = list(csv.DictReader(io.StringIO(waiting.value.path().read_text(encoding="utf-8"))))
     runtimes = {row["machine"]: float(row["value"]) for row in rows if row["quantity"] == "runtime"}
     app = aspenpy.load_application("stream")
     for name, seconds in runtimes.items():

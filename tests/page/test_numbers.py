@@ -29,7 +29,7 @@ def what_if(application, *machines, free=()):
 
 def run(folder, page, points, which="all"):
     """The values at points of the first machine, NaN where there is none, and milliseconds of one evaluation."""
-    (folder / "points.json").write_text(json.dumps(points))
+    (folder / "points.json").write_text(json.dumps(points), encoding="utf-8")
     script = folder / "page.js"
     lines = [
         "const points = JSON.parse(require('fs').readFileSync(process.argv[2]));",
@@ -39,7 +39,7 @@ def run(folder, page, points, which="all"):
         "const milliseconds = Number(process.hrtime.bigint() - begin) / 1e6 / Math.min(100, points.length);",
         "console.log(JSON.stringify([values, milliseconds]));",
     ]
-    script.write_text('"use strict";\n' + page.script + "\n".join(lines))
+    script.write_text('"use strict";\n' + page.script + "\n".join(lines), encoding="utf-8")
     done = subprocess.run(["node", script, folder / "points.json"], check=True, capture_output=True, text=True)
     rows, milliseconds = json.loads(done.stdout)
     return [[math.nan if value is None else value for value in row] for row in rows], milliseconds
@@ -266,11 +266,13 @@ def test_expressions_and_units_are_read_as_typed(tmp_path):
     page = what_if("comd", "haswell")
     texts = [[text, unit] for text, unit in TYPED]
     files = Path(aspenpy.__file__).parent / "page" / "files"
-    script = "\n".join((files / name).read_text() for name in ("units.js", "typed.js"))
+    script = "\n".join((files / name).read_text(encoding="utf-8") for name in ("units.js", "typed.js"))
     values = [item.value for item in page.inputs]
     lines = f"""
     console.log(JSON.stringify({json.dumps(texts)}.map(([text, unit]) => typed(text, unit, {json.dumps(values)}))));"""
-    (tmp_path / "typed.js").write_text(f'"use strict";\nconst facts = {json.dumps(page.facts)};\n{script}\n{lines}')
+    (tmp_path / "typed.js").write_text(
+        f'"use strict";\nconst facts = {json.dumps(page.facts)};\n{script}\n{lines}', encoding="utf-8"
+    )
     done = subprocess.run(["node", tmp_path / "typed.js"], check=True, capture_output=True, text=True)
     found = dict(zip(TYPED, json.loads(done.stdout), strict=True))
     assert page.predictions[0].parameters["nx"].value == 20

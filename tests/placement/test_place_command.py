@@ -41,8 +41,10 @@ ON = ("place", "work.aspen", "--machine", "node.aspen")
 
 @pytest.fixture(autouse=True)
 def files(models: Path) -> None:
-    (models / "work.aspen").write_text(f"model work {{ {DATA} {WORK} kernel main {{ call first call second }} }}")
-    (models / "node.aspen").write_text(NODE)
+    (models / "work.aspen").write_text(
+        f"model work {{ {DATA} {WORK} kernel main {{ call first call second }} }}", encoding="utf-8"
+    )
+    (models / "node.aspen").write_text(NODE, encoding="utf-8")
 
 
 def test_page(run: Runner) -> None:
@@ -82,7 +84,7 @@ def test_csv(run: Runner) -> None:
 
 
 def test_why_a_socket_cannot_have_it_all(run: Runner, models: Path) -> None:
-    (models / "work.aspen").write_text("model work { kernel main { execute { tensor [100] } } }")
+    (models / "work.aspen").write_text("model work { kernel main { execute { tensor [100] } } }", encoding="utf-8")
     assert (
         run(*ON).out
         == """\

@@ -38,7 +38,7 @@ def machine(folder: Path, name: str = "box", **comments: str) -> aspenpy.Machine
     for mark in ("RATE", "CLOCK", "ATTAINED"):
         text = text.replace(mark, comments.get(mark.lower(), "data sheet"))
     path = folder / f"{name}.aspen"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return aspenpy.load_machine(path)
 
 
@@ -76,8 +76,10 @@ def test_a_small_part_decides_nothing(tmp_path: Path) -> None:
 def test_a_law_that_takes_nothing_away_is_not_assumed(tmp_path: Path) -> None:
     """A part of the bandwidth that is the whole at this clock, and less at half of it."""
     box = machine(tmp_path)
-    text = (tmp_path / "box.aspen").read_text().replace("[0.8*rate]", "[0.8*rate*part]")
-    (tmp_path / "box.aspen").write_text(text + "param pace = 1\nparam part = min(1, pace/0.75)  // assumed\n")
+    text = (tmp_path / "box.aspen").read_text(encoding="utf-8").replace("[0.8*rate]", "[0.8*rate*part]")
+    (tmp_path / "box.aspen").write_text(
+        text + "param pace = 1\nparam part = min(1, pace/0.75)  // assumed\n", encoding="utf-8"
+    )
     box = aspenpy.load_machine(tmp_path / "box.aspen")
     assert sensitivities(LOADS.replace("FLOPS", "0"), box) == {}
     assert [*sensitivities(LOADS.replace("FLOPS", "0"), box, set={"pace": 0.5})] == ["part"]
@@ -103,7 +105,7 @@ def test_an_assumed_end_of_a_range_is_no_assumed_number(tmp_path: Path, comment:
 def test_eval_says_it_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     machine(tmp_path, attained="data sheet; assumed: as most boards", rate="assumed: recalled")
     app = tmp_path / "app.aspen"
-    app.write_text(LOADS.replace("FLOPS", "0"))
+    app.write_text(LOADS.replace("FLOPS", "0"), encoding="utf-8")
     assert main(["eval", str(app), "--machine", str(tmp_path / "box.aspen")]) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("assumed")]
     said = "attained_bandwidth of store (as most boards): 10 % in it changes the runtime by 8.0 %; so does another"
@@ -131,7 +133,7 @@ def test_a_number_of_the_family_decides_as_well(tmp_path: Path) -> None:
     """The core is `like` a general one: 25e6 flops at the issue of that take all of the time."""
     text = MACHINE.replace("core unit {", "core unit like general { property clock [1 GHz] }\ncore general {")
     path = tmp_path / "box.aspen"
-    path.write_text(text.replace("// one a cycle", "// assumed: as most"))
+    path.write_text(text.replace("// one a cycle", "// assumed: as most"), encoding="utf-8")
     app = "model m { kernel main { execute { flops [25e6] } } }"
     assert sensitivities(app, aspenpy.load_machine(path)) == {"unit.issue": pytest.approx(-1)}
 
@@ -139,6 +141,6 @@ def test_a_number_of_the_family_decides_as_well(tmp_path: Path) -> None:
 def test_a_sweep_says_it_of_its_least_runtime(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     machine(tmp_path, attained="assumed: as most boards")
     app = tmp_path / "m.aspen"
-    app.write_text("model m { param n = 1e9 in 1 .. 1e12 kernel main { execute { loads [n] } } }")
+    app.write_text("model m { param n = 1e9 in 1 .. 1e12 kernel main { execute { loads [n] } } }", encoding="utf-8")
     assert main(["sweep", str(app), "--machine", str(tmp_path / "box.aspen"), "--over", "n=1e9,2e9"]) == 0
     assert "for the least, attained_bandwidth of store (as most boards): 10 % in it" in capsys.readouterr().out

@@ -25,7 +25,7 @@ from tests.network import test_measured_collectives as collectives
 from tests.network import test_measured_mpi as mpi
 from tests.probe import hosts
 
-PAGE = (Path(__file__).parents[2] / "docs/nodes.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/nodes.md").read_text(encoding="utf-8")
 LEVELS = ("L1", "L2", "L3", "memory")
 READS = (125 / 112.8, 176 / 175.9, 237 / 246)
 TRIADS = (109 / 93.7, 163 / 160.1, 221 / 211.8, 146 / 130, 178 / 170, 375 / 357.5)
@@ -118,7 +118,7 @@ WAITING = (
 
 
 def test_the_interval_of_compiled_loops_is_that_of_programs() -> None:
-    page = (Path(__file__).parents[2] / "docs/trust.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/trust.md").read_text(encoding="utf-8")
     rows: Rows = []
     for head, places in (("| program | `-O2` before", (2, 4)), ("| program | before | time | seen", (2,))):
         for line in page[page.index(head) :].splitlines()[2:]:

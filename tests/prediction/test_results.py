@@ -107,7 +107,7 @@ def test_a_command_and_its_function_have_one_shape(
     verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "m.aspen").write_text(MODEL)
+    (tmp_path / "m.aspen").write_text(MODEL, encoding="utf-8")
     assert main([*COMMANDS[verb].split(), "--format", "json"]) == 0
     result = VERBS[verb](aspenpy.load_application("m.aspen"), aspenpy.load_machine("simple"))
     theirs, own = json.loads(capsys.readouterr().out), json.loads(json.dumps(result.to_json()))

@@ -69,8 +69,8 @@ def test_set_as_defined(
             application = application.replace("param n = 1000", "param n = 3000")
         if "clock=2e9" in definitions:
             machine = machine.replace("param clock = 1 GHz", "param clock = 2e9")
-        (folder / "axpy.aspen").write_text(application)
-        (folder / "cluster.aspen").write_text(machine)
+        (folder / "axpy.aspen").write_text(application, encoding="utf-8")
+        (folder / "cluster.aspen").write_text(machine, encoding="utf-8")
     found = []
     for folder, words in zip(folders, ([word for item in settings for word in ("--set", item)], []), strict=True):
         monkeypatch.chdir(folder)

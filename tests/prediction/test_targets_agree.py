@@ -144,7 +144,9 @@ def test_c(tmp_path):
         functions.append(f"double f{len(written)}({arguments})\n{{\n" + "\n".join(body) + f"\nreturn {result};\n}}")
         written.append(formula)
     text = "\n".join(functions)
-    (tmp_path / "all.c").write_text("\n".join([*HEADERS, *find_used_helpers(text, read_helpers()), text, ""]))
+    (tmp_path / "all.c").write_text(
+        "\n".join([*HEADERS, *find_used_helpers(text, read_helpers()), text, ""]), encoding="utf-8"
+    )
     command = ["gcc", "-std=c99", "-ffp-contract=off", "-fPIC", "-shared", "all.c", "-o", "all.so", "-lm"]
     subprocess.run(command, cwd=tmp_path, check=True)
     library = ctypes.CDLL(str(tmp_path / "all.so"))
@@ -188,7 +190,9 @@ def test_javascript(tmp_path):
     calls = [f"{json.dumps([list(map(float, point)) for point in item.points])}" for item in written]
     listed = ", ".join(f"{call}.map(f{number}).map(([value]) => value)" for number, call in enumerate(calls))
     script = tmp_path / "all.js"
-    script.write_text(add_helpers("\n".join(functions)) + f"console.log(JSON.stringify([{listed}]));\n")
+    script.write_text(
+        add_helpers("\n".join(functions)) + f"console.log(JSON.stringify([{listed}]));\n", encoding="utf-8"
+    )
     done = subprocess.run(["node", str(script)], check=True, capture_output=True, text=True)
     assert len(written) > 0.9 * len(formulas())
     for formula, values in zip(written, json.loads(done.stdout), strict=True):

@@ -30,8 +30,10 @@ def probe(*words: str) -> int:
 
 def test_a_second_probe_says_what_has_changed_and_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert probe() == 0
-    changed = Path("site.aspen").read_text().replace("property outstanding [12]", "property outstanding [6]")
-    Path("site.aspen").write_text(changed)
+    changed = (
+        Path("site.aspen").read_text(encoding="utf-8").replace("property outstanding [12]", "property outstanding [6]")
+    )
+    Path("site.aspen").write_text(changed, encoding="utf-8")
     capsys.readouterr()
     assert probe("--format", "json") == 0
     text = capsys.readouterr().out
@@ -41,9 +43,9 @@ def test_a_second_probe_says_what_has_changed_and_writes_nothing(capsys: pytest.
     assert (rows["outstanding"]["before"], rows["outstanding"]["now"]) == (6, 12)
     assert rows["outstanding"]["change"] == 1
     assert rows["clock"]["change"] == 0
-    assert Path("site.aspen").read_text() == changed
+    assert Path("site.aspen").read_text(encoding="utf-8") == changed
     assert probe("--replace") == 0
-    assert "property outstanding [12]" in Path("site.aspen").read_text()
+    assert "property outstanding [12]" in Path("site.aspen").read_text(encoding="utf-8")
 
 
 def test_it_is_shown_beside_another_machine(capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,6 +102,6 @@ def test_this_host(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_a_compiler_numpy_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert main(["machine", "probe", "mine"]) == 0
-    text = Path("mine.aspen").read_text()
+    text = Path("mine.aspen").read_text(encoding="utf-8")
     assert "There is no C compiler: NumPy measured what it can" in text
     assert "by NumPy, a sum of all words: measured" in text

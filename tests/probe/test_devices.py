@@ -28,7 +28,7 @@ GPU = "Made-up GPU, 1000 MiB, 1980 MHz, 700.00 W"
 @pytest.mark.parametrize(("script", "said"), [(f"echo '{GPU}'", [f"GPU: {GPU} (nvidia-smi)."]), ("exit 9", [])])
 def test_gpus(script: str, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "nvidia-smi"
-    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert [*describe_gpus()] == said

@@ -61,7 +61,7 @@ def test_what_goes_wrong_is_said(
 ) -> None:
     made = f"for last; do :; done; printf '#!/bin/sh\\n{runs}\\n' > $last; /bin/chmod +x $last"
     for name, does in (("nvcc", compiles or made), ("nvidia-smi", "")):
-        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert measure_kernels() == Kernels(remark=f"GPU kernels were not measured: {remark}.")

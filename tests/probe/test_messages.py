@@ -45,7 +45,7 @@ def test_a_machine_with_messages_sends_them() -> None:
 
 def launcher(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     for name, does in (("mpicc", "exit 0"), ("mpirun", script)):
-        (folder / name).write_text(f"#!/bin/sh\n{does}\n")
+        (folder / name).write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
         (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(folder))
 

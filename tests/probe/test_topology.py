@@ -99,11 +99,11 @@ def test_what_is_refused_is_as_pictured(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     reports = []
     for name, text in REFUSED.items():
-        Path(name).write_text(text)
+        Path(name).write_text(text, encoding="utf-8")
         with pytest.raises(AspenError) as refused:
             import_files([name])
         reports.append(f"{refused.value}\n")
     picture, found = Path(__file__).parent / "refused_files.txt", "\n".join(reports)
     if update_pictures:
-        picture.write_text(found)
-    assert found == picture.read_text()
+        picture.write_text(found, encoding="utf-8")
+    assert found == picture.read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ def write(root: Path, files: dict[str, object]) -> Path:
     for name, text in files.items():
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"{text}\n")
+        file.write_text(f"{text}\n", encoding="utf-8")
     return root
 
 

@@ -30,9 +30,9 @@ def test_runs_until_the_target_is_met(tmp_path: Path) -> None:
     count = tmp_path / "count"
     command = [sys.executable, "-S", "-c", f"open({str(count)!r}, 'a').write('x')"]
     found = measure(command, StoppingRule(precision=1e9, least=3))
-    assert (len(found.runs), found.met, len(count.read_text())) == (3, True, 3)
+    assert (len(found.runs), found.met, len(count.read_text(encoding="utf-8"))) == (3, True, 3)
     found = measure(command, StoppingRule(precision=1e-9, least=2, most=4))
-    assert (len(found.runs), found.met, len(count.read_text())) == (4, False, 7)
+    assert (len(found.runs), found.met, len(count.read_text(encoding="utf-8"))) == (4, False, 7)
     assert all(run.seconds >= run.values["cpu_time [s]"] * 0.5 > 0 for run in found.runs)
 
 
@@ -65,7 +65,7 @@ def test_command_line(run: Runner, tmp_path: Path) -> None:
     assert held["missing"], "no test machine counts everything"
     again = run("measure", "--read", store)
     assert again.out.count("nothing") == 2
-    assert rows.read_text().startswith("application,run,runtime [s],cpu_time [s]")
+    assert rows.read_text(encoding="utf-8").startswith("application,run,runtime [s],cpu_time [s]")
     assert "behind --, or files" in run("measure").err
     assert (
         "say what ran" in run("measure", "--record", store, "--least-runs", "2", "--precision", "9", "--", "true").err
@@ -76,9 +76,9 @@ def test_energy_and_events_where_the_machine_offers_them(tmp_path: Path, monkeyp
     """A package whose counter wraps around during the run, and a perf that counts."""
     folder = tmp_path / "intel-rapl:0"
     folder.mkdir()
-    (folder / "name").write_text("package-0\n")
-    (folder / "energy_uj").write_text("999000000")
-    (folder / "max_energy_range_uj").write_text("1000000000")
+    (folder / "name").write_text("package-0\n", encoding="utf-8")
+    (folder / "energy_uj").write_text("999000000", encoding="utf-8")
+    (folder / "max_energy_range_uj").write_text("1000000000", encoding="utf-8")
     hidden = tmp_path / "intel-rapl:1"
     hidden.mkdir()
     program = tmp_path / "bin" / "perf"
@@ -86,7 +86,8 @@ def test_energy_and_events_where_the_machine_offers_them(tmp_path: Path, monkeyp
     program.write_text(
         "#!/bin/sh\n"
         'case "$*" in *" true") echo "5,,cycles,1,100.00,," >&2; exit 0;; esac\n'
-        'shift 5; file="$1"; shift 2; echo "1234,,cycles:u,1,100.00,," > "$file"; exec "$@"\n'
+        'shift 5; file="$1"; shift 2; echo "1234,,cycles:u,1,100.00,," > "$file"; exec "$@"\n',
+        encoding="utf-8",
     )
     program.chmod(0o755)
     monkeypatch.setattr("aspenpy.learn.measurements.measure.POWERCAP", tmp_path)

@@ -276,7 +276,7 @@ def test_parquet(tmp_path: Path) -> None:
     sheet = recognise_columns(read_measurements(path))
     assert read_numbers(sheet, "runtime").tolist() == [0.005, 0.007]
     assert recognise_columns(read_measurements(path, {"runtime [s]": "time/ms"})).names == ["runtime"]
-    (tmp_path / "no.parquet").write_text("nothing")
+    (tmp_path / "no.parquet").write_text("nothing", encoding="utf-8")
     for wrong in ("no.parquet", "none.parquet"):
         with pytest.raises(AspenError, match=r"cannot be read as Parquet|file not found"):
             read_measurements(tmp_path / wrong)

@@ -63,7 +63,7 @@ def test_several_writers(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_store(tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("hello " * 100)
+    (tmp_path / "text").write_text("hello " * 100, encoding="utf-8")
     with pytest.raises(AspenError, match="cannot be used as a record store"):
         RecordStore(tmp_path / "text")
     RecordStore(tmp_path / "later.sqlite").add([RunRecord("a", "", "", "")])

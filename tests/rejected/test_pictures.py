@@ -37,7 +37,7 @@ def parse(model: str) -> None:
 
 def evaluate(model: str) -> None:
     """What refuses the models of the folder `evaluation`: predicting them on a machine."""
-    text = Path(model).read_text()
+    text = Path(model).read_text(encoding="utf-8")
     predict(
         load_application(model),
         load_machine(f"machines/{_asked(text, 'machine', 'small')}.aspen"),
@@ -52,7 +52,7 @@ def evaluate(model: str) -> None:
 
 def check(model: str) -> None:
     """What finds fault with the models of the folder `check`: the checks, against a machine if one is named."""
-    machine = _asked(Path(model).read_text(), "machine")
+    machine = _asked(Path(model).read_text(encoding="utf-8"), "machine")
     found = check_file(Path(model), load_machine(f"machines/{machine}.aspen") if machine else None, Reader())
     if found:
         raise AspenError(*found)

@@ -101,10 +101,12 @@ SAID = ("95 %", "with x 2")  # of intervals, in what a formula says
 def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The report of a model with hostile text and of measured runs, in each form, and the command's own."""
     folder = tmp_path_factory.mktemp("advice")
-    (folder / "work.aspen").write_text(APPLICATION)
+    (folder / "work.aspen").write_text(APPLICATION, encoding="utf-8")
     draws = numpy.random.default_rng(1).random((12, 3))
     rows = [f"{5 + 3 * a + b},{90 + 9 * b},{a},{b},{c},{a + b}" for a, b, c in draws.tolist()]
-    (folder / "runs.csv").write_text("\n".join(["runtime,energy,instructions,CAS_COUNT_RD,L3CACHE,cycles", *rows]))
+    (folder / "runs.csv").write_text(
+        "\n".join(["runtime,energy,instructions,CAS_COUNT_RD,L3CACHE,cycles", *rows]), encoding="utf-8"
+    )
     words = ["advise", str(folder / "work.aspen"), "--machine", "haswell", "--vary", "clock,memory_bandwidth"]
     words += ["--counters", str(folder / "runs.csv"), "--most-nodes", "8"]
     assert main([*words, "-o", str(folder / "report.md")]) == 0
@@ -112,7 +114,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     options = AdviceOptions(("clock", "memory_bandwidth"), nodes=8, counters=folder / "runs.csv")
     found, command = advise_case(case, options), command_line([*words, "-o", str(folder / "report.md")])
     return {suffix: write(found, command) for suffix, write in DOCUMENTS.items()} | {
-        "command": (folder / "report.md").read_text()
+        "command": (folder / "report.md").read_text(encoding="utf-8")
     }
 
 
@@ -262,10 +264,10 @@ def test_another_part_is_named_in_the_document(tmp_path: Path) -> None:
     for file in (page, data):
         words = ["advise", "comd", "--machine", "haswell", "--vary", "memory_kind=ddr4_2133,ddr5_4800_12_channels"]
         assert main([*words, "-o", str(file)]) == 0
-    rows = json.loads(data.read_text())["configure"]["near_optimal"]
+    rows = json.loads(data.read_text(encoding="utf-8"))["configure"]["near_optimal"]
     best = {row["objective"]: row["values"]["memory_kind"] for row in rows}
     assert best["runtime"] == "ddr5_4800_12_channels"
-    text = page.read_text().replace("\\", "")
+    text = page.read_text(encoding="utf-8").replace("\\", "")
     assert "| kind of memory | [ddr4_2133, ddr5_4800_12_channels](#components) | [ddr4_2133](#components) |" in text
     assert "| the shortest runtime | [kind of memory ddr5_4800_12_channels](#components) |" in text
 

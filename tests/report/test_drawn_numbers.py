@@ -98,9 +98,9 @@ def test_power_over_time(draw: Draw) -> None:
 
 def test_kernels_without_room_for_their_names_are_numbered(draw: Draw) -> None:
     long = "a_kernel_with_a_name_that_is_much_longer_than_its_bar"
-    text = Path("axpy.aspen").read_text()
+    text = Path("axpy.aspen").read_text(encoding="utf-8")
     text = text.replace("kernel axpy {", f"kernel {long} {{ execute {{ messages [1000] }} }}\n  kernel axpy {{")
-    Path("long.aspen").write_text(text.replace("kernel main {", f"kernel main {{ call {long}"))
+    Path("long.aspen").write_text(text.replace("kernel main {", f"kernel main {{ call {long}"), encoding="utf-8")
     (axes,) = draw("energy long.aspen --machine powered.aspen")[0].axes
     assert texts(axes) == ["main", "1", "axpy"]
     assert legend(axes)[-1] == "1  a_kernel_with_a_name_t…han_its_bar: 12 W"
@@ -115,7 +115,7 @@ n,machine,runtime [us],flops [kflop]
 
 
 def test_errors_of_a_fit(draw: Draw) -> None:
-    Path("runs.csv").write_text(MEASURED)
+    Path("runs.csv").write_text(MEASURED, encoding="utf-8")
     figure, written = draw("fit axpy.aspen runs.csv --vary clock")
     assert figure._suptitle.get_text().startswith("axpy: 1 parameter fitted to 6 measurements")
     band = 100 * math.sqrt(sum(row["error"] ** 2 for row in written["measurements"]) / 6)
@@ -159,7 +159,7 @@ interconnect cable {
 
 def test_messages_over_their_size(draw: Draw) -> None:
     """In a ring of eight the farthest node is 4 links away."""
-    Path("ring.aspen").write_text(RING)
+    Path("ring.aspen").write_text(RING, encoding="utf-8")
     figure, written = draw("network --machine ring.aspen")
     above, below = figure.axes
     assert labels(above) == ("one message on ring", "", "time")
@@ -185,7 +185,7 @@ TRACE = " L 10,8\n S 80,8\n L 18,8\n L 80,8\n L 100,8\n L 200,8\n L 10,8\n"
 
 def test_reuse_distances(draw: Draw) -> None:
     """Lines 0, 2, 0, 2, 4, 8, 0: four first references, distances 1, 1 and 3."""
-    Path("t.lackey").write_text(TRACE)
+    Path("t.lackey").write_text(TRACE, encoding="utf-8")
     figure, _ = draw("rdd t.lackey --line 64")
     left, right = figure.axes
     assert figure._suptitle.get_text() == "reuse distances of t.lackey"

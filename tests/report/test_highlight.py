@@ -37,7 +37,7 @@ def test_nothing_is_lost_or_unknown() -> None:
 
 @pytest.mark.parametrize("file", [file for file in FILES if "models" in file.parts], ids=lambda file: file.stem)
 def test_library(file: Path) -> None:
-    assert Error not in {kind for kind, _ in pieces(file.read_text())}
+    assert Error not in {kind for kind, _ in pieces(file.read_text(encoding="utf-8"))}
 
 
 @given(st.text(st.sampled_from('ab1. \n\r\t"{}[](),=+-*/^<>!$é//kB')) | st.text())

@@ -80,7 +80,7 @@ APPLICATIONS, MACHINES = (
 @pytest.fixture(scope="module")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("profile") / "kernels.csv"
-    path.write_text("kernel,time [ms],flops [Mflop],bytes [MB]\ntriad,300,200,2400\nother,2,1,1\n")
+    path.write_text("kernel,time [ms],flops [Mflop],bytes [MB]\ntriad,300,200,2400\nother,2,1,1\n", encoding="utf-8")
     return str(path)
 
 
@@ -121,7 +121,9 @@ def test_pairs_of_the_library(application: str, capsys: pytest.CaptureFixture[st
 
 def test_several_kernels_and_no_main(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = tmp_path / "two.aspen"
-    model.write_text("model two { kernel a { execute { flops [9] } } kernel b { execute { flops [8] } } }")
+    model.write_text(
+        "model two { kernel a { execute { flops [9] } } kernel b { execute { flops [8] } } }", encoding="utf-8"
+    )
     assert main(["eval", str(model), "--machine", "simple", "--format", "json"]) == 0
     assert check(capsys.readouterr().out) == "predictions/1"
 
@@ -136,7 +138,9 @@ def test_files_are_made_of_the_shapes() -> None:
     assert {path.name: path.read_text(encoding="utf-8") for path in script.FOLDER.iterdir()} == script.files()
     for text in script.files().values():
         Draft202012Validator.check_schema(json.loads(text))
-    linked = re.findall(r"\[`(\w+/\d+)`\]\(schemas/([\w-]+\.json)\)", (ROOT / "docs" / "programs.md").read_text())
+    linked = re.findall(
+        r"\[`(\w+/\d+)`\]\(schemas/([\w-]+\.json)\)", (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
+    )
     assert dict(linked) == {name: f"{name.replace('/', '-')}.json" for name in RESULTS}
 
 

@@ -30,11 +30,13 @@ CARD = "interconnect Fabric {\n  static power [5 W]\n  dynamic power [6 W]"
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.chdir(tmp_path)
-    Path("axpy.aspen").write_text(AXPY)
-    Path("cluster.aspen").write_text(CLUSTER)
-    Path("faster.aspen").write_text(CLUSTER.replace("machine Cluster", "machine Faster").replace("10*giga", "20*giga"))
+    Path("axpy.aspen").write_text(AXPY, encoding="utf-8")
+    Path("cluster.aspen").write_text(CLUSTER, encoding="utf-8")
+    Path("faster.aspen").write_text(
+        CLUSTER.replace("machine Cluster", "machine Faster").replace("10*giga", "20*giga"), encoding="utf-8"
+    )
     powered = CLUSTER.replace("static power [10 W]", POWER).replace("interconnect Fabric {", CARD)
-    Path("powered.aspen").write_text(powered)
+    Path("powered.aspen").write_text(powered, encoding="utf-8")
 
     def run(line: str) -> str:
         assert main(line.split()) == 0

@@ -57,7 +57,7 @@ X = ("--region", "x=0x1000-4160")
 
 @pytest.fixture(autouse=True)
 def trace(models: Path) -> Path:
-    (models / "a.trace").write_text(TRACE)
+    (models / "a.trace").write_text(TRACE, encoding="utf-8")
     return models / "a.trace"
 
 
@@ -68,11 +68,11 @@ def test_page(run: Runner) -> None:
 def test_files(run: Runner, models: Path) -> None:
     outcome = run("rdd", "a.trace", "-o", "out.csv", *X)
     assert outcome == (0, PAGE + "\nout.csv is written\nout.x.csv is written\n", "")
-    assert (models / "out.csv").read_text() == FILE
+    assert (models / "out.csv").read_text(encoding="utf-8") == FILE
     assert (read_histogram(models / "out.csv").distances, read_histogram(models / "out.x.csv").distances) == (
         (1, 2),
     ) * 2
-    assert "# addresses: x, from 0x1000 up to 0x1040\n" in (models / "out.x.csv").read_text()
+    assert "# addresses: x, from 0x1000 up to 0x1040\n" in (models / "out.x.csv").read_text(encoding="utf-8")
 
 
 def test_range_without_references(run: Runner, models: Path) -> None:
@@ -116,9 +116,9 @@ def test_picture(run: Runner, models: Path, suffix: str, begins: bytes) -> None:
 def test_picture_of_a_trace_without_reuse(run: Runner, models: Path) -> None:
     """In a file whose name is no formula."""
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
-    (models / "$a_$b$").write_text(" L 1000,8\n")
+    (models / "$a_$b$").write_text(" L 1000,8\n", encoding="utf-8")
     assert run("rdd", "$a_$b$", "--picture", "out.svg").status == 0
-    assert "reuse distances of $a_$b$" in (models / "out.svg").read_text()
+    assert "reuse distances of $a_$b$" in (models / "out.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

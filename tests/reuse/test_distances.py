@@ -82,7 +82,7 @@ LACKEY = "I  00,4\n L 40,8\n S 80,8\n L 40,8\n S 80,8\n M 80,8\n"
     ],
 )
 def test_kinds(tmp_path: Path, options: dict[str, Any], counts: dict[int, int], cold: int) -> None:
-    (tmp_path / "trace").write_text(LACKEY)
+    (tmp_path / "trace").write_text(LACKEY, encoding="utf-8")
     found = aspenpy.reuse_distances(tmp_path / "trace", **options)
     assert (dict(zip(found.distances.tolist(), found.counts.tolist(), strict=True)), found.cold) == (counts, cold)
     for part in found.ranges.values():

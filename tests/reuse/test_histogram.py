@@ -19,7 +19,7 @@ inf,1,1
 
 
 def test_read(tmp_path: Path) -> None:
-    (tmp_path / "rdd.csv").write_text(TEXT)
+    (tmp_path / "rdd.csv").write_text(TEXT, encoding="utf-8")
     read = read_histogram(tmp_path / "rdd.csv")
     assert read == DistanceDistribution((0, 2), (0.6, 0.9), pytest.approx(0.1), 128)
 

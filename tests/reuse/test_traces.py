@@ -262,7 +262,7 @@ def test_more_lines_than_there_is_memory_for_are_refused(tmp_path: Path, monkeyp
     """Each address is a line of its own: 5,000 are more than 4,000; of a tenth of them some 500 are remembered."""
     monkeypatch.setattr(measure, "MOST_LINES", 4000)
     trace = tmp_path / "t.trace"
-    trace.write_text("".join(f" L {64 * line:x},8\n" for line in range(5000)))
+    trace.write_text("".join(f" L {64 * line:x},8\n" for line in range(5000)), encoding="utf-8")
     with pytest.raises(AspenError) as caught:
         measure.reuse_distances(trace)
     (diagnostic,) = caught.value.diagnostics

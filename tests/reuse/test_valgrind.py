@@ -29,7 +29,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> aspenpy.ReuseDistances:
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed")
     folder = tmp_path_factory.mktemp("valgrind")
-    (folder / "sweep.c").write_text(PROGRAM)
+    (folder / "sweep.c").write_text(PROGRAM, encoding="utf-8")
     subprocess.run(["gcc", "-O1", "-o", "sweep", "sweep.c"], cwd=folder, check=True)
     lackey = ["valgrind", "--tool=lackey", "--trace-mem=yes", "--log-file=trace", "./sweep"]
     ran = subprocess.run(lackey, cwd=folder, check=True, capture_output=True, text=True)

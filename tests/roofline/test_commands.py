@@ -68,7 +68,7 @@ def test_csv(run: Runner) -> None:
 @pytest.fixture
 def script(run: Runner, models: Path) -> str:
     assert run(*ON, "--gnuplot", "roof.gp").status == 0
-    return (models / "roof.gp").read_text()
+    return (models / "roof.gp").read_text(encoding="utf-8")
 
 
 def test_gnuplot_script(script: str) -> None:
@@ -84,7 +84,7 @@ def test_gnuplot_draws_it(script: str, models: Path) -> None:
         pytest.skip("gnuplot is not installed")
     ran = subprocess.run([gnuplot, "roof.gp"], cwd=models, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "axpy.axpy" in (models / "roof.svg").read_text()
+    assert "axpy.axpy" in (models / "roof.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("suffix", "begins"), [(".svg", b"<?xml"), (".png", b"\x89PNG")])

@@ -183,8 +183,10 @@ def test_nothing_is_above_a_roof(name: str, n: int) -> None:
 
 @pytest.fixture
 def on(models: Path) -> tuple[str, ...]:
-    (models / "cached.aspen").write_text(MACHINE)
-    (models / "sweeps.aspen").write_text(f"model sweeps {{ {X} kernel main {{ execute [8] {{ {SWEEPS} }} }} }}")
+    (models / "cached.aspen").write_text(MACHINE, encoding="utf-8")
+    (models / "sweeps.aspen").write_text(
+        f"model sweeps {{ {X} kernel main {{ execute [8] {{ {SWEEPS} }} }} }}", encoding="utf-8"
+    )
     return "roofline", "sweeps.aspen", "--machine", "cached.aspen"
 
 
@@ -221,7 +223,7 @@ def test_csv(run: Runner, on: tuple[str, ...]) -> None:
 
 def test_gnuplot(run: Runner, on: tuple[str, ...], models: Path) -> None:
     assert run(*on, "--gnuplot", "roof.gp").status == 0
-    script = (models / "roof.gp").read_text()
+    script = (models / "roof.gp").read_text(encoding="utf-8")
     assert "least(8000000000, 8e+11*x) title 'L1'" in script
     assert '\n0.05 5000000000 1 "L2"\n' in script
     if gnuplot := shutil.which("gnuplot"):
@@ -232,7 +234,7 @@ def test_gnuplot(run: Runner, on: tuple[str, ...], models: Path) -> None:
 def test_picture(run: Runner, on: tuple[str, ...], models: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     assert run(*on, "--picture", "roof.svg").status == 0
-    drawn = (models / "roof.svg").read_text()
+    drawn = (models / "roof.svg").read_text(encoding="utf-8")
     assert all(text in drawn for text in ("L1: 800 GB/s", "L2: 100 GB/s", "D: 20 GB/s", "at L1", "at L2"))
 
 

@@ -235,7 +235,9 @@ def test_a_unit_that_is_none_is_refused_behind_a_quantity_alone() -> None:
 def test_points_beside_the_models(run: Runner, models: Path) -> None:
     """20 kflop and 240 kB in 20 us are 1 Gflop/s of the 20 GB/s / 12 B that memory leaves: 60 %; twice the time and as
     many bytes more; a region of another name by --map."""
-    Path("m.csv").write_text("kernel,time [us],flops,bytes\naxpy,20,20000,240000\nloop,40,20000,480000\n")
+    Path("m.csv").write_text(
+        "kernel,time [us],flops,bytes\naxpy,20,20000,240000\nloop,40,20000,480000\n", encoding="utf-8"
+    )
     ran = run(*ON, "--measured", "m.csv", "--map", "loop=axpy", "--format", "json")
     loop, axpy = json.loads(ran.out)["measured"]
     assert (loop["region"], loop["kernel"], axpy["kernel"]) == ("loop", "axpy", "axpy")
@@ -249,7 +251,7 @@ def test_points_beside_the_models(run: Runner, models: Path) -> None:
 
 
 def test_counts_that_were_not_measured_are_the_models(run: Runner, models: Path) -> None:
-    Path("m.csv").write_text("kernel,time [us]\naxpy,30\n")
+    Path("m.csv").write_text("kernel,time [us]\naxpy,30\n", encoding="utf-8")
     (found,) = json.loads(run(*ON, "--measured", "m.csv", "--format", "json").out)["measured"]
     assert (found["flops"], found["bytes"], found["from_the_model"]) == (20000, 240000, "flops, bytes")
     assert found["share_of_roof"] == pytest.approx(12 / 30)
@@ -257,15 +259,17 @@ def test_counts_that_were_not_measured_are_the_models(run: Runner, models: Path)
 
 def test_page_picture_and_script_show_them(run: Runner, models: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
-    Path("m.csv").write_text("kernel,time [us],flops,bytes\naxpy,20,20000,240000\n")
+    Path("m.csv").write_text("kernel,time [us],flops,bytes\naxpy,20,20000,240000\n", encoding="utf-8")
     asked = ("--measured", "m.csv", "--report", "r.html", "--picture", "r.svg", "--gnuplot", "r.gp")
     assert run(*ON, *asked).status == 0
-    page = Path("r.html").read_text()
+    page = Path("r.html").read_text(encoding="utf-8")
     assert "<svg" in page
     assert "share of roof" in page
     assert "axpy, measured" in page
-    assert "axpy, measured" in Path("r.svg").read_text()
-    (row,) = Path("r.gp").read_text().partition("$measured << END\n")[2].partition("\nEND")[0].splitlines()
+    assert "axpy, measured" in Path("r.svg").read_text(encoding="utf-8")
+    (row,) = (
+        Path("r.gp").read_text(encoding="utf-8").partition("$measured << END\n")[2].partition("\nEND")[0].splitlines()
+    )
     assert [float(cell) for cell in row.split()[:2]] == pytest.approx([1 / 12, 1e9])
 
 
@@ -281,6 +285,6 @@ def test_page_picture_and_script_show_them(run: Runner, models: Path) -> None:
     ],
 )
 def test_what_is_refused(run: Runner, models: Path, words: tuple[str, ...], message: str) -> None:
-    Path("m.csv").write_text("kernel,time [us]\naxpy,20\n")
+    Path("m.csv").write_text("kernel,time [us]\naxpy,20\n", encoding="utf-8")
     ran = run(*ON, *words)
     assert (ran.status, message in ran.err) == (2, True), ran.err

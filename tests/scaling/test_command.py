@@ -34,8 +34,8 @@ ranks    time  speedup  efficiency  communication  bound by       longest calls
 
 @pytest.fixture(autouse=True)
 def both(models: Path) -> None:
-    (models / "work.aspen").write_text(WORK)
-    (models / "net.aspen").write_text(CLUSTER)
+    (models / "work.aspen").write_text(WORK, encoding="utf-8")
+    (models / "net.aspen").write_text(CLUSTER, encoding="utf-8")
 
 
 def test_page(run: Runner) -> None:
@@ -83,7 +83,7 @@ def test_csv(run: Runner) -> None:
 @pytest.mark.parametrize("mode", ["--strong", "--weak"])
 def test_picture(run: Runner, models: Path, mode: str) -> None:
     assert run(*ON, "--ranks", "1..64", mode, "--problem", "n", "--picture", "scale.svg").status == 0
-    drawn = (models / "scale.svg").read_text()
+    drawn = (models / "scale.svg").read_text(encoding="utf-8")
     assert f"{mode[2:]} scaling of work on cluster" in drawn
     assert "of it, communication" in drawn
     assert ("fastest, on 64" in drawn) is (mode == "--strong")

@@ -41,8 +41,8 @@ def answer(folder: Path, name: str, **arguments: Any) -> Any:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "inside").mkdir()
-    (tmp_path / "inside" / "mine.aspen").write_text(MODEL)
-    (tmp_path / "secret.aspen").write_text(MODEL.replace("mine", "secret"))
+    (tmp_path / "inside" / "mine.aspen").write_text(MODEL, encoding="utf-8")
+    (tmp_path / "secret.aspen").write_text(MODEL.replace("mine", "secret"), encoding="utf-8")
     return tmp_path / "inside"
 
 

@@ -23,7 +23,7 @@ SCRIPTS = sorted(HERE.glob("*.txt"))
 def test_answers_are_as_pictured(
     script: Path, run: Runner, monkeypatch: pytest.MonkeyPatch, update_pictures: bool
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(script.read_text()))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(script.read_text(encoding="utf-8")))
     outcome = run("repl", "axpy.aspen", "--machine", "cluster.aspen")
     assert outcome.status == (2 if script.stem.startswith("refused") else 0), outcome.err
     answers = outcome.out + outcome.err

@@ -111,7 +111,7 @@ def test_names_are_completed_and_lines_kept(terminal: Terminal, tmp_path: Path) 
     terminal.wait_for(PROMPT)
     terminal.type("quit\r")
     assert terminal.process.wait(timeout=HANGS) == 0
-    assert "show runtime" in (tmp_path / "state" / "aspenpy" / "history").read_text()
+    assert "show runtime" in (tmp_path / "state" / "aspenpy" / "history").read_text(encoding="utf-8")
 
 
 def test_end_of_input_ends_it(terminal: Terminal) -> None:

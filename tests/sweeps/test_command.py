@@ -63,7 +63,7 @@ def test_picture(run: Runner, models, axes: list[str]) -> None:
     pytest.importorskip("matplotlib")
     over = [argument for axis in axes for argument in ("--over", axis)]
     assert run(*ON, *over, "--picture", "p.svg").status == 0
-    text = (models / "p.svg").read_text()
+    text = (models / "p.svg").read_text(encoding="utf-8")
     assert ">runtime<" in text or ">runtime: " in text
     assert (">haswell<" in text) == ("machine=" in axes[-1])
 

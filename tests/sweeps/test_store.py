@@ -59,7 +59,7 @@ def csv_writer(request, monkeypatch):
 @pytest.mark.usefixtures("csv_writer")
 def test_csv(tmp_path):
     stored(tmp_path / "r.csv")
-    rows = list(csv.reader((tmp_path / "r.csv").read_text().splitlines()))
+    rows = list(csv.reader((tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()))
     assert rows[0] == ["n", "m", "runtime [s]", "reason"]
     found = [(float(n), float(m), float(t) if t else None, reason) for n, m, t, reason in rows[1:]]
     assert found == [(*row, "division by zero" if row[-1] is None else "") for row in ROWS]
@@ -82,7 +82,7 @@ def test_numbers_in_text_are_the_numbers(tmp_path):
 
 def test_json(tmp_path):
     stored(tmp_path / "r.json")
-    found = json.loads((tmp_path / "r.json").read_text())
+    found = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
     assert found["columns"] == ["n", "m", "runtime", "reason"]
     assert found["units"] == {"runtime": "s"}
     assert found["rows"] == [[n, m, t, "division by zero" if t is None else None] for n, m, t in ROWS]
@@ -159,11 +159,11 @@ def test_every_writer_in_pieces_of_three(tmp_path, monkeypatch, name):
 def tables(path):
     """The rows of a file that holds a row for each point: machine, n, m, k, runtime, reason."""
     if path.suffix == ".json":
-        return [tuple(row) for row in json.loads(path.read_text())["rows"]]
+        return [tuple(row) for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
     if path.suffix == ".parquet":
         columns = pytest.importorskip("pyarrow.parquet").read_table(path).to_pydict().values()
         return [row(*point, value, reason) for *point, value, reason in zip(*columns, strict=True)]
-    cells = list(csv.reader(path.read_text().splitlines()))[1:]
+    cells = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))[1:]
     return [(name, *map(float, point), float(t) if t else None, why or None) for name, *point, t, why in cells]
 
 
@@ -233,11 +233,11 @@ def test_another_sweep_is_not_taken_up(tmp_path):
 
 def test_a_folder_that_is_not_ours(tmp_path):
     (tmp_path / "r.csv.part").mkdir()
-    (tmp_path / "r.csv.part" / "journal.json").write_text("[1]")
+    (tmp_path / "r.csv.part" / "journal.json").write_text("[1]", encoding="utf-8")
     with pytest.raises(AspenError, match="is not the beginning of a sweep") as error:
         Store(tmp_path / "r.csv", running(), format_of("r.csv").write, resume=True)
     assert codes(error.value) == ["not-a-sweep"]
-    assert (tmp_path / "r.csv.part" / "journal.json").read_text() == "[1]"
+    assert (tmp_path / "r.csv.part" / "journal.json").read_text(encoding="utf-8") == "[1]"
 
 
 def test_nothing_to_resume(tmp_path):
@@ -256,7 +256,7 @@ def test_what_cannot_be_written(tmp_path):
 
 def test_a_full_disk_keeps_what_there_is(tmp_path):
     def full(store, path):
-        path.write_text("half of")
+        path.write_text("half of", encoding="utf-8")
         raise OSError(28, "No space left on device")
 
     path = tmp_path / "r.csv"
@@ -268,7 +268,7 @@ def test_a_full_disk_keeps_what_there_is(tmp_path):
     assert "--resume takes it up" in str(error.value)
     assert not path.exists()
     stored(path, resume=True)
-    assert path.read_text().count("\n") == 7
+    assert path.read_text(encoding="utf-8").count("\n") == 7
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no limits on the sizes of files")
@@ -307,7 +307,7 @@ def test_what_was_kept_and_is_damaged(tmp_path):
 
 def test_killed_before_it_had_begun(tmp_path):
     (tmp_path / "r.csv.part").mkdir()
-    (tmp_path / "r.csv.part" / "journal.json.unfinished").write_text("{")
+    (tmp_path / "r.csv.part" / "journal.json.unfinished").write_text("{", encoding="utf-8")
     stored(tmp_path / "r.csv")
     assert os.listdir(tmp_path) == ["r.csv"]
 
@@ -315,7 +315,7 @@ def test_killed_before_it_had_begun(tmp_path):
 def test_a_folder_that_is_no_zarr_store_is_left_alone(tmp_path):
     pytest.importorskip("zarr")
     (tmp_path / "r.zarr").mkdir()
-    (tmp_path / "r.zarr" / "thesis.txt").write_text("years of work")
+    (tmp_path / "r.zarr" / "thesis.txt").write_text("years of work", encoding="utf-8")
     with pytest.raises(AspenError, match="is a directory"):
         stored(tmp_path / "r.zarr")
     assert (tmp_path / "r.zarr" / "thesis.txt").exists()
@@ -326,7 +326,7 @@ def test_a_folder_that_is_no_zarr_store_is_left_alone(tmp_path):
 def test_killed_and_resumed(spawn, run, models: Path):
     """SIGKILL in the middle; what is resumed is what an undisturbed run gives."""
     (models / "long.aspen").write_text(
-        "model long { param n = 1 kernel main { execute { loads [n + log2(n) + sqrt(n)] } } }"
+        "model long { param n = 1 kernel main { execute { loads [n + log2(n) + sqrt(n)] } } }", encoding="utf-8"
     )
     command = ("sweep", "long.aspen", "--machine", "cluster.aspen", "--over", "n=1..9:3145728", "--backend", "numpy")
     with spawn(*command, "--jobs", "1", "-o", "r.npz") as process:
@@ -351,13 +351,13 @@ def test_killed_and_resumed(spawn, run, models: Path):
 def test_a_folder_is_never_removed(run, models: Path, name: str):
     """A partitioned Parquet dataset is a folder of such a name, and so may anything else be."""
     (models / name).mkdir()
-    (models / name / "precious").write_text("x")
+    (models / name / "precious").write_text("x", encoding="utf-8")
     found = run("sweep", "axpy.aspen", "--machine", "cluster.aspen", "--over", "n=1,2", "-o", name)
     if "needs" in found.err:
         pytest.skip(found.err)
     assert (found.status, found.out) == (2, "")
     assert found.err == f"error: cannot write `{name}`: is a directory\n"
-    assert (models / name / "precious").read_text() == "x"
+    assert (models / name / "precious").read_text(encoding="utf-8") == "x"
     assert not (models / f"{name}.part").exists()
 
 
@@ -372,7 +372,7 @@ def test_a_store_with_other_things_in_it_is_left_alone(tmp_path):
     pytest.importorskip("zarr")
     stored(tmp_path / "r.zarr")
     (tmp_path / "r.zarr" / "notes").mkdir()
-    (tmp_path / "r.zarr" / "notes" / "thesis.txt").write_text("years of work")
+    (tmp_path / "r.zarr" / "notes" / "thesis.txt").write_text("years of work", encoding="utf-8")
     with pytest.raises(AspenError, match="is a directory"):
         stored(tmp_path / "r.zarr")
     assert (tmp_path / "r.zarr" / "notes" / "thesis.txt").exists()
@@ -409,7 +409,7 @@ def test_a_store_is_replaced_in_one_step(tmp_path, monkeypatch):
     stored(path)
     monkeypatch.setattr(os, "rename", lambda *paths: pytest.fail("the old store is moved away"))
     stored(path, {"n": [7.0]})
-    assert json.loads((path / "n" / ".zarray").read_text())["shape"] == [1]
+    assert json.loads((path / "n" / ".zarray").read_text(encoding="utf-8"))["shape"] == [1]
     assert os.listdir(tmp_path) == ["r.zarr"]
 
 
@@ -433,12 +433,12 @@ def test_a_result_is_on_the_disk_before_it_is_put_in_its_place(tmp_path, monkeyp
 def test_links_and_modes_stay(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     real = tmp_path / "elsewhere" / "r.csv"
-    real.write_text("old")
+    real.write_text("old", encoding="utf-8")
     real.chmod(0o640)
     (tmp_path / "r.csv").symlink_to(real)
     stored(tmp_path / "r.csv")
     assert (tmp_path / "r.csv").is_symlink()
-    assert real.read_text().startswith("n,m,runtime [s],reason\n")
+    assert real.read_text(encoding="utf-8").startswith("n,m,runtime [s],reason\n")
     assert real.stat().st_mode & 0o777 == 0o640
     assert os.listdir(tmp_path / "elsewhere") == ["r.csv"]
 
@@ -503,7 +503,9 @@ def test_killed_at_the_very_end(tmp_path, left: list[str]):
     for resume in (True, False):
         part.mkdir()
         for name in left:
-            (part / name).write_text('{"aspenpy_sweep": 1, "finished": true}' if name == "journal.json" else "")
+            (part / name).write_text(
+                '{"aspenpy_sweep": 1, "finished": true}' if name == "journal.json" else "", encoding="utf-8"
+            )
         if resume:
             with pytest.raises(AspenError, match="no unfinished sweep beside it"):
                 stored(path, resume=True)
@@ -516,7 +518,7 @@ def test_what_is_not_ours_stays_in_the_folder(tmp_path):
     path = tmp_path / "r.csv"
     running_ = running()
     store = Store(path, running_, format_of(path).write)
-    (tmp_path / "r.csv.part" / "thesis.txt").write_text("years of work")
+    (tmp_path / "r.csv.part" / "thesis.txt").write_text("years of work", encoding="utf-8")
     list(store.fill(running_))
     store.finish()
     assert os.listdir(tmp_path / "r.csv.part") == ["thesis.txt"]
@@ -546,7 +548,7 @@ def test_one_process_at_a_time(tmp_path, spawn, models: Path, resume: bool):
     with spawn(*command, "--resume") as third:
         _, err = third.communicate(timeout=HANGS)
     assert third.returncode == 0, err
-    assert len((models / "r.csv").read_text().splitlines()) == 101
+    assert len((models / "r.csv").read_text(encoding="utf-8").splitlines()) == 101
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no VmHWM")

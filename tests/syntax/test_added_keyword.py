@@ -170,11 +170,11 @@ def test_a_keyword_is_six_files(tmp_path: Path, changes: dict[str, tuple[tuple[s
     for folder in ("aspenpy", "grammar"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for path, replacements in changes.items():
-        text = (tmp_path / path).read_text()
+        text = (tmp_path / path).read_text(encoding="utf-8")
         for old, new in replacements:
             assert text.count(old) == 1, (path, old)
             text = text.replace(old, new)
-        (tmp_path / path).write_text(text)
+        (tmp_path / path).write_text(text, encoding="utf-8")
     command = [sys.executable, "-c", BEGINNING + program, str(tmp_path)]
     environment = {"PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)

@@ -175,7 +175,7 @@ def test_the_cache_folder_belongs_to_the_user_alone(tmp_path: Path, monkeypatch:
 
 
 def test_no_cache_folder_where_none_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert cache_folder() is None
 

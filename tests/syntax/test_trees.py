@@ -70,7 +70,7 @@ def test_a_machine_with_its_parts_is_parsed_once(folder: Path, parsed: list[str]
 
 
 def test_models_of_users_are_not_kept(folder: Path, parsed: list[str]) -> None:
-    (folder / "mine.aspen").write_text(SIMPLE.read_text())
+    (folder / "mine.aspen").write_text(SIMPLE.read_text(encoding="utf-8"), encoding="utf-8")
     read(folder / "mine.aspen")
     assert [file.name for file in folder.iterdir()] == ["mine.aspen"]
 
@@ -79,7 +79,7 @@ def test_models_of_users_are_not_kept(folder: Path, parsed: list[str]) -> None:
 def test_another_text_is_another_model(name: str, folder: Path, parsed: list[str]) -> None:
     file = next(file for file in LIBRARY if file.name == name)
     before, _ = read(HASWELL)
-    reader = Reader(unsaved={str(file): f"// one line more\n{file.read_text()}"})
+    reader = Reader(unsaved={str(file): f"// one line more\n{file.read_text(encoding='utf-8')}"})
     assert trees._pack(parse_file(reader.read(str(HASWELL)), reader)) != before
     assert read(HASWELL)[0] == before
     assert parsed == ["haswell.aspen"] * 3
@@ -105,7 +105,7 @@ def test_dimensions_are_looked_at_once(folder: Path, monkeypatch: pytest.MonkeyP
     for _ in range(2):
         load_application("comd"), load_machine("haswell")
     assert asked == ["app", "machine"]
-    wrong = HASWELL.read_text().replace("haswell_nodes = 16", "haswell_nodes = (16 s + 1 B)")
+    wrong = HASWELL.read_text(encoding="utf-8").replace("haswell_nodes = 16", "haswell_nodes = (16 s + 1 B)")
     reader = Reader(unsaved={str(HASWELL): wrong})
     with pytest.raises(AspenError, match="seconds"):
         machine_load.read_machine(reader.read(str(HASWELL)), reader)

@@ -44,7 +44,7 @@ def test_placeholders_that_matter_are_named_and_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("half.c").write_text(RECURSIVE)
+    Path("half.c").write_text(RECURSIVE, encoding="utf-8")
     subprocess.run(["gcc", "-O2", "half.c", "-o", "half"], check=True)
     words = ["validate", "half.c", "--run", "./half {n}", "--over", "n=100,200", *OPTIONS]
     assert main(words) == 0
@@ -63,7 +63,7 @@ def test_a_program_that_cannot_be_counted_is_predicted_from_its_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("half.c").write_text(RECURSIVE)
+    Path("half.c").write_text(RECURSIVE, encoding="utf-8")
     words = ["validate", "half.c", "--run", "true {n}", "--over", "n=100", *OPTIONS, "--compiler", "no-such-gcc"]
     assert main(words) == 0
     assert "no counts of a run: --run needs the compiler `no-such-gcc`" in capsys.readouterr().err
@@ -86,7 +86,7 @@ def test_extract_and_validate_compile_as_the_program_was(
 ) -> None:
     """Both take the options that GCC has written into the program, and say so with the same words."""
     monkeypatch.chdir(tmp_path)
-    Path("plain.c").write_text(PLAIN)
+    Path("plain.c").write_text(PLAIN, encoding="utf-8")
     subprocess.run(["gcc", f"-O{level}", "-g", "plain.c", "-o", "plain"], check=True)
     assert main(["extract", "plain.c", "--run", "./plain 100", "-o", "plain.aspen"]) == 0
     extracted = capsys.readouterr().err
@@ -95,4 +95,6 @@ def test_extract_and_validate_compile_as_the_program_was(
     assert note in capsys.readouterr().err
     if find_simulator() is not None:
         assert note in extracted
-        assert f"compiled by gcc -mtune=generic -march=x86-64 -O{level}" in Path("plain.aspen").read_text()
+        assert f"compiled by gcc -mtune=generic -march=x86-64 -O{level}" in Path("plain.aspen").read_text(
+            encoding="utf-8"
+        )

@@ -47,8 +47,8 @@ memory ram {
 @pytest.fixture
 def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     monkeypatch.chdir(tmp_path)
-    Path("sweep.aspen").write_text(SWEEP)
-    Path("host.aspen").write_text(HOST)
+    Path("sweep.aspen").write_text(SWEEP, encoding="utf-8")
+    Path("host.aspen").write_text(HOST, encoding="utf-8")
     return Case(aspenpy.load_application("sweep.aspen"), aspenpy.load_machine("host.aspen"), kernel="main")
 
 
@@ -113,8 +113,8 @@ def test_what_is_refused_is_as_pictured(case: Case, update_pictures: bool) -> No
         reports.append(f"--run {command!r}\n{refused.value}\n")
     picture, found = Path(__file__).parent / "refused.txt", "\n".join(reports)
     if update_pictures:
-        picture.write_text(found)
-    assert found == picture.read_text()
+        picture.write_text(found, encoding="utf-8")
+    assert found == picture.read_text(encoding="utf-8")
 
 
 def test_the_command_writes_json_and_a_picture(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,7 +126,7 @@ def test_the_command_writes_json_and_a_picture(case: Case, capsys: pytest.Captur
     assert found["points"][1]["predicted"] == pytest.approx(1e-3 + 1e-3 + 1e6 / 512 * 1e-6)
     assert found["within"]["factor"] == 1.4
     assert found["kernels"][0]["name"] == "main"
-    assert "predicted/measured" in Path("p.svg").read_text()
+    assert "predicted/measured" in Path("p.svg").read_text(encoding="utf-8")
 
 
 def test_the_gate_fails_beyond_its_limit(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,14 +138,14 @@ def test_the_gate_fails_beyond_its_limit(case: Case, capsys: pytest.CaptureFixtu
     (suite,) = ElementTree.parse("v.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
     assert "times what was measured: predicted " in str(suite[0][0].get("message"))
-    assert Path("v.md").read_text().startswith("# sweep on host")
+    assert Path("v.md").read_text(encoding="utf-8").startswith("# sweep on host")
     assert main([*words, "--fail-over", "1e9%", "--report", "v.xml"]) == 0
     assert ElementTree.parse("v.xml").getroot()[0].get("failures") == "0"
 
 
 def test_kernels_beside_a_profile(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     """`main` takes 1000 words of 8 bytes at 8 GB/s: 1 us, in a profile 2 us; half of its time has no kernel."""
-    Path("p.csv").write_text("function,time [us]\nloop,2\nwrite,2\n")
+    Path("p.csv").write_text("function,time [us]\nloop,2\nwrite,2\n", encoding="utf-8")
     words = ["validate", "sweep.aspen", "--profile", "p.csv", "--machine", "host.aspen", "--map", "loop=main"]
     assert main([*words, "--format", "json", "--report", "p.xml", "--fail-over", "90%"]) == 1
     found = json.loads(capsys.readouterr().out.partition("p.xml is written")[0])
@@ -170,8 +170,8 @@ def test_kernels_beside_a_profile(case: Case, capsys: pytest.CaptureFixture[str]
 def test_what_a_profile_is_refused_for(
     case: Case, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
-    Path("p.csv").write_text("function,time [us]\nloop,2\n")
-    Path("bare.csv").write_text("function,flops\nloop,2\n")
+    Path("p.csv").write_text("function,time [us]\nloop,2\n", encoding="utf-8")
+    Path("bare.csv").write_text("function,flops\nloop,2\n", encoding="utf-8")
     assert main(["validate", "sweep.aspen", "--machine", "host.aspen", *words]) == 2
     assert message in capsys.readouterr().err
 
@@ -196,7 +196,7 @@ def test_a_prediction_of_no_time_is_refused() -> None:
 
 
 def test_a_program_that_is_not_there(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("p.csv").write_text("function,time [us]\nloop,2\n")
+    Path("p.csv").write_text("function,time [us]\nloop,2\n", encoding="utf-8")
     assert main(["validate", "none.c", "--profile", "p.csv", "--machine", "host.aspen"]) == 2
     assert "file not found: `none.c`" in capsys.readouterr().err
 
@@ -206,9 +206,10 @@ def test_a_program_beside_a_profile(case: Case, capsys: pytest.CaptureFixture[st
     pytest.importorskip("clang")
     Path("fill.c").write_text(
         "void tiny(double *a) { a[0] = 1; }\n"
-        "void fill(int n, double *a) { tiny(a); for (int i = 0; i < n; i++) a[i] = i; }\n"
+        "void fill(int n, double *a) { tiny(a); for (int i = 0; i < n; i++) a[i] = i; }\n",
+        encoding="utf-8",
     )
-    Path("p.csv").write_text("function,time [us]\nfill,2\ntiny,0\n")
+    Path("p.csv").write_text("function,time [us]\nfill,2\ntiny,0\n", encoding="utf-8")
     words = ["validate", "fill.c", "--profile", "p.csv", "--machine", "host.aspen", "--set", "n=1000"]
     assert main([*words, "--format", "json"]) == 0
     captured = capsys.readouterr()

@@ -137,21 +137,21 @@ def count_events(
         file = Path(folder) / "perf.csv"
 
         def read() -> dict[str, float]:
-            (row,) = read_perf(Source(file.read_text(), str(file))).rows
+            (row,) = read_perf(Source(file.read_text(encoding="utf-8"), str(file))).rows
             return {name: float(cell.value) for name, cell in row.items() if cell.value != ""}
 
         yield [counters.perf, "stat", "-x,", "-e", EVENTS, "-o", str(file), "--", *command], read
 
 
 def read_microjoules(path: Path) -> int:
-    return int(path.read_text())
+    return int(path.read_text(encoding="utf-8"))
 
 
 def energy_difference(before: int, after: int, path: Path) -> float:
     """Energy between two readings (microjoules); counters wrap at their maximum."""
     if after >= before:
         return after - before
-    return after - before + int((path.parent / "max_energy_range_uj").read_text())
+    return after - before + int((path.parent / "max_energy_range_uj").read_text(encoding="utf-8"))
 
 
 # -- what the machine offers -----------------------------------------------------------------------
@@ -165,7 +165,7 @@ def find_counters(command: Sequence[str]) -> tuple[CounterSources, list[tuple[st
     energies = []
     for folder in sorted(POWERCAP.glob("intel-rapl:*")) if POWERCAP.is_dir() else []:
         try:
-            name = (folder / "name").read_text().strip()
+            name = (folder / "name").read_text(encoding="utf-8").strip()
             read_microjoules(folder / "energy_uj")
         except (OSError, ValueError):
             missing.append((f"energy of {folder.name}", "its counter cannot be read: the kernel lets only root do so"))
