@@ -69,11 +69,11 @@ def measured_roofline(roofline: Roofline, files: Iterable[Data], kernels: Mappin
     read = read_kernels(files)
     applications = {point.application for point in roofline.points}
     points: dict[str, RooflinePoint] = {}
-    for point in roofline.points:
+    for point in sorted(roofline.points, key=lambda point: point.kernel is None):  # a kernel before its namesake
         short = point.kernel or point.application
-        points.setdefault(point.name, point)
         if len(applications) == 1:
             points.setdefault(short, point)
+        points.setdefault(point.name, point)
     names = [item.name for item in read.kernels]
     matched, notes = match_kernels(names, list(points), kernels)
     whole = next(iter(roofline.points), None) if len(applications) == 1 else None
@@ -94,7 +94,7 @@ def _place_on_roofs(item: MeasuredKernel, point: RooflinePoint | None, roofline:
     roof, bound_by = _find_roof(flops, volume, point, roofline)
     measured_point = MeasuredPoint(
         name=item.name or (point.name if point else "the run"),
-        kernel=None if point is None else point.name,
+        kernel=None if point is None else _name_of(point, roofline),
         time=item.time,
         predicted=None if point is None else point.time,
         flops=flops,
@@ -104,6 +104,12 @@ def _place_on_roofs(item: MeasuredKernel, point: RooflinePoint | None, roofline:
         bound_by=bound_by,
     )
     return measured_point.replace(advice=_advise(measured_point, item, point, roofline))
+
+
+def _name_of(point: RooflinePoint, roofline: Roofline) -> str:
+    """The kernel's name, with that of its application where there are several."""
+    alone = all(other.application == point.application for other in roofline.points)
+    return point.kernel or point.name if alone else point.name
 
 
 def _find_roof(

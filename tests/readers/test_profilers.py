@@ -77,6 +77,19 @@ COUNTERS = """\
 """
 
 
+ADVISOR = """\
+Intel(R) Advisor Command Line Tool
+Copyright (C) 2009-2023 Intel Corporation. All rights reserved.
+Program: ./triad
+
+ID,Function Call Sites and Loops,Total Time,Self Time,Type,Why No Vectorization,Vector ISA,Self GFLOP,Source Location
+"4","[loop in triad<float, 2> at triad.c:12]","1.250s","1.250s","Vectorized Versions","","AVX512","16.0","triad.c:12"
+"7"," -[loop in triad at triad.c:12]","1.250s","1.250s","Vectorized (Body)","","AVX512","16.0","triad.c:12"
+"5","[loop in triad<float, 2> at triad.c:20]","0.250s","<0.250s","Scalar","","","","triad.c:20"
+"1","main","2.000s","0.500s","Function","","","","triad.c:2"
+"""
+
+
 def rows_of(text: str) -> list[dict[str, object]]:
     return [{name: cell.value for name, cell in row.items()} for row in read_measurements(Source(text, "file")).rows]
 
@@ -110,6 +123,14 @@ def test_report_of_perf() -> None:
     assert (exp["region"], exp["runtime"]) == ("exp", pytest.approx(0.5))
     cycles = rows_of(PERF_REPORT.replace("cpu-clock:u", "cycles"))
     assert "runtime" not in cycles[0]
+
+
+def test_survey_of_advisor() -> None:
+    """Two loops of one function add up; a version of a loop has the loop's own time."""
+    assert [row["region"] for row in rows_of(ADVISOR)] == ["triad<float, 2>", "triad<float, 2>", "main"]
+    loops, main = read_kernels([Source(ADVISOR, "x")]).kernels
+    assert (loops.time, loops.flops, loops.volume) == (1.5, 16e9, None)
+    assert (main.name, main.time, main.flops) == ("main", 0.5, None)
 
 
 def test_dispatches_and_counters_of_rocprof() -> None:

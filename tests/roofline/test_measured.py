@@ -250,6 +250,20 @@ def test_points_beside_the_models(run: Runner, models: Path) -> None:
     assert loop["advice"].startswith("moves 2 times the model's bytes")
 
 
+def test_a_kernel_comes_before_an_application_of_its_name(run: Runner, models: Path) -> None:
+    """24 kB at 10 GB/s, those of one memory; with `copy` the application takes 40 kB."""
+    Path("triad.aspen").write_text(
+        "model triad { kernel triad { execute { flops [2000] loads [24000] of size [1 B] } }"
+        " kernel copy { execute { flops [1] loads [16000] of size [1 B] } } kernel main { call triad call copy } }",
+        encoding="utf-8",
+    )
+    Path("m.csv").write_text("kernel,time [us]\ntriad,30\n", encoding="utf-8")
+    words = ("roofline", "triad.aspen", "--machine", "cluster.aspen", "--measured", "m.csv", "--format", "json")
+    (found,) = json.loads(run(*words).out)["measured"]
+    assert found["predicted"] == pytest.approx(2.4e-6)
+    assert found["bytes"] == pytest.approx(24000)
+
+
 def test_counts_that_were_not_measured_are_the_models(run: Runner, models: Path) -> None:
     Path("m.csv").write_text("kernel,time [us]\naxpy,30\n", encoding="utf-8")
     (found,) = json.loads(run(*ON, "--measured", "m.csv", "--format", "json").out)["measured"]

@@ -19,6 +19,7 @@ from aspenpy.learn.measurements.records import is_record_store, read_records
 from aspenpy.learn.measurements.regions import CALIPER, TAU, read_caliper, read_tau
 from aspenpy.learn.measurements.sheet import Data, MeasurementSheet, make_sheet, tabulate_rows
 from aspenpy.learn.measurements.tools import (
+    ADVISOR,
     ENTITIES,
     RAW,
     ROCPROF_STATS,
@@ -29,6 +30,7 @@ from aspenpy.learn.measurements.tools import (
     is_perf_json,
     is_rocprof_counters,
     is_rocprof_trace,
+    read_advisor,
     read_dcgm,
     read_likwid,
     read_ncu,
@@ -66,6 +68,7 @@ FORMATS = (
     ToolFormat("TAU", lambda head: TAU.match(head) is not None, read_tau),
     ToolFormat("sacct -P", lambda head: JOB.match(head) is not None, read_sacct),
     ToolFormat("ReFrame's reports", lambda head: REPORT.match(head) is not None, read_reframe),
+    ToolFormat("Advisor's survey", lambda head: ADVISOR.match(head) is not None, read_advisor, True),
     ToolFormat("rocprof's traces", is_rocprof_trace, read_rocprof_trace, True),
     ToolFormat("rocprof's statistics", lambda head: ROCPROF_STATS.match(head) is not None, read_rocprof_stats),
     ToolFormat("rocprofv3's counters", is_rocprof_counters, read_rocprof_counters, True),

@@ -255,6 +255,38 @@ def read_ncu(source: Source) -> MeasurementSheet:
     )
 
 
+ADVISOR = re.compile(r'(?:[^\n]*+\n){0,12}?"?ID"?,"?Function Call Sites and Loops"?,')
+"""The header of `advisor --report survey --format csv`, behind the name of the tool and its copyright."""
+
+OF_LOOP = re.compile(r"\[loop in (?P<function>[^\n]*?)(?: at [^\s\]]++)?\]\Z")
+OF_ADVISOR = {"Self Time": "runtime [s]", "Self GFLOP": "flops [Gflop]", "Self Giga FLOP": "flops [Gflop]"}
+
+
+def read_advisor(source: Source) -> MeasurementSheet:
+    """A row for each loop under the name of its function, and each function, with its own seconds and flops. Versions of
+    a loop, whose times are those of the loop, are left out, and bytes: they are those of all loads and stores."""
+    header: list[str] = []
+    rows: list[Row] = []
+    for cells in read_lines(source):
+        texts = [str(cell.value) for cell in cells]
+        if not header:
+            header = texts if "Function Call Sites and Loops" in texts else []
+            continue
+        require_width(cells, len(header), "each loop has a value a column")
+        held = dict(zip(header, cells, strict=True))
+        region = held["Function Call Sites and Loops"]
+        if str(region.value).startswith(("-", "[child")):
+            continue
+        loop = OF_LOOP.match(str(region.value))
+        row = {"region": region._replace(value=loop["function"]) if loop else region}
+        for name, column in OF_ADVISOR.items():
+            if name in held:
+                number = str(held[name].value).removesuffix("s").lstrip("<~")
+                row[column] = normalise_cell(held[name]._replace(value=number))
+        rows.append(row)
+    return tabulate_cells(rows, source)
+
+
 LABELS = {"Kernel": "region", "Kernel Name": "region", "Device": "device", "ID": "run"}
 
 
