@@ -18,7 +18,7 @@ MOST: dict[str, int] = {
     "extract": 23055,
     "generate": 849,
     "language": 4950,
-    "learn": 8155,
+    "learn": 8196,
     "models": 4420,
     "other": 1094,
     "page": 726,
