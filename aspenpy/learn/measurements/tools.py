@@ -263,8 +263,8 @@ OF_ADVISOR = {"Self Time": "runtime [s]", "Self GFLOP": "flops [Gflop]", "Self G
 
 
 def read_advisor(source: Source) -> MeasurementSheet:
-    """A row for each loop under the name of its function, and each function, with its own seconds and flops. Versions of
-    a loop, whose times are those of the loop, are left out, and bytes: they are those of all loads and stores."""
+    """A row for each loop under the name of its function, and each function, with its own seconds and flops. Versions
+    of a loop, whose times are those of the loop, are left out, and bytes: they are those of all loads and stores."""
     header: list[str] = []
     rows: list[Row] = []
     for cells in read_lines(source):
