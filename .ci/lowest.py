@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
 declared = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
 lowest: dict[str, str] = {}
 for requirement in declared:

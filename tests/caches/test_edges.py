@@ -178,7 +178,7 @@ CHANGES = ("larger", "smaller", "unsure", "missed", "found")
 
 
 def test_evidence_is_that_of_the_documentation() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "caches.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "caches.md").read_text(encoding="utf-8")
     _, _, rows = text.partition("| the block is counted by |")[2].partition("\n|---")
     *approximations, ways = (
         [cell.strip() for cell in row.strip("|").split("|")] for row in rows.partition("\n\n")[0].splitlines()[1:]

@@ -63,12 +63,12 @@ def test_diff(run: Runner, messy: Path) -> None:
 
 @pytest.mark.parametrize(("text", "laid_out"), [(MESSY, TIDY), (TIDY, TIDY), ("", ""), (AXPY, AXPY)])
 def test_standard_input(run: Runner, monkeypatch: pytest.MonkeyPatch, text: str, laid_out: str) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
     assert run("fmt", "-") == (0, laid_out, "")
 
 
 def test_standard_input_that_is_no_text(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff"), encoding="utf-8"))
     assert run("fmt", "-") == (
         2,
         "",
@@ -80,7 +80,7 @@ def test_standard_input_that_is_no_text(run: Runner, monkeypatch: pytest.MonkeyP
 def test_standard_input_without_an_end(run: Runner, monkeypatch: pytest.MonkeyPatch, line: tuple[str, ...]) -> None:
     """Read as far as a file would be."""
     stream = io.BytesIO(b"a" * (9 * 2**20))
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(stream)))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8"))
     more = ("--machine", "cluster.aspen") if line[0] == "fit" else ()
     outcome = run(*line, *more)
     assert (outcome.status, outcome.out) == (2, "")

@@ -86,7 +86,7 @@ def functions() -> list[tuple[Path, ast.FunctionDef]]:
     """Functions and methods of the package; properties and special methods are named otherwise."""
     found = []
     for path in sorted((ROOT / "aspenpy").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("__") and not _is_property(node):
                 found.append((path, node))
     return found
@@ -130,7 +130,7 @@ def docstrings() -> list[Prose]:
     """All docstrings of the package."""
     found = []
     for path in sorted((ROOT / "aspenpy").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
                 found.append(Prose(path, getattr(node, "lineno", 1), text))
     return found

@@ -136,7 +136,7 @@ def shell(*words: str) -> dict[str, Any]:
 def test_the_first_line_has_the_time_under_the_cap(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """700 W make 71.3 ms of 55.6, by hand in `on_h200`; a run that no cap makes longer has one time."""
     model, run = tmp_path / "model.aspen", on_h200()
-    model.write_text(run.model)
+    model.write_text(run.model, encoding="utf-8")
     capped, alone = (f"{time * 1e3:.1f} ms" for time in (run.capped_runtime, run.runtime))
     wanted = f"{capped}{{}} under the power cap of nvidia_h200, {alone} without it"
     for command, whole in (("eval", ""), ("profile", ""), ("explain", " in all")):
@@ -146,7 +146,7 @@ def test_the_first_line_has_the_time_under_the_cap(tmp_path: Path, capsys: pytes
         assert main([command, str(model), "--machine", "h200"]) == 0
         first, *_ = capsys.readouterr().out.splitlines()
         assert first.endswith(wanted.format(whole))
-    model.write_text(run.model.replace("4e10", "4e8"))
+    model.write_text(run.model.replace("4e10", "4e8"), encoding="utf-8")
     found = shell("eval", str(model), "--machine", "h200")
     assert found["capped_runtime"] == found["runtime"]
     assert main(["eval", str(model), "--machine", "h200"]) == 0
@@ -155,7 +155,7 @@ def test_the_first_line_has_the_time_under_the_cap(tmp_path: Path, capsys: pytes
 
 def test_compare_has_both_times(tmp_path: Path) -> None:
     model, run = tmp_path / "model.aspen", on_h200()
-    model.write_text(run.model)
+    model.write_text(run.model, encoding="utf-8")
     first, _ = shell("compare", str(model), "--machine", "h200,h100")["machines"]
     assert first["capped_runtime"]["value"] == pytest.approx(run.capped_runtime)
     assert first["runtime"]["value"] == pytest.approx(run.runtime)

@@ -12,7 +12,7 @@ pytest.importorskip("fparser", reason="Fortran is read by fparser: pip install '
 
 
 def extracted(text: str, folder: Path) -> Extraction:
-    (folder / "a.f90").write_text(text)
+    (folder / "a.f90").write_text(text, encoding="utf-8")
     return extract(folder / "a.f90", level="source")
 
 

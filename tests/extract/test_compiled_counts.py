@@ -47,7 +47,7 @@ def per_pass(text: str, kind: str) -> float:
 def test_a_structure_that_is_passed_by_value_is_on_the_stack(tmp_path: Path) -> None:
     """One of 32 bytes is passed in memory (System V psABI for AMD64, section 3.2.3): stored, and loaded again, beside
     the address where the call returns to; the constant 0 may be loaded."""
-    (tmp_path / "a.c").write_text(BY_VALUE)
+    (tmp_path / "a.c").write_text(BY_VALUE, encoding="utf-8")
     text = extract(tmp_path / "a.c", level="o2", run=ProgramRun("./a.out 5000"), recipe=Recipe()).text
     assert 40 <= per_pass(text, "stores") <= 56, text
     assert 40 <= per_pass(text, "loads") <= 72, text
@@ -79,7 +79,7 @@ SCALARS = Recipe(("-O2", "-fno-tree-vectorize"))
 
 def test_a_rare_return_leaves_the_way_past_it(tmp_path: Path) -> None:
     """No product is below 0: each call has 6 products and 2 divisions, behind jumps to what all ways share."""
-    (tmp_path / "a.c").write_text(EARLY)
+    (tmp_path / "a.c").write_text(EARLY, encoding="utf-8")
     text = extract(tmp_path / "a.c", level="o2", run=ProgramRun("./a.out 4000"), recipe=SCALARS).text
     application = aspenpy.load_application(text)
     flops = {name: float(aspenpy.count(application, "flops", traits=(name,))) for name in ("multiply", "divide")}

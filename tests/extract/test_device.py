@@ -668,7 +668,7 @@ int main() {
 
 @pytest.mark.parametrize(("name", "lanes", "copy"), [("a.cu", 32, "cudaMemcpy"), ("a.hip", 64, "hipMemcpy")])
 def test_one_source_for_both_compilers(name: str, lanes: int, copy: str, tmp_path: Path) -> None:
-    (tmp_path / "both.h").write_text(PORTABLE)
+    (tmp_path / "both.h").write_text(PORTABLE, encoding="utf-8")
     found = extracted(PROGRAM, tmp_path, name)
     assert f"intracomm [4096]  // {copy}" in found.text
     assert f"// 1 of {lanes} threads of a warp work" in found.text

@@ -345,5 +345,7 @@ def test_all_that_a_statement_asks_for(declarations: str, body: str, lines: list
 def test_kinds_have_as_many_bytes_as_their_digits_need(constant: str, passes: int, tmp_path: Path) -> None:
     """Digits that all numbers of so many bytes have: 127, 32767, 2147483647; 24 and 53 bits of a fraction."""
     head = f"  integer, parameter :: m = {constant}\n"
-    (tmp_path / "model.aspen").write_text(model(subroutine("do i = 1, m\n x(i) = x(i)*3\nend do", head), tmp_path))
+    (tmp_path / "model.aspen").write_text(
+        model(subroutine("do i = 1, m\n x(i) = x(i)*3\nend do", head), tmp_path), encoding="utf-8"
+    )
     assert aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "flops") == passes

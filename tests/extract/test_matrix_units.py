@@ -35,7 +35,7 @@ N = 1024
 
 
 def extracted(text: str, folder: Path, name: str = "a.cu") -> Extraction:
-    (folder / name).write_text(text)
+    (folder / name).write_text(text, encoding="utf-8")
     return extract(folder / name, level="source")
 
 

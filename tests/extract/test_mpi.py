@@ -147,7 +147,7 @@ void f(int n, int k[n], double x[n], double y[n], MPI_Datatype own, MPI_Comm com
     ],
 )
 def test_bytes_that_nobody_knows_are_open(call: str, lines: list[str], tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text(UNKNOWN.format(call=call))
+    (tmp_path / "a.c").write_text(UNKNOWN.format(call=call), encoding="utf-8")
     text = [line.strip() for line in extract(tmp_path / "a.c").text.splitlines()]
     found = [line for line in text if line.startswith(("param f", "loads", "stores", "messages"))]
     assert found == lines

@@ -49,7 +49,7 @@ MAIN = """int main(int argc, char **argv) {
 
 @pytest.mark.parametrize(("text", "loop"), [(BY_HAND, "i"), (BY_GETOPT, "loop")])
 def test_the_loop_over_options_is_that_of_the_run(text: str, loop: str, tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text(text + MAIN)
+    (tmp_path / "a.c").write_text(text + MAIN, encoding="utf-8")
     found = extract(tmp_path / "a.c", run=ProgramRun("./a.out -x 100 -y 50"))
     values = {hole.name: str(hole.fit) for hole in found.holes if hole.fit is not None}
     assert found.left() == ()

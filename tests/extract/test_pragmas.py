@@ -216,5 +216,5 @@ ROW = "for (int j = 0; j < m; j++) A[i][j] *= 3;"
     ],
 )
 def test_passes_of_collapsed_loops_are_parts(clause: str, inside: str, head: str, tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text(COLLAPSED.format(clause=clause, inside=inside))
+    (tmp_path / "a.c").write_text(COLLAPSED.format(clause=clause, inside=inside), encoding="utf-8")
     assert head in extract(tmp_path / "a.c").text

@@ -92,7 +92,7 @@ def test_whatever_comes_is_answered_or_refused(kind: str, tmp_path: Path, monkey
 
 def _problem(arguments: list[str]) -> str | None:
     """What is wrong with what a command line makes of its input."""
-    told = io.TextIOWrapper(io.BytesIO())
+    told = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     signal.signal(signal.SIGVTALRM, _stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS)
     try:

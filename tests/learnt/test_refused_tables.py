@@ -15,7 +15,7 @@ from aspenpy.learn.model_validation import warn_doubtful
 
 
 def csv(folder: Path, text: str) -> Path:
-    (folder / "runs.csv").write_text(text)
+    (folder / "runs.csv").write_text(text, encoding="utf-8")
     return folder / "runs.csv"
 
 

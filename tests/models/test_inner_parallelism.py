@@ -8,7 +8,7 @@ import pytest
 import aspenpy
 
 APPLICATIONS = sorted(Path(__file__).parents[2].joinpath("models", "apps").glob("*.aspen"))
-OF_RANKS = [path for path in APPLICATIONS if re.search(r"execute \[ranks\]", path.read_text())]
+OF_RANKS = [path for path in APPLICATIONS if re.search(r"execute \[ranks\]", path.read_text(encoding="utf-8"))]
 WITHOUT_FILES = [path for path in OF_RANKS if path.stem != "jacobi_checkpoint"]
 """`simple` keeps no files."""
 ONE_CORE = ("micro_kernels",)
@@ -17,7 +17,9 @@ ONE_CORE = ("micro_kernels",)
 
 @pytest.mark.parametrize("path", [path for path in OF_RANKS if path.stem not in ONE_CORE], ids=lambda path: path.stem)
 def test_only_messages_and_serial_work_have_no_width(path: Path) -> None:
-    blocks = re.findall(r"execute \[(?:ranks|grid_rows|grid_columns)\] (?!of)[^{]*\{([^}]*)\}", path.read_text())
+    blocks = re.findall(
+        r"execute \[(?:ranks|grid_rows|grid_columns)\] (?!of)[^{]*\{([^}]*)\}", path.read_text(encoding="utf-8")
+    )
     assert [block for block in blocks if "messages" not in block and "intracomm" not in block] == []  # or host links
 
 

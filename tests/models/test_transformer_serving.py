@@ -282,7 +282,7 @@ BITS = {"Q4_0": 4.5, "Q8_0": 8.5, "F16": 16}  # of a weight, with the scales of 
 def test_decode_on_laptops() -> None:
     """Llama 2 7B by llama.cpp on the GPUs of Apple M1, M2 and M3; nothing was fitted to it."""
     app, factors = aspenpy.load_application("transformer_serving"), []
-    for row in csv.DictReader(TABLE.read_text().splitlines()):
+    for row in csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()):
         chip = re.match(r"Apple (M[123]) \d+-core GPU", row["system"])
         if chip is None or row["quantity"] != "decode_throughput":
             continue

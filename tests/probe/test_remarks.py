@@ -128,12 +128,15 @@ def test_gpus_that_a_tool_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     tool = tmp_path / "nvidia-smi"
     monkeypatch.setattr(probe.shutil, "which", lambda name: str(tool) if name == "nvidia-smi" else None)
     assert list(probe.describe_gpus()) == []  # it cannot be run
-    tool.write_text('#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do echo " GPU $i, $2 "; done\n')
+    tool.write_text(
+        '#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do echo " GPU $i, $2 "; done\n',
+        encoding="utf-8",
+    )
     tool.chmod(0o755)
     found = list(probe.describe_gpus())
     assert found[0] == "GPU: GPU 1, --format=csv,noheader (nvidia-smi)."
     assert len(found) == 16
-    tool.write_text("#!/bin/sh\necho a\nexit 1\n")
+    tool.write_text("#!/bin/sh\necho a\nexit 1\n", encoding="utf-8")
     assert list(probe.describe_gpus()) == []
     monkeypatch.setattr(probe.shutil, "which", lambda name: None)
     assert list(probe.describe_gpus()) == []
@@ -143,7 +146,7 @@ def test_energies_of_packages_are_read(tmp_path: Path) -> None:
     for folder, name, energy in (("0", "package-0", "12"), ("1", "dram", "5"), ("2", "package-1", "x")):
         place = tmp_path / "sys/class/powercap" / f"intel-rapl:{folder}"
         place.mkdir(parents=True)
-        (place / "name").write_text(name)
-        (place / "energy_uj").write_text(energy)
+        (place / "name").write_text(name, encoding="utf-8")
+        (place / "energy_uj").write_text(energy, encoding="utf-8")
     (tmp_path / "sys/class/powercap/intel-rapl:3").mkdir()
     assert probe.read_package_energies(tmp_path) == {"intel-rapl:0": 12}

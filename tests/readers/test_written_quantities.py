@@ -136,7 +136,7 @@ def test_a_flat_profile_ends_where_its_lines_end() -> None:
     ],
 )
 def test_ranges_that_tools_say(text: str, ranges: dict[str, tuple[float, float]], tmp_path: Path) -> None:
-    (tmp_path / "said.txt").write_text(text)
+    (tmp_path / "said.txt").write_text(text, encoding="utf-8")
     found = {item.component: (item.low, item.high) for item in system_ranges(str(tmp_path / "said.txt"))}
     assert {*found} == {*ranges}
     assert [found[name] for name in ranges] == [pytest.approx(ends) for ends in ranges.values()]
@@ -144,6 +144,6 @@ def test_ranges_that_tools_say(text: str, ranges: dict[str, tuple[float, float]]
 
 @pytest.mark.parametrize("text", ["cpuinfo_min_freq:1000000", "cpuinfo_max_freq:2000000", "CPU min MHz: 800"])
 def test_one_end_is_no_range(text: str, tmp_path: Path) -> None:
-    (tmp_path / "said.txt").write_text(text)
+    (tmp_path / "said.txt").write_text(text, encoding="utf-8")
     with pytest.raises(AspenError, match="contains no range"):
         system_ranges(str(tmp_path / "said.txt"))

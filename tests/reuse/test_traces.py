@@ -125,7 +125,9 @@ def test_gzip_in_two_parts(tmp_path: Path) -> None:
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(b"0 1000\n0 1008\n"))))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(b"0 1000\n0 1008\n")), encoding="utf-8")
+    )
     found = aspenpy.reuse_distances("-")
     assert (found.source, found.references, found.cold) == ("<standard input>", 2, 1)
 
