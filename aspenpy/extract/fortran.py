@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.effects import POINTED
 from aspenpy.extract.fortran_declarations import DeclarationReader, bound_c_name
 from aspenpy.extract.fortran_expressions import FortranExpressions
 from aspenpy.extract.fortran_operations import convert, list_arguments, split_keyword, type_name
@@ -24,10 +25,12 @@ from aspenpy.extract.fortran_scopes import (
     Generic,
     NameScope,
     Signature,
+    StatementFunction,
     View,
     array_type,
     bound_variables,
     integer,
+    is_function,
 )
 from aspenpy.extract.fortran_statements import FortranStatements
 from aspenpy.extract.fortran_text import FortranText, load_parser
@@ -60,6 +63,7 @@ class ProgramUnit:
         )
         self._scope: NameScope | None = None
         self._signature: Signature | None = None
+        self._defined = 0  # statements that define functions, in front of those that run
         self.declarations: DeclarationReader | None = None
         self.expressions: FortranExpressions | None = None
 
@@ -107,8 +111,48 @@ class ProgramUnit:
         for unit in self.inner:
             if isinstance(scope.names.get(unit.name), Signature):
                 scope.names[unit.name] = Signature(unit.key, unit.name)
+        for name in self.formals:
+            self._declare_procedure(name, scope)
+        self._declare_statement_functions(scope)
         self.expressions.call_function = partial(self.program.call, self.expressions)
         self.expressions.resolve_generic = self.program.resolver(self.expressions)
+
+    def _declare_procedure(self, name: str, scope: NameScope) -> None:
+        """A formal that is a procedure: an external one, or one that has nothing but a type, and is called."""
+        found = scope.names.get(name)
+        if isinstance(found, Entity) and (found.shape or found.element.kind == "other"):
+            return
+        if isinstance(found, Signature) or (isinstance(found, Entity) and name in self._called_names):
+            result = found if isinstance(found, Entity) else found.result
+            scope.names[name] = Signature(f"{POINTED}{name}@{self.key}", name, result=result, is_known=False)
+
+    @cached_property
+    def _called_names(self) -> set[str]:
+        """Names that have arguments, or stand behind `call`."""
+        *_, utils = load_parser()
+        kinds = ("Part_Ref", "Function_Reference", "Structure_Constructor", "Call_Stmt")
+        nodes = (node for node in utils.walk(self._statements, utils.Base) if type_name(node) in kinds)
+        return {str(node.children[0]).lower() for node in nodes}
+
+    def _declare_statement_functions(self, scope: NameScope) -> None:
+        """Functions of one statement: assignments in front of all others, to what is no array."""
+        uses = any(
+            type_name(node) == "Use_Stmt" for part in self.node.children for node in getattr(part, "children", ())
+        )
+        for node in self._executable:
+            target: Any = node.children[0] if type_name(node) == "Assignment_Stmt" else None
+            if type_name(target) != "Part_Ref":
+                return
+            name, arguments = str(target.children[0]).lower(), list_arguments(target.children[1])
+            meaning = scope.names.get(name)
+            if meaning is None and not uses and (type := scope.letters.get(name[:1])) is not None:
+                meaning = Entity(r.Variable(name, name, type), type)
+            is_plain = all(type_name(part) == "Name" for part in arguments)
+            if not is_plain or not isinstance(meaning, Entity) or not is_function(meaning, arguments):
+                return
+            formals = tuple(str(part).lower() for part in arguments)
+            scope.names[name] = StatementFunction(formals, meaning, node.children[2])
+            self._defined += 1
 
     @property
     def result_name(self) -> str:
@@ -121,9 +165,13 @@ class ProgramUnit:
         return self.name
 
     @property
-    def _statements(self) -> list[Any]:
+    def _executable(self) -> list[Any]:
         parts = (part for part in self.node.children if type_name(part) == "Execution_Part")
         return [node for part in parts for node in part.children]
+
+    @property
+    def _statements(self) -> list[Any]:
+        return self._executable[self._defined :]
 
     def signature(self) -> Signature:
         if self._signature is None:

@@ -27,6 +27,7 @@ from aspenpy.extract.fortran_scopes import (
     bound_variables,
     constant_value,
     count_between,
+    external,
     integer,
 )
 from aspenpy.language.source import Span
@@ -127,7 +128,21 @@ class DeclarationReader:
             self._define_generic(node)
         elif kind == "External_Stmt":
             for item in list_arguments(node.children[-1]):
-                self.scope.names.setdefault(str(item).lower(), external(str(item).lower()))
+                self._define_external(str(item).lower())
+        elif kind == "Procedure_Declaration_Stmt" and "pointer" not in str(node.children[1]).lower():
+            is_type = type_name(node.children[0]) in ("Intrinsic_Type_Spec", "Declaration_Type_Spec")
+            element = self._read_type(node.children[0]) if is_type else None
+            for item in list_arguments(node.children[2]):
+                self._define_external(str(item).lower(), element)
+
+    def _define_external(self, name: str, element: r.Type | None = None) -> None:
+        """A procedure that a statement calls external; a declaration of its type may stand in front or behind."""
+        known = self.scope.names.get(name)
+        if not isinstance(known, Signature):
+            result = (
+                known if isinstance(known, Entity) else element and Entity(r.Variable(name, name, element), element)
+            )
+            self.scope.names[name] = external(name).replace(result=result)
 
     def _begin(self, node: Any) -> Span | None:
         item = getattr(node, "item", None)
@@ -434,11 +449,6 @@ class DeclarationReader:
                 names.append(inner)
         if name and name != "abstract" and names:
             self.scope.names[name] = Generic(tuple(names))
-
-
-def external(name: str) -> Signature:
-    """A procedure of another file, by the name that gfortran gives it there."""
-    return Signature(f"c:@F@{name}_", name, is_known=False)
 
 
 def bound_c_name(head: Any, name: str) -> str | None:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.effects import POINTED
 from aspenpy.extract.fortran_coarrays import image_function
 from aspenpy.extract.fortran_intrinsics import Intrinsics
 from aspenpy.extract.fortran_operations import (
@@ -45,13 +46,16 @@ from aspenpy.extract.fortran_scopes import (
     Generic,
     NameScope,
     Signature,
+    StatementFunction,
     View,
     add,
     array_type,
     constant_value,
     count_between,
+    external,
     index_array,
     integer,
+    is_function,
     multiply,
 )
 from aspenpy.extract.fortran_text import FortranText
@@ -230,13 +234,22 @@ class FortranExpressions:
         span = self.find_span(name, arguments is not None)
         if isinstance(entity, View):
             return entity if arguments is None else self._index_view(entity, arguments)
+        if isinstance(entity, StatementFunction) and arguments is not None:
+            return self._expand(entity, arguments)
+        if isinstance(entity, Entity) and arguments is not None and is_function(entity, arguments):
+            if is_intrinsic(name):
+                return self.intrinsics.view(name, arguments, span)
+            entity = external(name).replace(result=entity)
         if isinstance(entity, Entity):
             expression = entity.expression
             here = expression.replace(span=span) if isinstance(expression, r.Variable | r.Constant) else expression
             return self.view_entity(entity.replace(expression=here), arguments)
         if isinstance(entity, Signature | Generic):
             if arguments is None and isinstance(entity, Signature):
-                return scalar_view(r.Routine(entity.key, entity.name, r.Type("pointer", 8, OTHER), span))
+                type = r.Type("pointer", 8, OTHER)
+                if entity.key.startswith(POINTED):
+                    return scalar_view(r.Variable(entity.key[1:], entity.name, type, "formal", span=span))
+                return scalar_view(r.Routine(entity.key, entity.name, type, span))
             return self._call(entity, arguments or [], span)
         if arguments is not None and self.scope.derived_type(name) is not None:
             return self._view_structure(name, arguments)
@@ -258,6 +271,20 @@ class FortranExpressions:
                 entity = Entity(r.Constant(0, INT), INT)
             self.scope.names[name] = entity
         return entity
+
+    def _expand(self, function: StatementFunction, arguments: list[Any]) -> View:
+        """A function of one statement in its place, its formals variables with the values of the arguments."""
+        inner = NameScope(self.scope.name, self.scope)
+        for formal, argument in zip(function.formals, arguments, strict=False):
+            value = self.read(argument)
+            declared = self.find(formal)
+            element = declared.element if isinstance(declared, Entity) else value.type
+            inner.names[formal] = Entity(self.keep(convert(value, element), formal), element)
+        outer, self.scope = self.scope, inner
+        try:
+            return scalar_view(convert(self.read(function.body), function.result.element))
+        finally:
+            self.scope = outer
 
     def _call(self, procedure: Signature | Generic, arguments: list[Any], span: Span | None) -> View:
         assert self.resolve_generic is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.record import Record
@@ -114,6 +115,20 @@ class Signature(Record):
         return not entity.shape and (name in self.modified or entity.element.kind == "record")
 
 
+def external(name: str) -> Signature:
+    """A procedure of another file, by the name that gfortran gives it there."""
+    return Signature(f"c:@F@{name}_", name, is_known=False)
+
+
+class StatementFunction(Record):
+    """A function of one statement, `f(x) = x*x` in front of those that run: its formals, and fparser's tree of what it
+    computes (ISO/IEC 1539-1:2018, section 15.6.4)."""
+
+    formals: tuple[str, ...]
+    result: Entity
+    body: Any
+
+
 class Generic(Record):
     """A name for several procedures, of which the types and ranks of the arguments choose one."""
 
@@ -130,7 +145,14 @@ class View(Record):
     whole: Entity | None = None
 
 
-Meaning = Entity | Signature | Generic | DerivedType | View
+Meaning = Entity | Signature | StatementFunction | Generic | DerivedType | View
+
+
+def is_function(entity: Entity, arguments: Sequence[Any]) -> bool:
+    """Whether a name that has nothing but a type is a function where it has arguments: no text, of which this would be
+    a part."""
+    is_text = entity.element.kind == "other" or any(type(part).__name__ == "Subscript_Triplet" for part in arguments)
+    return not entity.shape and not is_text
 
 
 class NameScope:

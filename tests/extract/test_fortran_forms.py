@@ -349,3 +349,114 @@ def test_kinds_have_as_many_bytes_as_their_digits_need(constant: str, passes: in
         model(subroutine("do i = 1, m\n x(i) = x(i)*3\nend do", head), tmp_path), encoding="utf-8"
     )
     assert aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "flops") == passes
+
+
+TYPED = {
+    "f": "      double precision function f(y)\n      double precision y\n      f = y*y*y + 1d0\n      end\n",
+    "g": "      double precision function g(y)\n      double precision y\n      g = y/7d0\n      end\n",
+}
+"""Functions of Fortran 77: two products and a sum, and a quotient."""
+
+
+def in_fixed_form(declarations: str, body: str, heads: str = "x, n", functions: str = "fg") -> str:
+    lines = [f"subroutine s({heads})", "integer n, i", "double precision x(n)", *declarations.splitlines()]
+    lines += ["do 10 i = 1, n", *body.splitlines(), "10    continue", "end"]
+    text = "".join(f"{'' if line.startswith('10 ') else ' ' * 6}{line}\n" for line in lines)
+    return text + "".join(TYPED[name] for name in functions)
+
+
+@pytest.mark.parametrize(
+    ("declarations", "body", "requests"),
+    [
+        # x = x/3 + f: one quotient and one sum of its own
+        ("double precision f", "x(i) = x(i)/3d0 + f(x(i))", ("[2*n] as mul", "[2*n] as add", "[n] as divide")),
+        ("double precision f\nexternal f", "x(i) = f(x(i))", ("[2*n] as multiply, dp", "[n] as add, dp")),
+        ("external f\ndouble precision f", "x(i) = f(x(i))", ("[2*n] as multiply, dp", "[n] as add, dp")),
+        ("implicit double precision (f)", "x(i) = f(x(i))", ("[2*n] as multiply, dp", "[n] as add, dp")),
+        # g(f(x)): what f has and a quotient
+        ("double precision f, g", "x(i) = g(f(x(i)))", ("[2*n] as mul", "[n] as add", "[n] as divide")),
+        ("double precision dsqrt, dabs", "x(i) = dsqrt(dabs(x(i)))", ("flops [n] as square_root, dp",)),
+        ("double precision q, a\nq(a) = a*a*a*a + 5d0", "x(i) = q(x(i) - 3d0)", ("[3*n] as mul", "[2*n] as add")),
+        ("double precision q, r, a\nq(a) = a/3d0\nr(a) = q(a)*7d0", "x(i) = r(x(i))", ("[n] as div", "[n] as mul")),
+    ],
+)
+def test_functions_that_have_nothing_but_a_type(
+    declarations: str, body: str, requests: tuple[str, ...], tmp_path: Path
+) -> None:
+    lines = declarations.splitlines()
+    lines.sort(key=lambda line: 0 if line.startswith("implicit") else 2 if "=" in line else 1)
+    text = model(in_fixed_form("\n".join(lines), body), tmp_path, "program.f")
+    kernel = text.partition("kernel s")[2].partition("kernel ")[0].replace("flops [2*n] as", "[2*n] as")
+    assert not [request for request in requests if request not in kernel], kernel
+
+
+def test_a_text_is_no_function(tmp_path: Path) -> None:
+    text = model(in_fixed_form("character*8 c", "if (c(i:i) .eq. 'x') x(i) = x(i)*3d0"), tmp_path, "program.f")
+    assert "c_flops" not in text
+
+
+CALLER = """program p
+  implicit none
+  external f{others}
+  double precision x(100), f
+  integer i
+  do i = 1, 100
+    x(i) = i
+  end do
+  call s(x, 100, f)
+  {again}
+  print *, x(1)
+end program
+"""
+
+
+def test_a_formal_that_is_called_means_the_function_that_calls_pass(tmp_path: Path) -> None:
+    text = in_fixed_form("double precision w", "x(i) = w(x(i))", "x, n, w")
+    (tmp_path / "main.f90").write_text(CALLER.format(others="", again=""), encoding="utf-8")
+    (tmp_path / "s.f").write_text(text, encoding="utf-8")
+    one = extract([tmp_path / "main.f90", tmp_path / "s.f"], level="source").text
+    assert "flops [2*n] as multiply, dp" in one
+    assert "w_flops" not in one
+    (tmp_path / "main.f90").write_text(
+        CALLER.format(others=", g\n  double precision g", again="call s(x, 100, g)"), encoding="utf-8"
+    )
+    two = extract([tmp_path / "main.f90", tmp_path / "s.f"], level="source").text
+    assert "flops [2*f_part*n] as multiply, dp" in two
+    assert "flops [n - f_part*n] as divide, dp" in two
+
+
+def test_a_procedure_by_its_interface_is_passed_on(tmp_path: Path) -> None:
+    text = """module m
+contains
+subroutine outer(op, x)
+  procedure(square) :: op
+  real(8), intent(inout) :: x(:)
+  call inner(op, x)
+end subroutine
+subroutine inner(op, x)
+  interface
+    real(8) function op(y)
+      real(8), intent(in) :: y
+    end function
+  end interface
+  real(8), intent(inout) :: x(:)
+  integer :: i
+  do i = 1, size(x)
+    x(i) = op(x(i))/3
+  end do
+end subroutine
+real(8) function square(y)
+  real(8), intent(in) :: y
+  square = y*y
+end function
+end module
+program p
+  use m
+  real(8) :: x(64)
+  x = 2
+  call outer(square, x)
+  print *, x(1)
+end program
+"""
+    (tmp_path / "model.aspen").write_text(model(text, tmp_path), encoding="utf-8")
+    assert aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "flops") == 64 * (1 + 1)
