@@ -27,19 +27,20 @@ MOST_BLOCKS = 1000
 
 
 def warn_of_unlike_ranks(trees: Mapping[str, CostTree]) -> tuple[Diagnostic, ...]:
-    """A warning where a rank has a core of one machine or socket and a whole device of another, or where one does not
+    """A warning where a rank has cores of one machine or socket and a whole device of another, or where one does not
     say what a rank has and another does; they are labelled."""
     placements = {label: tree.rank_placement for label, tree in trees.items()}
     having: dict[str, list[str]] = {}
     for label, placement in placements.items():
         if placement is not None:
-            having.setdefault(placement.unit.component.type, []).append(f"`{label}`")
+            amount = "a {}" if placement.units == 1 else f"{placement.units} {{}}s"
+            having.setdefault(amount.format(placement.unit.component.type), []).append(f"`{label}`")
     silent = [
         f"`{name}`" for name, tree in trees.items() if placements[name] is None and tree.residence.where.rank_counts
     ]
     if not having or len(having) + (1 if silent else 0) < 2:
         return ()
-    kinds = " and ".join(f"a {kind} of {', '.join(labels)}" for kind, labels in having.items())
+    kinds = " and ".join(f"{kind} of {', '.join(labels)}" for kind, labels in having.items())
     if silent:
         kinds += f", and the whole of {' and '.join(silent)}, which {'do' if len(silent) > 1 else 'does'} not say"
     hint = "`--bind socket` gives each rank a whole one everywhere"

@@ -318,6 +318,9 @@ def test_ranks_that_have_parts_of_different_kinds_are_told() -> None:
     app, frontier = aspenpy.load_application("cg"), aspenpy.load_machine("frontier")
     told = [item.message for item in aspenpy.place(app, frontier).diagnostics if item.code == "unlike-ranks"]
     assert told == ["each rank has a core of `amd_epyc_7a53` and a die of `amd_mi250x`"]
+    several = aspenpy.place(app, frontier, cores_per_rank=8).diagnostics
+    (told,) = [item.message for item in several if item.code == "unlike-ranks"]
+    assert told == "each rank has 8 cores of `amd_epyc_7a53` and a die of `amd_mi250x`"
     alike = aspenpy.place(app, frontier, ranks_on="socket").diagnostics
     assert [item for item in alike if item.code == "unlike-ranks"] == []
 
