@@ -59,28 +59,17 @@ class Allocations:
         return statements
 
     def assign_pointer(self, node: Any, span: Span | None) -> list[r.Statement]:
-        target, value = self.expressions.view(node.children[0]), node.children[-1]
-        if type_name(value) in ("Function_Reference", "Intrinsic_Function_Reference"):
+        target, given = self.expressions.view(node.children[0]), node.children[-1]
+        if type_name(given) in ("Function_Reference", "Intrinsic_Function_Reference"):
             return []
-        source = self.expressions.view(value)
+        source = self.expressions.view(given)
         entity = target.whole
-        if entity is None or not entity.shape or source.element.kind == "other":
-            return (
-                []
-                if entity is None
-                else [
-                    r.ExpressionStatement(
-                        r.Assignment(
-                            "",
-                            entity.expression,
-                            r.Address(source.at(()), entity.expression.type, span),
-                            entity.expression.type,
-                            span=span,
-                        ),
-                        span,
-                    )
-                ]
-            )
+        if entity is None:
+            return []
+        if not entity.shape or source.element.kind == "other":
+            pointed, type = source.at(()), entity.expression.type
+            value = pointed if pointed.type.kind == "pointer" else r.Address(pointed, type, span)
+            return [r.ExpressionStatement(r.Assignment("", entity.expression, value, type, span=span), span)]
         return self.describe(entity, source.extents, self._address(source, entity.expression.type, span), span)
 
     def make(self, entity: Entity, extents: Sequence[r.Expression], span: Span | None) -> list[r.Statement]:

@@ -45,6 +45,7 @@ from aspenpy.extract.fortran_scopes import (
     Entity,
     Generic,
     NameScope,
+    RankMismatch,
     Signature,
     StatementFunction,
     View,
@@ -345,6 +346,8 @@ class FortranExpressions:
         span = base.span
 
         def at(counters: Sequence[r.Expression]) -> r.Expression:
+            if len(counters) != len(extents):
+                raise RankMismatch
             return index_array(base, shape, [part(counters) for part in parts], firsts).replace(span=span)
 
         return View(entity.element, tuple(extents), at)
@@ -385,7 +388,8 @@ class FortranExpressions:
 
     def view_component(self, view: View, name: str, subscripts: list[Any] | None) -> View:
         """A component of a structure, or of each element of an array of structures."""
-        derived = self.scope.derived_type(view.element.name)
+        element = view.element.of if view.element.kind == "pointer" else view.element
+        derived = self.scope.derived_type(element.name if element else "")
         if derived is None or name not in derived.components:
             return self.unknown(f"the component `{name}`")
         component = derived.components[name]

@@ -75,8 +75,7 @@ class Intrinsics:
 
     def view(self, name: str, arguments: list[Any], span: Span | None) -> View:
         """A function by its name and arguments; one that is not known is a call of a procedure elsewhere."""
-        plain = [value for keyword, value in map(split_keyword, arguments) if not keyword]
-        given = {keyword: value for keyword, value in map(split_keyword, arguments) if keyword}
+        plain, given = place_arguments(name, arguments)
         name = IN_C.get(name, name)
         if name in REDUCTIONS:
             return self._view_reduction(name, plain, given)
@@ -303,6 +302,16 @@ class Intrinsics:
         return total
 
 
+def place_arguments(name: str, arguments: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments by their places, those that a program names among them, and options by their names."""
+    plain = [value for keyword, value in map(split_keyword, arguments) if not keyword]
+    given = {keyword: value for keyword, value in map(split_keyword, arguments) if keyword}
+    is_option = {"kind"} if name in ELEMENTAL else OPTIONS
+    places = PLACES.get(name, sorted(given))
+    named = [keyword for keyword in places if keyword in given and keyword not in is_option]
+    return plain + [given.pop(keyword) for keyword in named], given
+
+
 def _result_type(name: str, values: View) -> r.Type:
     return INT if name in ("count", "any", "all") else values.element
 
@@ -370,6 +379,12 @@ OF_COMPLEX: Mapping[str, Callable[[r.Expression, r.Expression, Span | None], r.E
     "abs": lambda real, part, span: r.Call("hypot", "hypot", (real, part), real.type, span),
 }
 """Functions of complex numbers, by their two parts."""
+
+OPTIONS = {"kind", "dim", "mask", "ncopies", "shape", "p", "r"}
+"""Arguments that functions other than elemental ones find by their names."""
+
+PLACES: Mapping[str, tuple[str, ...]] = {"merge": ("tsource", "fsource", "mask"), "atan2": ("y", "x")}
+"""Names of arguments in their order, where that is not the alphabet's, which puts `b` behind `a`."""
 
 _TEXT = r.Type("pointer", 8)
 OF_TEXT: Mapping[str, r.Type] = {

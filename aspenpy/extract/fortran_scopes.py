@@ -278,6 +278,10 @@ def array_type(element: r.Type, shape: Sequence[DimensionBounds], is_pointer: bo
     return type
 
 
+class RankMismatch(Exception):
+    """An operation on arrays that have not as many dimensions, which no compiler takes."""
+
+
 def index_array(
     base: r.Expression,
     shape: Sequence[DimensionBounds],
@@ -285,6 +289,8 @@ def index_array(
     firsts: Sequence[r.Expression | None],
 ) -> r.Expression:
     """An element of an array by its subscripts; `firsts` are the subscripts of the first elements, None for 0."""
+    if len(subscripts) != len(firsts):
+        raise RankMismatch
     element = base
     for subscript, first in zip(reversed(subscripts), reversed(firsts), strict=True):
         of = element.type.of

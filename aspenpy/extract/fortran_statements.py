@@ -11,6 +11,7 @@ from aspenpy.extract.fortran_allocation import Allocations
 from aspenpy.extract.fortran_coarrays import BARRIERS, COLLECTIVES, QUIET, send
 from aspenpy.extract.fortran_declarations import DeclarationReader
 from aspenpy.extract.fortran_expressions import FortranExpressions
+from aspenpy.extract.fortran_intrinsics import place_arguments
 from aspenpy.extract.fortran_invariants import hoist_invariants
 from aspenpy.extract.fortran_jumps import Labelled, goto, structure_jumps
 from aspenpy.extract.fortran_operations import (
@@ -32,6 +33,7 @@ from aspenpy.extract.fortran_scopes import (
     Entity,
     Generic,
     NameScope,
+    RankMismatch,
     Signature,
     View,
     constant_value,
@@ -136,7 +138,11 @@ class FortranStatements:
         if rule is None:
             return [r.Unread(kind.lower().replace("_stmt", "").replace("_construct", "").replace("_", " "), span)]
         with self.expressions.collect() as before:
-            statements = rule(node, span)
+            try:
+                statements = rule(node, span)
+            except RankMismatch:
+                self.expressions.unknown("an operation on arrays of different ranks")
+                return []
         gets, puts = self._read_remote(kind, span)
         return [*before, *gets, *statements, *puts]
 
@@ -238,7 +244,8 @@ class FortranStatements:
     def _multiply_matrices(self, left: View, node: Any, span: Span | None) -> list[r.Statement]:
         """`c = matmul(a, b)` as gfortran writes it in line: c = 0, then for each column of b all of a's columns
         (-finline-matmul-limit; larger products call its library)."""
-        a, b = (self.expressions.view(part) for part in list_arguments(node.children[1])[:2])
+        factors, _ = place_arguments("matmul", list_arguments(node.children[1]))
+        a, b = (self.expressions.view(part) for part in factors[:2])
         split = len(a.extents) - 1
         zero = r.Constant(0.0, left.element) if left.element.kind == "real" else integer(0)
         clear = self._assign_elements(left, View(left.element, (), lambda counters: zero), span)

@@ -460,3 +460,155 @@ end program
 """
     (tmp_path / "model.aspen").write_text(model(text, tmp_path), encoding="utf-8")
     assert aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "flops") == 64 * (1 + 1)
+
+
+@pytest.mark.parametrize(
+    ("by_name", "by_place"),
+    [
+        ("x(1) = sum(array=y)", "x(1) = sum(y)"),
+        ("x = sum(mask=a > 0, dim=1, array=a)", "x = sum(a, 1, a > 0)"),
+        ("x(1) = dot_product(vector_b=y, vector_a=x)", "x(1) = dot_product(x, y)"),
+        ("x = matmul(matrix_b=y, matrix_a=a)", "x = matmul(a, y)"),
+        ("x = 3*matmul(matrix_b=y, matrix_a=a)", "x = 3*matmul(a, y)"),
+        ("a = transpose(matrix=a)*3", "a = transpose(a)*3"),
+        ("a = reshape(shape=[n, n], source=x)*3", "a = reshape(x, [n, n])*3"),
+        ("a = spread(ncopies=n, dim=2, source=x)*3", "a = spread(x, 2, n)*3"),
+        ("x = merge(mask=x > 0, fsource=y, tsource=x*3)", "x = merge(x*3, y, x > 0)"),
+        ("x = atan2(x=x, y=y(1))", "x = atan2(y(1), x)"),
+        ("x = mod(p=7, a=k)", "x = mod(k, 7)"),
+        ("x = sign(b=y, a=x/3)", "x = sign(x/3, y)"),
+        ("x = sqrt(x=y)", "x = sqrt(y)"),
+        ("x = real(kind=4, a=k)*2.0", "x = real(k, 4)*2.0"),
+        ("do i = lbound(dim=1, array=x), ubound(array=a, dim=2)\n x(i) = 3*x(i)\nend do", "x = 3*x"),
+        ("do i = 1, size(dim=2, array=a)\n x(i) = 3*x(i)\nend do", "x = 3*x"),
+        ("x = x*kind(x=1d0)", "x = x*8"),
+        ("x = x*selected_real_kind(p=15)", "x = x*8"),
+    ],
+)
+def test_arguments_by_name_are_those_by_place(by_name: str, by_place: str, tmp_path: Path) -> None:
+    def requests(body: str) -> list[str]:
+        lines = model(subroutine(body), tmp_path).splitlines()
+        return [line.strip() for line in lines if line.strip().startswith(("flops", "loads", "stores"))]
+
+    assert requests(by_name) == requests(by_place) != []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *("x = a", "a = x", "x = x + a", "x = a(:, 1:3)*3", "where (a > 0) x = 3*x", "x = merge(x, a, x > 0)"),
+        *("x = sum(a, 1, x > 0)", "x(1) = sum(x, mask=a > 0)", "x = matmul(x, y)", "a = matmul(a, x)"),
+        *("x(1) = dot_product(x, a)", "if (x(1) > 0) x = a", "do i = 1, n\n x = a\nend do"),
+    ],
+)
+def test_arrays_of_different_ranks_are_named(body: str, tmp_path: Path) -> None:
+    """No compiler takes them: what follows is counted all the same."""
+    text = model(subroutine(f"{body}\ny = y/3"), tmp_path)
+    assert "flops [n] as divide, dp" in text
+    said = [one.message for one in extract(tmp_path / "program.f90", level="source").diagnostics]
+    assert "an operation on arrays of different ranks is not understood: not counted" in said
+
+
+GENERIC = """module t
+ interface area
+  module procedure plain, two, wide, named
+ end interface
+ type a
+  real(8) :: v
+ end type
+ type b
+  real(8) :: v, w
+ end type
+contains
+subroutine plain(z)
+ real(8) :: z
+ z = z*3
+end subroutine
+subroutine two(z, w)
+ real(8) :: z, w
+ z = z + w
+end subroutine
+subroutine wide(z)
+ type(b) :: z
+ z%v = z%w/3
+end subroutine
+subroutine named(z)
+ type(a) :: z
+ z%v = sqrt(z%v)
+end subroutine
+subroutine s(n, x, p, q)
+ integer :: n
+ real(8) :: x(n)
+ type(a) :: p
+ type(b) :: q
+ CALL
+end subroutine
+end module
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "flops"),
+    [
+        *(("x(1)", "multiply"), ("x(1), x(2)", "add"), ("q", "divide"), ("p", "square_root")),
+        *(("x", ""), ("x(1), x(2), x(3)", ""), ("p, q", "")),
+    ],
+)
+def test_a_generic_name_is_the_procedure_whose_arguments_fit(call: str, flops: str, tmp_path: Path) -> None:
+    text = model(GENERIC.replace("CALL", f"call area({call})"), tmp_path)
+    kernel = text.partition("kernel s {")[2].partition("kernel main")[0]
+    assert [line.strip() for line in kernel.splitlines() if "flops" in line] == (
+        [f"flops [1] as {flops}, dp"] if flops else []
+    )
+    said = [one.message for one in extract(tmp_path / "program.f90", level="source").diagnostics]
+    assert ("which procedure `area` calls is not understood: not counted" in said) is not bool(flops)
+
+
+@pytest.mark.parametrize(
+    ("text", "requests"),
+    [
+        (  # the result of a function without a declaration has the type of its first letter
+            "function g(t)\n real(8) :: t\n g = t*3\nend function\nsubroutine f(n, x)\n integer :: n, i\n"
+            " real(8) :: x(n)\n external g\n do i = 1, n\n  x(i) = g(x(i))\n end do\nend subroutine\n",
+            ["flops [n] as multiply, dp", "flops [n] as convert, sp", "flops [n] as convert, dp"],
+        ),
+        (
+            "subroutine f(n, x, g)\n integer :: n, i\n real(8) :: x(n)\n real(8), external :: g\n do i = 1, n\n"
+            "  x(i) = g(x(i))*3\n end do\nend subroutine\n",
+            ["flops [g_flops*n] as dp", "flops [n] as multiply, dp"],
+        ),
+        (
+            "subroutine f(n, x)\n integer :: n, i\n real(8) :: x(n)\n type q\n  real(8) :: a, b\n end type\n"
+            " type(q) :: w(n)\n do i = 1, n\n  w(i) = q(b=x(i)/3, a=x(i)*3)\n end do\n x(1) = w(1)%b\nend subroutine\n",
+            [
+                *("flops [n] as divide, dp", "flops [n] as multiply, dp"),
+                *("stores [n] of size [16] to w as stream", "loads [1] of size [8] from w"),
+            ],
+        ),
+        (  # a pointer of 8 bytes before three words: a cell has 32
+            "module t\n type cell\n  type(cell), pointer :: next\n  real(8) :: v(3)\n end type\ncontains\n"
+            "subroutine f(n, c, x)\n integer :: n, i\n type(cell) :: c(n)\n real(8) :: x(n)\n do i = 1, n\n"
+            "  c(i)%next%v(2) = x(i)/3\n end do\nend subroutine\nend module\n",
+            [
+                *("flops [n] as divide, dp", "loads [n] of size [8] from c as nest(32, n)"),
+                "stores [n] of size [8] to next as random",
+            ],
+        ),
+        ("subroutine f(n, z)\n complex(8) :: z(n)\n z = 3d0*z\nend\n", ["flops [2*n] as multiply, dp"]),
+        ("subroutine f(n, z)\n complex(8) :: z(n)\n z = z + 3d0\nend\n", ["flops [n] as add, dp"]),
+        ("subroutine f(n, z)\n complex(8) :: z(n)\n z = z/3d0\nend\n", ["flops [2*n] as divide, dp"]),
+        ("subroutine f(n, z)\n complex(8) :: z(n)\n z = z*(5d0, 3d0)\nend\n", ["[4*n] as multiply", "[2*n] as add"]),
+        ("subroutine f(n, z)\n complex(8) :: z(n)\n z = -z\nend\n", ["loads [2*n] of size [8] from z"]),
+        ("subroutine f(z)\n complex(8) :: z(9)\n write(*, *) 'z', z(4)\nend\n", ["loads [2] of size [8] from z"]),
+        ("subroutine f(n, x)\n integer, parameter :: m = 5\n real(8) :: x(n)\n x = x*(3**m - 242)\nend\n", []),
+        (
+            "subroutine f(n, k)\n integer :: k(n)\n k = 2**k\nend\n",
+            ["flops [ipow_flops*n]", "loads [n] of size [4] from k"],
+        ),
+    ],
+)
+def test_all_requests_of_procedures(text: str, requests: list[str], tmp_path: Path) -> None:
+    found = model(text, tmp_path)
+    assert [request for request in requests if request not in found] == []
+    counted = [line.strip() for line in found.splitlines() if line.strip().startswith("flops")]
+    assert len(counted) == len([each for each in requests if each.startswith(("flops", "["))]), counted
