@@ -332,7 +332,7 @@ def _drop_barriers(items: list[Item]) -> list[Item]:
 def _find_divisors(items: list[Item], counter: Expr) -> set[int]:
     """Whole numbers by which some items divide a counter alone."""
     found: set[int] = set()
-    values = [value for item in walk_items(items) for value in _values_of(item)]
+    values = [value for item in walk_items(items) for value in list_values(item)]
     for base in {base for value in values for monomial in value.terms for base, _ in monomial}:
         is_floor = base.kind == "apply" and base.payload == "floor" and base.args[0].kind == "div"
         if is_floor and counter in graph.free_symbols(base):
@@ -341,7 +341,7 @@ def _find_divisors(items: list[Item], counter: Expr) -> set[int]:
     return found
 
 
-def _values_of(item: Item) -> list[Value]:
+def list_values(item: Item) -> list[Value]:
     """The formulas of an item."""
     if isinstance(item, MemoryAccess):
         return [*([] if item.offset is None else [item.offset]), *(guard.value for guard in item.guards)]
@@ -355,7 +355,7 @@ def _number_divisors(items: list[Item], named: Mapping[Expr, Value]) -> list[Ite
     used = {
         symbol
         for item in walk_items(items)
-        for value in _values_of(item)
+        for value in list_values(item)
         for monomial in value.terms
         for base, _ in monomial
         if base.kind == "apply"
@@ -368,7 +368,7 @@ def _number_divisors(items: list[Item], named: Mapping[Expr, Value]) -> list[Ite
 def _number_quotients(item: Item, given: Mapping[Expr, Value]) -> Item:
     if isinstance(item, Nest):
         return item.replace(body=[_number_quotients(inner, given) for inner in item.body])
-    has_quotient = any(base.kind == "apply" for value in _values_of(item) for m in value.terms for base, _ in m)
+    has_quotient = any(base.kind == "apply" for value in list_values(item) for m in value.terms for base, _ in m)
     if isinstance(item, Alternative):
         sides = ([_number_quotients(inner, given) for inner in side] for side in (item.then, item.otherwise))
         then, otherwise = sides

@@ -138,6 +138,7 @@ class MappedCopies(WalkTask):
                 if each.type.kind == "integer":
                     values[name] = self.evaluator.integer_without_costs(each)
             lengths = [evaluate_text(section, values) for section in mapped.sections]
+            lengths += self.evaluator.places.extents(_part_of(variable.type, len(lengths)))
         elif mapped.name in known:
             lengths = [self.evaluator.integer_without_costs(known[mapped.name])]
         elif variable.type.kind == "pointer":
@@ -151,6 +152,13 @@ class MappedCopies(WalkTask):
                 return None
             volume = v.multiply(volume, length)
         return volume if volume.terms else None
+
+
+def _part_of(type: r.Type, depth: int) -> r.Type:
+    """The type behind some subscripts: of a row, where sections are given of the first dimension alone."""
+    for _ in range(depth):
+        type = type.of or type
+    return type if type.kind == "array" else r.Type("other")
 
 
 def note_on_device(names: Names, caller: str, function: r.Function, found: Iterable[Known]) -> None:

@@ -1,5 +1,6 @@
 """Loops below OpenMP's `target` and OpenACC's directives are launches: as their twin in CUDA, and by hand."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -304,3 +305,55 @@ def test_loops_that_are_too_involved_for_a_grid_keep_their_parts(tmp_path: Path)
 def test_clauses_that_copy(pragma: str, fortran: bool, expected: list[object]) -> None:
     found = list_mapped((pragma,), fortran)
     assert [(each.name, each.sections, each.is_input, each.is_output) for each in found] == expected
+
+
+COLLAPSED = """void f(int n, int m, TYPE *restrict a, const TYPE *restrict b) {
+#pragma omp target teams distribute parallel for collapse(LEVELS)
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < WIDTH; j++)
+      INNER
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("levels", "width", "inner", "sizes", "blocks"),
+    [
+        (2, "m", "a[i*m + j] = 2*b[i*m + j];", {"n": 1000, "m": 8}, 63),  # ceil(8000/128); 1000 in rows of their own
+        (2, "m", "a[i*m + j] = 2*b[i*m + j];", {"n": 10, "m": 1000}, 79),  # ceil(10000/128); 80 in rows
+        (2, "m", "a[i*(m + 2) + j] = 2*b[i*(m + 2) + j];", {"n": 10, "m": 1000}, 79),
+        (2, "32", "a[i*64 + j] = 2*b[i*64 + j];", {"n": 1001}, 251),  # ceil(32032/128)
+        (3, "8", "for (int k = 0; k < 4; k++) a[(i*8 + j)*4 + k] = 2*b[(i*8 + j)*4 + k];", {"n": 1001}, 251),
+        (3, "8", "for (int k = 0; k < 4; k++) a[(i*8 + j)*8 + k] = 2*b[(i*8 + j)*8 + k];", {"n": 1001}, 251),
+        (3, "m", "for (int k = 0; k < 9; k++) a[(i*m + j)*16 + k] = 2*b[i*16 + k];", {"n": 30, "m": 50}, 106),
+    ],
+)
+def test_collapsed_loops_fill_blocks_together(
+    levels: int, width: str, inner: str, sizes: dict[str, int], blocks: int, tmp_path: Path
+) -> None:
+    text = COLLAPSED.replace("LEVELS", f"{levels}").replace("WIDTH", width).replace("INNER", inner)
+    found = extracted(text.replace("TYPE", "double"), tmp_path, "a.c")
+    app = aspenpy.parse(found.text)
+    assert aspenpy.parallelism(app, set=sizes).most == blocks
+    passes = sizes["n"] * sizes.get("m", int(width) if width.isdigit() else 1)
+    passes *= 1 if levels == 2 else 4 if "k < 4" in inner else 9
+    assert float(aspenpy.count(app, "flops", set=sizes)) == pytest.approx(passes)
+
+
+def test_short_rows_are_loaded_together(tmp_path: Path) -> None:
+    """A block of 128 threads has four rows of 32: four pieces 512 bytes apart, and of the transposed array four
+    neighbours in each of 32 columns."""
+    text = COLLAPSED.replace("LEVELS", "2").replace("WIDTH", "32").replace("TYPE", "double")
+    found = extracted(text.replace("INNER", "a[j*4096 + i] = 2*b[i*64 + j];"), tmp_path, "a.c").text
+    assert re.search(r"from b as nest\(8, \S+, 512, 4\)", found)
+    assert re.search(r"to a as nest\(8, 4, 32768, \S+\)", found)
+
+
+def test_sections_of_the_first_dimension_copy_whole_rows(tmp_path: Path) -> None:
+    text = """double a[64][32][16];
+int main(void) {
+#pragma omp target teams distribute parallel for map(tofrom: a[0:40])
+  for (int i = 0; i < 40; i++) a[i][0][0] *= 3;
+}
+"""
+    assert amounts(extracted(text, tmp_path, "a.c"))["intracomm"] == 2 * 8 * 40 * 32 * 16
