@@ -29,7 +29,7 @@ _GENERATING = re.compile(
     r"-O\w*|-m(?:arch|tune|cpu|avx|sse|fma|no-|prefer-vector-width)[\w.=+-]*|"
     r"-f(?:no-)?(?:fast-math|unroll|tree|associative|finite|signed|strict|vect|openmp|math|ffp)[\w=-]*"
 )
-_PRODUCER = re.compile(rb"GNU C(?:\+\+)?\d* \d[^\0]{0,2000}")
+_PRODUCER = re.compile(rb"GNU (?:C(?:\+\+)?|Fortran)\d* \d[^\0]{0,2000}")
 """What GCC writes into a program with -g or -frecord-gcc-switches."""
 
 

@@ -98,7 +98,10 @@ class CountedFortran:
             for place, span, is_behind in _list_whole_numbers(node):
                 is_named = place is not None and _DESIGNATOR.fullmatch(place.text()) is not None
                 if is_named and place is not None and span in numbers:
-                    self.layout.record(numbers.pop(span), place, is_behind)
+                    self.layout.record(numbers.pop(span), place, is_behind, place.text())
+            for span, value in _list_extents(node):
+                if span in numbers:
+                    self.layout.record(numbers.pop(span), span, False, value)
         return self.layout.write()
 
     def count(self, lines: Mapping[int, float]) -> RunCounts:
@@ -135,8 +138,21 @@ def _list_whole_numbers(node: Any) -> Iterator[tuple[Span | None, Span | None, b
         yield from ((place.span, place.span, True) for place in places if is_whole(place))
     elif isinstance(node, r.Assignment) and is_whole(node.target):
         yield node.target.span, node.span, True
+        yield node.target.span, node.target.span, True
     elif isinstance(node, r.Variable | r.Element | r.Field) and is_whole(node):
         yield node.span, node.span, False
+
+
+def _list_extents(node: Any) -> Iterator[tuple[Span, str]]:
+    """The extents of a component's dimensions: the spans by which they are known, and what Fortran calls them."""
+    type = node.type if isinstance(node, r.Field) else None
+    while type is not None:
+        if isinstance(extent := type.extent, r.Field) and extent.span is not None:
+            place = int(extent.name.rpartition("_")[2])
+            array = Span(extent.span.source, extent.span.start, extent.span.end + 1 - place).text()
+            if _DESIGNATOR.fullmatch(array):
+                yield extent.span, f"size({array}, {place})"
+        type = type.of
 
 
 def order_by_modules(units: Sequence[CountedFortran]) -> list[CountedFortran]:

@@ -320,7 +320,7 @@ class FortranProgram:
                 return self._complete(candidate)
             given = [expressions.view(split_keyword(argument)[1]) for argument in arguments]
             for name in candidate.procedures:
-                one = expressions.scope.find(name)
+                one = expressions.scope.find(name) if isinstance(name, str) else name
                 if isinstance(one, Signature) and _fits(complete := self._complete(one), given):
                     return complete
             return None

@@ -16,6 +16,7 @@ from aspenpy.extract.fortran_scopes import (
     INT,
     ISO_KINDS,
     OTHER,
+    BoundProcedure,
     DerivedType,
     DimensionBounds,
     Entity,
@@ -242,7 +243,7 @@ class DeclarationReader:
         statement = node.children[0]
         name = str(statement.children[1]).lower()
         components: dict[str, TypeComponent] = {}
-        procedures: dict[str, str] = {}
+        procedures: dict[str, BoundProcedure] = {}
         end = 0
         text = str(statement).lower()
         if "extends" in text:
@@ -260,9 +261,25 @@ class DeclarationReader:
                         end = self._add_components(item, components, end)
             elif type_name(part) == "Type_Bound_Procedure_Part":
                 for item in part.children:
-                    procedures.update(_bound_procedures(item))
+                    self._bind_procedure(item, procedures)
         size = -(-end // 8) * 8
         self.scope.names[f"type {name}"] = DerivedType(r.Type("record", size, name=name), components, procedures)
+
+    def _bind_procedure(self, node: Any, procedures: dict[str, BoundProcedure]) -> None:
+        """`procedure :: name => procedure` and `generic :: name => names`; operators and deferred ones are left out."""
+        kind = type_name(node)
+        if kind == "Specific_Binding":
+            name = str(node.children[3]).lower()
+            target = self.scope.find(str(node.children[4] or name).lower())
+            if isinstance(target, Signature):
+                procedures[name] = BoundProcedure(target, "nopass" not in str(node.children[1]).lower())
+        elif kind == "Generic_Binding" and type_name(node.children[1]) == "Name":
+            names = (str(item).lower() for item in list_arguments(node.children[2]))
+            bound = [procedures[name] for name in names if name in procedures]
+            targets = tuple(one.target for one in bound if isinstance(one.target, Signature))
+            if targets:
+                name = str(node.children[1]).lower()
+                procedures[name] = BoundProcedure(Generic(targets), bound[0].takes_object)
 
     def _add_components(self, node: Any, components: dict[str, TypeComponent], end: int) -> int:
         type_node, attributes_node, items = node.children
@@ -479,15 +496,6 @@ def _read_attributes(node: Any) -> Attributes:
         if word == "dimension":
             shape = item.children[1]
     return Attributes(frozenset(words), intent, shape)
-
-
-def _bound_procedures(node: Any) -> dict[str, str]:
-    if type_name(node) != "Specific_Binding":
-        return {}
-    names = [
-        str(child).lower() for child in node.children if type_name(child) in ("Name", "Binding_Name", "Procedure_Name")
-    ]
-    return {names[0]: names[-1]} if names else {}
 
 
 def _is_deferred(node: Any) -> bool:

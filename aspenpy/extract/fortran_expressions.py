@@ -24,6 +24,7 @@ from aspenpy.extract.fortran_operations import (
     complex_parts,
     component_entity,
     convert,
+    find_object,
     is_complex,
     is_intrinsic,
     join_statements,
@@ -116,6 +117,16 @@ class FortranExpressions:
         match = None if whole is None else pattern.search(whole.source.text, self._at, whole.end)
         return None if whole is None or match is None else Span(whole.source, *match.span())
 
+    def _find_component(self, name: str, with_arguments: bool) -> Span | None:
+        """Span of the next occurrence of a component, from the object on, with its subscripts."""
+        found = self.find_item(name)
+        if found is None or self.statement is None:
+            return self.statement
+        text, first = found.source.text, self.statement.start
+        end = close_parentheses(text, found.end, self.statement.end) if with_arguments else found.end
+        self._at = found.end
+        return Span(found.source, find_object(text, first, found.start), end)
+
     # -- temporaries and loops ---------------------------------------------------------------------
 
     def make_variable(self, name: str, type: r.Type) -> r.Variable:
@@ -165,6 +176,8 @@ class FortranExpressions:
     def view(self, node: Any) -> View:
         """An expression by its elements."""
         kind = type_name(node)
+        if isinstance(node, View):
+            return node
         if kind == "str":
             return scalar_view(r.Constant(None, OTHER))
         if kind == "Parenthesis":
@@ -297,6 +310,15 @@ class FortranExpressions:
             else self.call_function(signature, arguments, span)
         )
 
+    def call_bound(self, base: Any, name: str, arguments: list[Any], span: Span | None) -> View:
+        """A procedure of a type, on an object."""
+        object = self.view(base).element
+        derived = self.scope.derived_type((object.of or object).name if object.kind == "pointer" else object.name)
+        if derived is None or name not in derived.procedures:
+            return self.unknown(f"the procedure `{name}` of an object")
+        bound = derived.procedures[name]
+        return self._call(bound.target, [base, *arguments] if bound.takes_object else arguments, span)
+
     # -- arrays and components ---------------------------------------------------------------------
 
     def view_entity(self, entity: Entity, subscripts: list[Any] | None) -> View:
@@ -359,6 +381,10 @@ class FortranExpressions:
         return View(view.element, (), lambda counters: view.at(values))
 
     def _view_part_ref(self, node: Any) -> View:
+        target = node.children[0]
+        if type_name(target) == "Procedure_Designator":
+            base, name = target.children[0], str(target.children[2]).lower()
+            return self.call_bound(base, name, list_arguments(node.children[1]), self.find_span(name, True))
         return self._view_meaning(str(node.children[0]).lower(), list_arguments(node.children[1]))
 
     _view_function_reference = _view_structure_constructor = _view_part_ref
@@ -390,10 +416,12 @@ class FortranExpressions:
         """A component of a structure, or of each element of an array of structures."""
         element = view.element.of if view.element.kind == "pointer" else view.element
         derived = self.scope.derived_type(element.name if element else "")
+        if derived is not None and name in derived.procedures:
+            return self.call_bound(view, name, subscripts or [], self.find_span(name, subscripts is not None))
         if derived is None or name not in derived.components:
             return self.unknown(f"the component `{name}`")
         component = derived.components[name]
-        span = self.find_span(name, subscripts is not None)
+        span = self._find_component(name, subscripts is not None)
         if not view.extents:
             entity = component_entity(component, name, view.at(()), span)
             return self.view_entity(entity, subscripts)

@@ -95,9 +95,9 @@ class FortranLayout:
         start, end, _ = places[at]
         return [number for low, high, number in places if (low, high) == (start, end)]
 
-    def record(self, number: int, span: Span, is_behind: bool) -> None:
-        """Records the whole number at a span, by `number`: before its statement or behind it."""
-        text = f"      call aspenpy_record({number}, real({span.text()}, 8))"
+    def record(self, number: int, span: Span, is_behind: bool, value: str) -> None:
+        """Records the whole number `value` of a span, by `number`: before its statement or behind it."""
+        text = f"      call aspenpy_record({number}, real({value}, 8))"
         for mark in self.find_marks(span):
             if not is_behind:
                 self.after.setdefault(mark, []).append(text)

@@ -131,12 +131,26 @@ def component_entity(component: TypeComponent, name: str, base: r.Expression, sp
     if component.has_descriptor:
         first = component.offset + DESCRIPTOR_BYTES + EXTENT_AT
         extents = (
-            r.Field(base, f"{name}_extent_{place + 1}", first + DIMENSION_BYTES * place, INDEX, span)
+            r.Field(
+                base,
+                f"{name}_extent_{place + 1}",
+                first + DIMENSION_BYTES * place,
+                INDEX,
+                _extent_span(name, span, place),
+            )
             for place in range(len(shape))
         )
         shape = tuple(DimensionBounds(integer(1), extent) for extent in extents)
     type = array_type(component.element, shape, component.has_descriptor) if shape else component.element
     return Entity(r.Field(base, name, component.offset, type, span), component.element, shape, component.has_descriptor)
+
+
+def _extent_span(name: str, span: Span | None, place: int) -> Span | None:
+    """The span by which an extent of a component is known: one for each dimension, that begins with the component."""
+    if span is None:
+        return None
+    end = span.source.text.lower().rfind(name, span.start, span.end) + len(name)
+    return Span(span.source, span.start, end + place) if end + place <= len(span.source.text) else None
 
 
 def assign(target: r.Expression, value: r.Expression, span: Span | None) -> r.Statement:
@@ -277,6 +291,16 @@ def is_intrinsic(name: str) -> bool:
 
 _PIECE = re.compile(r"'[^']*+'|\"[^\"]*+\"|![^\n]*+|[()]")
 """Strings, comments and parentheses."""
+
+
+def find_object(text: str, first: int, at: int) -> int:
+    """Where the object begins whose component stands at a place, such as `a(i)%b%` in front of it."""
+    while at > first and text[first:at].endswith("%"):
+        depth, at = 0, at - 1
+        while at > first and (depth or text[at - 1] == ")" or text[at - 1].isalnum() or text[at - 1] == "_"):
+            at -= 1
+            depth += (text[at] == ")") - (text[at] == "(")
+    return at
 
 
 def close_parentheses(text: str, start: int, end: int) -> int:

@@ -90,12 +90,19 @@ class TypeComponent(Record):
     has_descriptor: bool
 
 
+class BoundProcedure(Record):
+    """A procedure of a type: what its name stands for, and whether calls hand on the object in front."""
+
+    target: Signature | Generic
+    takes_object: bool = True
+
+
 class DerivedType(Record):
     """A derived type: its components, also those that it inherits, and its procedures, by name."""
 
     type: r.Type
     components: Mapping[str, TypeComponent]
-    procedures: Mapping[str, str]
+    procedures: Mapping[str, BoundProcedure]
 
 
 class Signature(Record):
@@ -132,7 +139,7 @@ class StatementFunction(Record):
 class Generic(Record):
     """A name for several procedures, of which the types and ranks of the arguments choose one."""
 
-    procedures: tuple[str, ...]
+    procedures: tuple[str | Signature, ...]
 
 
 class View(Record):

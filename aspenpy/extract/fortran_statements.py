@@ -265,7 +265,7 @@ class FortranStatements:
         target, arguments = node.children[0], list_arguments(node.children[1])
         if type_name(target) == "Procedure_Designator":
             base, name = target.children[0], str(target.children[2]).lower()
-            return self._call_bound(base, name, arguments, span)
+            return [r.ExpressionStatement(self.expressions.call_bound(base, name, arguments, span).at(()), span)]
         name = str(target).lower()
         self.expressions.find_span(name)
         if name in (*BARRIERS, *QUIET, *COLLECTIVES):
@@ -301,19 +301,6 @@ class FortranStatements:
             return []
         view = self.expressions.call_function(signature, arguments, span)
         return [r.ExpressionStatement(view.at(()), span)]
-
-    def _call_bound(self, base: Any, name: str, arguments: list[Any], span: Span | None) -> list[r.Statement]:
-        """A procedure of a type, on an object."""
-        view = self.expressions.view(base)
-        derived = self.scope.derived_type(view.element.name)
-        target = (
-            None if derived is None or name not in derived.procedures else self.scope.find(derived.procedures[name])
-        )
-        if not isinstance(target, Signature):
-            self.expressions.unknown(f"the procedure `{name}` of an object")
-            return []
-        assert self.expressions.call_function is not None
-        return [r.ExpressionStatement(self.expressions.call_function(target, [base, *arguments], span).at(()), span)]
 
     def _call_images(self, name: str, arguments: list[Any], span: Span | None) -> list[r.Statement]:
         """A barrier or a collective of coarrays."""

@@ -34,6 +34,9 @@ _SENTINEL = re.compile(r"\s*[!cC*]\$(omp|acc|aspen)\b(&?)(.*)", re.IGNORECASE)
 _TYPED_HEADER = re.compile(r"(\bdo\s++concurrent\s*+\()\s*+integer\s*+(?:\([^()]*+\)\s*+)?+::", re.IGNORECASE)
 """The type of the indices of `do concurrent`, which fparser does not read."""
 
+_BINDINGS = re.compile(r"\s*+procedure\b[^:;]*+::", re.IGNORECASE)
+_BINDING = re.compile(r"\w[^,;&]*+")
+
 _STRINGS = re.compile(r"'[^']*+'|\"[^\"]*+\"")
 _FREE_COMMENT = re.compile(r"\s*+(?:!|$)")
 _FIXED_COMMENT = re.compile(r"[cC*!dD]|\s*+(?:!|$)")
@@ -104,6 +107,7 @@ class FortranText:
         self.macros = {match[1]: match[2] or "1" for match in given if match is not None}
         self.defined_again: set[str] = set()  # macros that the text gives other values than the flags
         self.diagnostics: list[Diagnostic] = []
+        self._bindings = ""  # `procedure ::` of a list of names that goes on
         self.remote: dict[int, tuple[RemoteReference, ...]] = {}  # references to other images, by line
         is_preprocessed = os.path.splitext(path)[1] in PREPROCESSED or "-cpp" in flags
         self.lines = list(self._expand(path, is_preprocessed, 0))
@@ -219,6 +223,9 @@ class FortranText:
     def _split_statements(self, line: FortranLine) -> Iterator[FortranLine]:
         """The statements of a line, each on a line of its own."""
         text, *_ = _STRINGS.sub(lambda match: "_" * len(match[0]), line.text).partition("!")
+        if not self.is_fixed and (begin := self._begin_of_bindings(text)):
+            yield from self._split_bindings(line, text, begin)
+            return
         if ";" not in text or "'" in text or '"' in text or self._is_comment(line.text):
             yield line
             return
@@ -229,6 +236,22 @@ class FortranText:
             if part := line.text[start:end].strip():
                 at = line.text.index(part, start)
                 yield FortranLine(f"{begin}{part}", line.source, line.start + at - len(begin))
+
+    def _begin_of_bindings(self, text: str) -> str:
+        """`procedure ::` of a list of names, of which fparser reads one alone; that of the line before where it is
+        continued."""
+        match = _BINDINGS.match(text)
+        begin = match[0].strip() if match is not None and "," in text[match.end() :] else self._bindings
+        if begin and text.strip():
+            self._bindings = begin if text.rstrip().endswith("&") else ""
+        return begin if text.strip() else ""
+
+    def _split_bindings(self, line: FortranLine, text: str, begin: str) -> Iterator[FortranLine]:
+        """The names of a list of procedures, each on a line of its own."""
+        match = _BINDINGS.match(text)
+        for name in _BINDING.finditer(text, 0 if match is None else match.end()):
+            at = line.start + name.start() - len(begin) - 1
+            yield FortranLine(f"{begin} {name[0].strip()}", line.source, at)
 
     def _include(self, name: str, is_preprocessed: bool, depth: int, line: FortranLine) -> Iterator[FortranLine]:
         where = Span(line.source, line.start, line.start + max(1, len(line.text)))

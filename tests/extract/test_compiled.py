@@ -57,6 +57,13 @@ def test_programs_with_symbols_say_it(source: str) -> None:
         assert level_and_origin(source, "./a.out") == expected
 
 
+@pytest.mark.skipif(shutil.which("gfortran") is None, reason="wants gfortran")
+def test_programs_in_fortran_say_it(source: str) -> None:
+    Path("a.f90").write_text("end\n", encoding="utf-8")
+    subprocess.run(["gfortran", "-O3", "-g", "a.f90"], check=True)
+    assert level_and_origin(source, "./a.out") == ("o3", "GCC's options in ./a.out")
+
+
 @pytest.mark.parametrize(
     ("command", "program"),
     [

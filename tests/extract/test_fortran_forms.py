@@ -612,3 +612,72 @@ def test_all_requests_of_procedures(text: str, requests: list[str], tmp_path: Pa
     assert [request for request in requests if request not in found] == []
     counted = [line.strip() for line in found.splitlines() if line.strip().startswith("flops")]
     assert len(counted) == len([each for each in requests if each.startswith(("flops", "["))]), counted
+
+
+TYPES = """module shapes
+  private
+  public :: field
+  type :: field
+    real(8), allocatable :: v(:, :)
+    integer :: rows = 0
+  contains
+    procedure, public :: make, scale => grow, &
+      & largest  ! one that goes on
+    procedure, nopass :: halve
+    generic :: change => scale
+  end type
+contains
+  subroutine make(self, n)
+    class(field), intent(inout) :: self
+    integer, intent(in) :: n
+    self%rows = n
+    allocate(self%v(-1:n, n))
+    self%v = 1
+  end subroutine
+  subroutine grow(self, by)
+    class(field), intent(inout) :: self
+    real(8), intent(in) :: by
+    integer i, j
+    do j = 1, self%rows
+      do i = 0, self%rows - 1
+        self%v(i, j) = by*self%v(i, j) + by
+      end do
+    end do
+  end subroutine
+  real(8) function largest(self)
+    class(field), intent(in) :: self
+    largest = maxval(self%v)
+  end function
+  real(8) function halve(x)
+    real(8), intent(in) :: x
+    halve = x/3
+  end function
+end module
+"""
+
+OBJECTS = """program p
+  use shapes, only: field
+  type(field) :: a, b
+  character(9) :: w
+  integer :: n
+  real(8) :: s
+  call get_command_argument(1, w); read (w, *) n
+  call a%make(n); call b%make(2*n)
+  call a%scale(2d0); call b%change(3d0)
+  s = a%largest() + b%halve(4d0)
+  print *, s
+end program
+"""
+
+
+def test_procedures_of_types_of_another_module(tmp_path: Path) -> None:
+    """Names that `only` leaves out, lists of bindings, `nopass` and `generic`."""
+    (tmp_path / "shapes.f90").write_text(TYPES, encoding="utf-8")
+    (tmp_path / "main.f90").write_text(OBJECTS, encoding="utf-8")
+    found = extract(tmp_path)
+    assert "not understood" not in "".join(item.message for item in found.diagnostics)
+    (tmp_path / "p.aspen").write_text(found.text, encoding="utf-8")
+    app = aspenpy.load_application(tmp_path / "p.aspen")
+    calls = {name: found.text.count(f"call {name}") for name in ("make", "grow", "largest")}
+    assert calls == {"make": 2, "grow": 2, "largest": 1}
+    assert float(aspenpy.count(app, "flops", traits=("divide",))) == 1

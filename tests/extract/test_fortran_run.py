@@ -182,3 +182,56 @@ def test_the_page_shows_what_a_run_prints(tmp_path: Path, monkeypatch: pytest.Mo
     assert params == [line for line in found.text.splitlines() if line.startswith("  param")]
     assert found.reconciliation is not None
     assert found.reconciliation.summary() in lines
+
+
+@needs_gfortran
+def test_components_are_recorded(tmp_path: Path) -> None:
+    """Sizes of objects and extents of their arrays, also where two statements share a line: rows have n + 2 words."""
+    text = """module m
+  type :: grid
+    integer :: nx = 0, ny = 0
+  end type
+  type :: field
+    type(grid) :: on
+    real(8), allocatable :: v(:, :)
+  end type
+contains
+  subroutine make(self, on)
+    type(field), intent(inout) :: self
+    type(grid), intent(in) :: on
+    self%on = on
+    allocate(self%v(0:on%nx + 1, on%ny))
+    self%v = 1
+  end subroutine
+  subroutine add(a, b)
+    type(field), intent(inout) :: a, b
+    integer :: i, j, nx, ny
+    nx = a%on%nx; ny = b%on%ny
+    do j = 1, ny
+      do i = 1, nx
+        a%v(i, j) = a%v(i, j) + b%v(i, j)
+      end do
+    end do
+  end subroutine
+end module
+program p
+  use m
+  type(field) :: a, b, c
+  type(grid) :: g
+  integer :: n
+  character(9) :: w
+  call get_command_argument(1, w)
+  read (w, *) n
+  g%nx = n; g%ny = 2*n
+  call make(a, g); call make(b, g); call make(c, g)
+  call add(a, b); call add(c, b)
+  print *, a%v(1, 1) + c%v(1, 1)
+end program
+"""
+    found = run_program(tmp_path, text)
+    assert flops_at(found, tmp_path, 80) == pytest.approx(2 * 80 * 160 + 1)
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
+    assert not [hole.name for hole in found.left() if not hole.name.endswith("_bytes")]
+    fits = {str(hole.fit) for hole in found.holes}
+    assert "n + 2" in fits
+    assert fits <= {"n", "2*n", "n + 2"}
