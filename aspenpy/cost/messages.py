@@ -150,11 +150,12 @@ ALPHA, BETA, GAMMA = (graph.symbol(name, "exchange") for name in ("alpha", "beta
 
 def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, paths: Paths) -> Exchange:
     """`as allreduce`, `as allreduce("ring")`, `as allreduce(n)` or both: by one algorithm or the fastest, among all
-    ranks or n of them. `as allreduce("mpi")` calls MPI, where devices have NCCL or RCCL otherwise."""
+    ranks or n of them, in `as allreduce(n, s)` every s-th. `as allreduce("mpi")` calls MPI, where devices have NCCL or
+    RCCL otherwise."""
     names = [argument for argument in trait.arguments if isinstance(argument, str)]
     counts = numbers_of(trait)
-    if len(names) > 1 or len(counts) > 1:
-        message = f"`{trait.name}` takes the name of an algorithm and a number of ranks, each once at most"
+    if len(names) > 1 or len(counts) > 2:
+        message = f"`{trait.name}` takes the name of an algorithm, a number of ranks and how far they are apart"
         fail("bad-exchange", message, trait.span, hint=f'such as `as {trait.name}("{algorithms(trait.name)[0].name}")`')
     ranks, size = counts[0] if counts else among.count, requirement.amount
     called = next((name for name in names if name in CALLED), None)
@@ -163,12 +164,14 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
         among = among.replace(network=among.network.replace(mpi=called))
     network = among.network
     if paths.by_level:
-        levels = levels_between(ranks, paths, among.count)
+        stride = counts[1] if len(counts) > 1 else graph.ONE
+        levels = levels_between(ranks, paths, among.count, stride)
         if called is not None:
             levels = tuple(level.without_pieces for level in levels)
         elif network.mpi is None and any(level.all.pipelined for level in levels[:-1]):
             levels = (*levels[:-1], levels[-1].without_protocols)
-        return _by_level(trait, Among(levels, ranks, size), algorithm, paths, among)
+        exchange = _by_level(trait, Among(levels, ranks, size), algorithm, paths, among)
+        return _require_order(exchange, stride, trait, paths)
     container = among.container
     if network.threshold is not None or container is not None or (network.mpi is not None and algorithm is None):
         link = among.link(among.hops, among.apart).replace(container=container)
@@ -268,6 +271,15 @@ def _unless(condition: Expr, use: RankPathUse) -> RankPathUse:
 
 
 # -- what is refused -------------------------------------------------------------------------------
+
+
+def _require_order(exchange: Exchange, stride: Expr, trait: flow.Trait, paths: Paths) -> Exchange:
+    """The exchange; evaluating it fails where ranks are apart and are not placed one after the other."""
+    if stride is graph.ONE or require_bound_ranks(paths).is_compact:
+        return exchange
+    message = f"`{trait.name}` is among ranks that are apart, which is priced where ranks fill a node before the next"
+    mistake = graph.failure(Diagnostic("bad-exchange", message, trait.span, hint="leave out --distribution"))
+    return exchange.replace(time=graph.if_else(graph.compare("==", stride, 1), exchange.time, mistake))
 
 
 def _require_room(time: Expr, among: Ranks, machine: Machine, trait: flow.Trait) -> Expr:

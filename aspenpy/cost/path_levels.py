@@ -113,12 +113,29 @@ def ranks_within(paths: Paths, path: Path, ranks: Expr) -> Expr:
     return require_bound_ranks(paths).fullest(path.container, ranks) if path.inner else ranks
 
 
-def levels_between(ranks: Expr, paths: Paths, sending: Expr | None = None) -> tuple[PathLevel, ...]:
-    """The levels of the paths among `ranks` neighbouring ranks, while `sending` ranks send in all."""
-    levels = []
+class RankGroup(Record):
+    """Ranks that exchange data, each `stride` further than the last, while `sending` ranks send in all."""
+
+    ranks: Expr
+    sending: Expr
+    stride: Expr = graph.ONE
+
+    def within(self, paths: Paths, path: Path) -> Expr:
+        """Number of the group's ranks in the fullest container of a path."""
+        if self.stride is graph.ONE:
+            return ranks_within(paths, path, self.ranks)
+        return graph.apply("ceil", ranks_within(paths, path, self.ranks * self.stride) / self.stride)
+
+
+def levels_between(
+    ranks: Expr, paths: Paths, sending: Expr | None = None, stride: Expr = graph.ONE
+) -> tuple[PathLevel, ...]:
+    """The levels of the paths among `ranks` ranks, each `stride` further than the last, while `sending` ranks send in
+    all."""
+    levels, group = [], RankGroup(ranks, sending or ranks, stride)
     below, inside = graph.ONE, require_bound_ranks(paths).unit
-    for path in all_paths(paths, sending or ranks):
-        level = _make_level(paths, path, (ranks, sending or ranks), below, inside)
+    for path in all_paths(paths, group.sending):
+        level = _make_level(paths, path, group, below, inside)
         levels.append(level)
         below, inside = level.ranks, path.container
     return _reducing_on_cores(levels) if require_bound_ranks(paths).unit.component.type == CORE else tuple(levels)
@@ -139,11 +156,11 @@ def _reducing_on_cores(levels: list[PathLevel]) -> tuple[PathLevel, ...]:
     )
 
 
-def _make_level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr, inside: Place) -> PathLevel:
-    """The level of a path for the ranks in `counts`, and the senders among them, above containers `inside`, the fullest
-    of which has `below` ranks."""
-    placement, (ranks, sending) = require_bound_ranks(paths), counts
-    full, senders = (ranks_within(paths, path, count) for count in counts)
+def _make_level(paths: Paths, path: Path, group: RankGroup, below: Expr, inside: Place) -> PathLevel:
+    """The level of a path for a group of ranks, above containers `inside`, the fullest of which has `below` of them.
+    Where they are apart, the ranks between them are of other groups, which send at the same time."""
+    placement, ranks, sending = require_bound_ranks(paths), group.ranks, group.sending
+    full, senders = group.within(paths, path), ranks_within(paths, path, sending)
     if placement.is_compact:
         least = ranks - full * (graph.apply("ceil", ranks / full) - 1)
         ends, fewest = (graph.apply("ceil", count / below) for count in (full, least))
@@ -152,8 +169,10 @@ def _make_level(paths: Paths, path: Path, counts: tuple[Expr, Expr], below: Expr
         least = graph.apply("max", 1, graph.apply("floor", ranks / graph.apply("max", 1, containers)))
         capacity = graph.div(inside.count, path.container.count)
         ends, fewest = (graph.apply("min", count, capacity) for count in (full, least))
-    every = below if path.inner else placement.on_a_node(sending)
-    leaders = graph.ONE if path.inner else graph.apply("ceil", every / below)
+    neighbours = group.stride is graph.ONE
+    of_an_end = below if neighbours or inside is placement.unit else placement.fullest(inside, sending)
+    every = of_an_end if path.inner else placement.on_a_node(sending)
+    leaders = graph.ONE if path.inner and neighbours else graph.apply("ceil", every / below)
     return PathLevel(
         path=path.network.component.name,
         ends=ends,
