@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4306,
     "answers": 12871,
     "assembly": 1240,
-    "cost": 15148,
+    "cost": 15179,
     "editor": 2741,
     "engine": 2302,
     "explore": 4631,
