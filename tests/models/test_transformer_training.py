@@ -520,6 +520,72 @@ def test_published_layouts_are_a_twentieth_from_the_best_at_most() -> None:
     assert max(losses) < 1.05
 
 
+# -- layouts that were measured side by side -------------------------------------------------------
+
+SEEN = {
+    # day, hidden, layers, heads, batch, nodes, gradient_word, ends: (tensor, pipeline, micro-batch, seconds of a step)
+    (25, 14336, 72, 64, 2016, 48, 2, 0): (
+        (8, 8, 4, 113.16), (8, 4, 2, 125.52), (8, 4, 4, 114.81), (8, 2, 1, 145.45), (8, 2, 2, 136.13),
+    ),
+    (21, 13824, 84, 64, 2048, 48, 2, 0): ((8, 12, 2, 143.89), (8, 12, 4, 133.12), (8, 6, 2, 141.41), (8, 6, 4, 130.31)),
+    (20, 13824, 80, 64, 2048, 40, 2, 0): (
+        (8, 10, 1, 160.29), (8, 10, 2, 151.07), (8, 10, 4, 147.43), (8, 10, 8, 152.51),
+    ),
+    (27, 13824, 78, 96, 2048, 48, 2, 0): ((8, 6, 2, 133.57), (8, 6, 4, 118.24), (4, 6, 4, 115.55)),
+    (28, 12288, 100, 64, 2048, 48, 4, 2): ((8, 6, 2, 139.72), (8, 6, 4, 120.96)),
+}  # fmt: skip
+HELD_BACK = {
+    (25, 14336, 72, 64, 2048, 48, 2, 0): (
+        (8, 6, 4, 114.11), (8, 12, 4, 117.07), (8, 12, 2, 128.82), (4, 12, 4, 111.89), (4, 12, 2, 110.48),
+        (4, 6, 4, 117.11), (4, 6, 2, 111.71), (2, 12, 2, 112.50), (2, 24, 1, 119.53), (2, 24, 2, 122.75),
+        (4, 24, 1, 130.60),
+    ),
+    (26, 13312, 84, 64, 2048, 48, 2, 0): ((4, 12, 2, 103.82), (4, 12, 4, 113.21), (8, 6, 2, 129.61)),
+    (28, 13312, 82, 64, 2048, 48, 4, 2): ((8, 12, 4, 111.79), (4, 12, 2, 104.45), (4, 12, 4, 104.82)),
+    (28, 14336, 70, 64, 2048, 48, 4, 2): ((8, 12, 2, 121.63), (4, 12, 2, 102.03), (4, 12, 4, 102.27)),
+    (21, 14336, 72, 64, 2048, 48, 2, 0): (
+        (8, 12, 1, 143.31), (8, 12, 2, 134.02), (8, 12, 4, 123.69), (8, 12, 8, 129.26), (8, 6, 1, 139.82),
+        (8, 6, 2, 131.02), (8, 6, 4, 121.48),
+    ),
+}  # fmt: skip
+"""Steps of GPT of 176 to 200 billion weights on 320 and 384 A100 of Jean Zay, by BigScience: bigscience-workshop,
+train/tr11-176B-ml/chronicles-prequel.md, tables of 20 to 28 February 2022, the layouts of a day side by side."""
+
+BLOCKING = 900
+"""`launches` of its runs with CUDA_LAUNCH_BLOCKING=1, fitted to the half that was seen."""
+
+
+def steps_of(case: tuple[float, ...], layouts: tuple[tuple[float, ...], ...]) -> list[tuple[float, float]]:
+    """Seconds of a step in each layout, predicted and measured: four ports of 100 Gbit/s for eight boards; scores in
+    memory; all layers made anew; whole activations from stage to stage, as DeepSpeed sends them."""
+    _, hidden, layers, heads, batch, nodes, gradient_word, ends = case
+    values: dict[str, float | str] = {"hidden": hidden, "layers": layers, "heads": heads, "kv_heads": heads}
+    values |= {"feed_forward": 4 * hidden, "vocabulary": 250880, "embeddings": 1, "sequence": 2048, "ends": ends}
+    values |= {"ranks": 8 * nodes, "batch": batch, "gradient_word": gradient_word, "a100_80gb_cluster_nodes": nodes}
+    values |= {"recomputation": "full", "sharding": "optimiser", "handed_on": "whole", "attention_attained": 0.5}
+    text = CLUSTER.format(board="a100_80gb", boards=8, links="nvlink3_switch", bandwidth=0.9 * 4 * 12.5 / 8)
+    app, machine, found = aspenpy.load_application("transformer_training"), aspenpy.parse(text), []
+    assert isinstance(machine, aspenpy.Machine)
+    for tensor, pipeline, micro_batch, seconds in layouts:
+        layout = {"tensor": tensor, "pipeline": pipeline, "micro_batch": micro_batch, "launches": BLOCKING}
+        found.append((aspenpy.predict(app, machine, set={**values, **layout}).runtime, seconds))
+    return found
+
+
+@pytest.mark.parametrize(("cases", "middle", "worst"), [(SEEN, 1.10, 1.30), (HELD_BACK, 1.10, 1.20)])
+def test_the_layout_that_is_chosen_costs_a_twentieth_more_than_the_best_at_most(
+    cases: dict[tuple[float, ...], tuple[tuple[float, ...], ...]], middle: float, worst: float
+) -> None:
+    factors = []
+    for case, layouts in cases.items():
+        steps = steps_of(case, layouts)
+        _, chosen = min(steps)
+        assert chosen <= 1.05 * min(measured for _, measured in steps)
+        factors += [math.exp(abs(math.log(predicted / measured))) for predicted, measured in steps]
+    assert median(factors) < middle
+    assert max(factors) < worst
+
+
 def test_tokens_are_put_in_the_order_of_experts() -> None:
     # Of four experts two are asked: both answer, and tokens are read and written once, and read again to be summed.
     one, four = (
