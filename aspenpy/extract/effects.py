@@ -232,11 +232,13 @@ POINTED = "*"
 
 
 def pointer_key(node: r.Expression) -> str | None:
-    """Key of a pointer to functions: its variable, or the structure type and member."""
+    """Key of a pointer to functions: its variable, the structure type and member, or the function that returns it."""
     while isinstance(node, r.Conversion | r.Element):
         node = node.operand if isinstance(node, r.Conversion) else node.base
     if isinstance(node, r.Field):
         return f"{node.base.type.name}.{node.name}"
+    if isinstance(node, r.Call):
+        return f"{node.key}()"
     return node.key if isinstance(node, r.Variable) else None
 
 
@@ -260,6 +262,9 @@ def _find_pointer_targets(program: r.Program) -> dict[str, tuple[str, ...]]:
         for node in (*(function.body for function in functions.values()), *program.globals, *program.initialisations)
         for pair in _pointer_assignments(node, functions)
     ]
+    for function in functions.values():
+        returned = (node.value for node in walk_records(function.body) if isinstance(node, r.Jump))
+        given += [(f"{function.key}()", value) for one in returned for value in _possible_values(one)]
     before = -1
     while before < (before := sum(map(len, targets.values()))):
         for to, value in given:
@@ -295,11 +300,20 @@ def _pointer_assignments(body: Any, known: Mapping[str, r.Function]) -> Iterator
             pairs = [(node.variable, node.value)]
         elif isinstance(node, r.Call) and node.key in known:
             pairs = list(zip(known[node.key].formals, node.arguments, strict=False))
-        for target, value in pairs:
-            while isinstance(value, r.Conversion):
-                value = value.operand
-            if value is not None and target.type.kind == "pointer" and (to := pointer_key(target)) is not None:
-                yield to, value
+        for target, given in pairs:
+            if target.type.kind == "pointer" and (to := pointer_key(target)) is not None:
+                yield from ((to, value) for value in _possible_values(given))
+
+
+def _possible_values(value: r.Expression | None) -> Iterator[r.Expression]:
+    """A value without its conversions; of `?:` both."""
+    while isinstance(value, r.Conversion):
+        value = value.operand
+    if isinstance(value, r.Selection):
+        yield from _possible_values(value.chosen)
+        yield from _possible_values(value.otherwise)
+    elif value is not None:
+        yield value
 
 
 def _resolve_calls(node: Any, targets: Mapping[str, tuple[str, ...]], names: Mapping[str, str]) -> Any:

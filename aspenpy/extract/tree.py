@@ -72,12 +72,36 @@ class Statements:
         elements = len(children_of(values[-1])) if values and values[-1].kind.name == "INIT_LIST_EXPR" else None
         if elements is not None and variable.type.kind == "array":
             value = None
+            self.unit.tables += self._point_elements(variable, values[-1])
         if elements is not None and variable.type.kind == "record" and variable.type.of is None:
             return self._assign_members(variable, cursor, values[-1])
         call = construct_in_place(value, variable) if value is not None else None
         if call is not None:
             return [r.Declaration(variable, span=variable.span), r.ExpressionStatement(call, variable.span)]
         return [r.Declaration(variable, value, elements, span=variable.span)]
+
+    def _point_elements(self, place: r.Expression, values: Any) -> Iterator[r.ExpressionStatement]:
+        """Assignments of the functions that a list gives to an array's elements, and to members of these."""
+        if not _holds_functions(values.type):
+            return
+        fields = list(values.type.get_canonical().get_fields()) if place.type.kind == "record" else []
+        names = {field.spelling: field for field in fields}
+        for index, part in enumerate(children_of(values)):
+            inside = children_of(part)
+            is_named = len(inside) > 1 and inside[0].kind.name in ("MEMBER_REF", "INTEGER_LITERAL")
+            part = inside[-1] if is_named else part
+            if place.type.kind == "record":
+                field = names.get(inside[0].spelling) if is_named else fields[index] if index < len(fields) else None
+                target: r.Expression | None = field and self.expressions.make_field(field, place, part)
+            else:
+                of = place.type.of or r.Type("other")
+                target = r.Element(place, r.Constant(index, INT), of, span=self.unit.span(part))
+            if target is not None and part.kind.name == "INIT_LIST_EXPR":
+                yield from self._point_elements(target, part)
+            elif target is not None and target.type.kind == "pointer":
+                value = self.expressions.read(part)
+                if isinstance(value.operand if isinstance(value, r.Address | r.Conversion) else value, r.Routine):
+                    yield r.ExpressionStatement(r.assign(target, value, target.span), target.span)
 
     def _assign_members(
         self, variable: r.Variable, cursor: Any, values: Any
@@ -98,6 +122,7 @@ class Statements:
                 found.append(r.ExpressionStatement(r.assign(target, value, target.span), target.span))
             else:
                 found.append(r.ExpressionStatement(value, target.span))
+                self.unit.tables += self._point_elements(target, inside[1] if is_named else part)
         return found
 
     def read(self, cursor: Any) -> r.Statement:
@@ -303,6 +328,17 @@ MOST_INSTANCES = 1000
 _SCOPES = frozenset("NAMESPACE LINKAGE_SPEC CLASS_DECL STRUCT_DECL CLASS_TEMPLATE UNION_DECL UNEXPOSED_DECL".split())
 
 
+def _holds_functions(type: Any) -> bool:
+    """Whether an array or a structure has pointers to functions, at any depth."""
+    type = type.get_canonical()
+    kind = type.kind.name
+    if kind in ("CONSTANTARRAY", "INCOMPLETEARRAY"):
+        return _holds_functions(type.element_type)
+    if kind == "RECORD":
+        return any(_holds_functions(field.type) for field in type.get_fields())
+    return kind == "POINTER" and type.get_pointee().kind.name in ("FUNCTIONPROTO", "FUNCTIONNOPROTO")
+
+
 class UnitReader:
     """The records of one translation unit."""
 
@@ -344,7 +380,7 @@ class UnitReader:
             (*global_variables, *self.unit.statics),
             tuple(self.unit.macros.values()),
             frozenset(self.unit.never_return),
-            initialisations=tuple(initial),
+            initialisations=(*initial, *self.unit.tables),
             overriding={key: tuple(dict.fromkeys(keys)) for key, keys in self.unit.overriding.items()},
             launches=tuple(self.unit.launches.values()),
             warp=self.unit.reading.warp,

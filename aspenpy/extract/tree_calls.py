@@ -85,7 +85,7 @@ class CallReader:
         span, type = self.unit.span(cursor), self.types.type_of(cursor.type)
         given = [argument for argument in cursor.get_arguments() if argument is not None]
         arguments = [self.expressions.read(argument) for argument in given]
-        if target is None or target.kind.name not in FUNCTIONS:
+        if target is None or target.kind.name not in FUNCTIONS or _calls_what_is_returned(cursor, given):
             return self._resolve(cursor, arguments, type, span)
         kind, name = target.kind.name, target.spelling
         if self._never_returns(target):
@@ -162,8 +162,10 @@ class CallReader:
             if self.unit.reading.is_users(target.location) and target.get_usr():
                 return r.Call(target.get_usr(), named.spelling, tuple(arguments), type, span)
         text = span.text().partition("(")[0].strip() if span is not None else ""
-        name = named.spelling or cursor.spelling or (text if text.isidentifier() else "")
-        return r.Call(self._pointer_key(named) or name, name, tuple(arguments), type, span)
+        pointer = self._pointer_key(named)
+        unnamed = "pointer" if named.type.get_canonical().kind.name == "POINTER" else ""
+        name = named.spelling or cursor.spelling or (text if text.isidentifier() else unnamed)
+        return r.Call(pointer or name, name, tuple(arguments), type, span)
 
     def _pointer_key(self, called: Any) -> str | None:
         """The key of calls through a pointer to functions."""
@@ -236,6 +238,14 @@ class CallReader:
         if name == "operator=" and len(arguments) == 2:
             return r.assign(arguments[0], arguments[1], span)
         return r.Call(name, name, tuple(arguments), type, span)
+
+
+def _calls_what_is_returned(cursor: Any, given: list[Any]) -> bool:
+    """Whether a call is that of a pointer which another call returns, such as `find(name)(x)`."""
+    called = next(iter(children_of(cursor)), None)
+    if called is None or called.kind.name != "CALL_EXPR" or called in given:
+        return False
+    return bool(called.type.get_canonical().kind.name == "POINTER")
 
 
 def _kinds_of(types: list[r.Type]) -> list[tuple[str, int]]:

@@ -27,6 +27,7 @@ class UnitState:
         self.reading = reading
         self.diagnostics: list[Diagnostic] = []
         self.macros = macros  # of all units of the program
+        self.tables: list[r.ExpressionStatement] = []  # functions that lists give to elements and members
         self.statics: list[r.Declaration] = []  # variables of functions that keep their values
         self.made: dict[str, r.Function] = {}  # lambdas, and functions of the standard library
         self.never_return: set[str] = set()  # functions that are called and declared so

@@ -149,3 +149,45 @@ def test_pointers_that_leave_their_arrays_are_not_held(tmp_path: Path, change: s
         f"    for (int i = 0; i < n; i++) v[i] = u[i];\n    {change}\n  }}\n}}\n",
     )
     assert "from u as nest(8, n, 0, passes)" not in text
+
+
+FUNCTIONS = """#include <stdlib.h>
+typedef double (*op_t)(double);
+static double twice(double x) { return 3 * x; }
+static double third(double x) { return x / 3; }
+struct op { const char *name; op_t op; };
+struct methods { op_t one; op_t two; };
+struct config { int n; struct methods methods; op_t op; };
+double x[1000];
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "within", "called"),
+    [
+        ("static op_t ops[] = {third, twice};", "ops[k & 1](x[i])", 2),
+        ("static op_t ops[2][2] = {{twice}, {[1] = twice}};", "ops[k & 1][i & 1](x[i])", 1),
+        ("static const struct op ops[] = {{\"a\", twice}, {.op = third, .name = \"b\"}};", "ops[k & 1].op(x[i])", 2),
+        ("static struct config c = {1, {twice, third}, twice};", "c.methods.two(x[i])", 1),
+        ("static const struct op ops[] = {{\"a\", twice}, {\"b\", third}};\n"
+         "static struct config c = {.op = third};", "(c.op = ops[k & 1].op, c.op(x[i]))", 2),
+        ("static op_t pick(int k) { return k ? twice : third; }", "pick(k)(x[i])", 2),
+        ("static op_t pick(int k) { if (k) return &twice; return twice; }", "pick(k)(x[i])", 1),
+    ],
+)  # fmt: skip
+def test_functions_in_tables_and_those_that_functions_return(
+    before: str, within: str, called: int, tmp_path: Path
+) -> None:
+    """1,000 calls of a product, of a quotient or of either; none is lost or of another function."""
+    body = f"int main(int k, char **v) {{ for (int i = 0; i < 1000; i++) x[i] = {within}; return 0; }}\n"
+    (tmp_path / "p.c").write_text(f"{FUNCTIONS}{before}\n{body}", encoding="utf-8")
+    found = extract(tmp_path / "p.c")
+    text = found.text
+    assert not [hole.name for hole in found.holes if hole.name.endswith("_flops")]
+    assert ("as multiply" in text) + ("as divide" in text) == called
+
+
+def test_a_pointer_that_nothing_is_known_of_is_a_parameter(tmp_path: Path) -> None:
+    body = "op_t many[4];\nint main(void) { op_t f; for (int i = 0; i < 1000; i++) x[i] = (f = many[i & 3])(x[i]); }\n"
+    (tmp_path / "p.c").write_text(FUNCTIONS + body, encoding="utf-8")
+    assert [hole.name for hole in extract(tmp_path / "p.c").left()] == ["pointer_flops"]
