@@ -38,6 +38,8 @@ def is_threads(item: Item) -> bool:
     return isinstance(item, Nest) and any(pragma.startswith(BLOCK) for pragma in item.pragmas)
 
 
+MOST_SPLITS = 2  # of the indices of threads; each rewrites all formulas
+
 AxisCounters = tuple[Expr, Expr]
 """The counters of a loop over blocks and of one over threads."""
 
@@ -75,7 +77,7 @@ class DeviceKernel:
         self.known = {symbol: value for symbol, value in given.items() if v.owners(value) <= {SIZE, STEADY}}
         self.body = self._enter(substitute_items(items, self.known))
         self.body = _number_divisors(self.body, named)
-        self._split_threads()
+        self._split_threads(MOST_SPLITS)
         self.axes = {
             (grid.counter, block.counter): ThreadAxis(grid.bounds[0], block.bounds[0], grid.counter, block.counter)
             for grid in self.grid
@@ -90,8 +92,9 @@ class DeviceKernel:
         (self.grid if is_grid(inner) else self.threads).append(inner)
         return self._enter(inner.body)
 
-    def _split_threads(self) -> None:
-        """Two loops in place of one over threads whose index the kernel divides, as `threadIdx.x/32` does."""
+    def _split_threads(self, splits: int) -> None:
+        """Two loops in place of one over threads whose index the kernel divides, as `threadIdx.x/32` does; at most
+        `splits` times."""
         for place, nest in enumerate(self.threads):
             size = v.whole_number(nest.bounds[0])
             divisors = {} if size is None else _find_divisors(self.body, nest.counter)
@@ -112,7 +115,8 @@ class DeviceKernel:
             self.threads[place : place + 1] = [
                 nest.replace(counter=counter, bounds=(constant_polynomial(passes),)) for counter, passes in halves
             ]
-            self._split_threads()
+            if splits > 1:
+                self._split_threads(splits - 1)
             return
 
     @property
@@ -393,7 +397,7 @@ def _substitute_item(item: Item, given: Mapping[Expr, Value], zeros: Set[Expr]) 
             found = v.substitute(value, given)
         except TooLong:
             return value
-        if not zeros:
+        if all(zeros.isdisjoint(graph.topological_order(base)) for each in found.terms for base, _ in each):
             return found
         (whole,) = graph.substitute([v.to_expression(found)], dict.fromkeys(zeros, graph.ZERO))
         return v.from_expression(whole)

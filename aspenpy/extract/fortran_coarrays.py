@@ -67,7 +67,7 @@ def read_coarrays(text: str, is_comment: bool) -> tuple[str, tuple[RemoteReferen
         pieces.append(text[at : len(before)])
         at = closed + 1
     whole = "".join(pieces) + text[at:]
-    whole = re.sub(r"(?i),?\s*+\bcodimension\b(?=\s*+(?:,|::))", "", whole) if is_declaration else whole
+    whole = re.sub(r"(?i)(?:,\s*+)?\bcodimension\b(?=\s*+(?:,|::))", "", whole) if is_declaration else whole
     names = {"this_image": IMAGE, "num_images": IMAGES}
     return _FUNCTIONS.sub(lambda match: names[match[1].lower()], whole), tuple(found)
 

@@ -153,7 +153,7 @@ def test_all_forms_say_the_same_numbers(written: dict[str, str]) -> None:
     ]
     expected += [f"{seconds(row['least'])} to {seconds(row['most'])}" for row in singles]
     expected += [seconds(row["capped_runtime"]) for row in data["configure"]["near_optimal"]]
-    expected += [seconds(row["runtime"]) for row in data["decide"]["decisions"]]
+    expected += [seconds(row["capped_runtime"]) for row in data["decide"]["decisions"]]
     lost = [row for row in data["throttle"]["restrictions"] if round(row["left"], 6) in (0.9, 0.7, 0.5, 0.3)]
     expected += [f"x {format_ratio(row['loss'])}" for row in lost]
     total = data["uncertainty"]["total_runtime"]
