@@ -47,3 +47,26 @@ def test_parts_that_are_metered(found: Energy, joules: float, nodes: bool, netwo
     assert found.value == pytest.approx(joules)
     parts = find_metered(found)
     assert (parts.nodes, parts.network, parts.storage, parts.supplies) == (nodes, network, False, False)
+
+
+FEEDS = "property efficiency [0.5]"
+ALONE, ASKED = "sockets and memories alone, behind regulators and supplies", "as the Green500 asks at level"
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (energy(), f"{ALONE}; less than the Green500 asks for"),
+        (energy(WATTS), "sockets and memories, nodes, behind regulators and supplies; less than the Green500 asks for"),
+        (energy(FEEDS), "sockets and memories alone, before supplies; less than the Green500 asks for"),
+        (energy(f"{WATTS} {FEEDS}"), f"sockets and memories, nodes, before supplies, {ASKED} 1"),
+        (energy(f"{WATTS} {FEEDS}", WATTS), f"sockets and memories, nodes, network, before supplies, {ASKED}s 2 and 3"),
+        (energy(FEEDS, WATTS), "sockets and memories, network, before supplies; less than the Green500 asks for"),
+        (energy(f"{WATTS} {FEEDS}", charged="socket"), f"{ALONE}; less than the Green500 asks for"),
+    ],
+)
+def test_what_the_green500_asks_for(found: Energy, words: str) -> None:
+    """The power of nodes before their supplies at level 1, and of the network too at levels 2 and 3 (EE HPC WG, Energy
+    Efficient High Performance Computing Power Measurement Methodology, version 2.0)."""
+    line = next(line for line in str(found).splitlines() if line.strip().startswith("metered"))
+    assert line.partition("metered")[2].strip() == words

@@ -397,3 +397,17 @@ def test_the_cells_of_a_map_end_between_its_points(values, edges):
         corners = axes.collections[0].get_coordinates()
         assert list(corners[0, :, 0]) == pytest.approx(edges if across is values else [0.5, 1.5, 2.5])
         assert list(corners[:, 0, 1]) == pytest.approx(edges if up is values else [0.5, 1.5, 2.5])
+
+
+def test_named_arrays_are_copied_for_numpy():
+    """Who changes what `numpy.asarray` gives changes no result; without a copy it is the result itself."""
+    found = compute_in_memory(StudyRun(make_study(Case(APP, SECONDS), {"n": [1, 2]})))
+    column = found["runtime"]
+    for copied in (numpy.asarray(column), numpy.array(column), column.__array__(copy=True), column.__array__()):
+        assert copied.tolist() == column.values.tolist()
+        assert not numpy.shares_memory(copied, column.values)
+    assert numpy.asarray(column, dtype=numpy.float32).dtype == numpy.float32
+    assert numpy.shares_memory(column.__array__(copy=False), column.values)
+    assert (column.shape, len(found), list(found)) == ((2,), 1, ["runtime"])
+    assert "runtime" in found
+    assert "energy" not in found
