@@ -681,3 +681,30 @@ def test_procedures_of_types_of_another_module(tmp_path: Path) -> None:
     calls = {name: found.text.count(f"call {name}") for name in ("make", "grow", "largest")}
     assert calls == {"make": 2, "grow": 2, "largest": 1}
     assert float(aspenpy.count(app, "flops", traits=("divide",))) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "sums"),
+    [
+        ("x(1) = (p%a + 1)*x(1) + (p%a + 1)*x(2)", "2"),
+        ("x(1) = (1 + p%a)*x(1) + (p%a + 1)*x(2)", "2"),
+        ("x(1) = (p%a + 1)*x(1) + (p%b + 1)*x(2)", "3"),
+        ("x(1) = (p%a + 1)*x(1)\nx(2) = (p%a + 1)*x(2)", "1"),
+        ("x(1) = (p%a + 1)*x(1)\np%a = x(3)\nx(2) = (p%a + 1)*x(2)", "2"),
+        ("x(1) = (p%a + 1)*x(1)\ny(2) = g(x)\nx(2) = (p%a + 1)*x(2)", "2"),
+        ("x(1) = (q(k(1))%a + 1)*x(1) + (q(k(1))%a + 1)*x(2)", "2"),
+        ("x(1) = (q(k(1))%a + 1)*x(1) + (q(k(2))%a + 1)*x(2)", "3"),
+        ("x(1) = (q(int(g(x)))%a + 1)*x(1) + (q(int(g(x)))%a + 1)*x(2)", "3"),
+        ("do i = 1, n\n x(i) = (q(i)%a + 1)*x(i)\n y(i) = (q(i)%a + 1)*y(i)\nend do", "n"),
+    ],
+)
+def test_equal_values_of_components_are_computed_once(body: str, sums: str, tmp_path: Path) -> None:
+    """Each `+ 1` that nothing between changes, and the sum of two products; a function elsewhere may change all."""
+    head = (
+        "type cell\n real(8) :: a, b\nend type\nreal(8) :: x(n), y(n)\nreal(8), external :: g\ntype(cell) :: p, q(n)\n"
+    )
+    text = f"subroutine f(n, x, y, p, q, k)\ninteger :: n, i, k(n)\n{head}{body}\nend subroutine\n"
+    added = [
+        line.partition("[")[2].partition("]")[0] for line in model(text, tmp_path).splitlines() if "as add" in line
+    ]
+    assert " + ".join(added) == sums
