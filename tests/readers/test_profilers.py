@@ -13,6 +13,7 @@ from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Source
 from aspenpy.learn.measured_kernels import read_kernels
 from aspenpy.learn.measurements.columns import recognise_columns
+from aspenpy.learn.measurements.jobs import read_reframe
 from aspenpy.learn.measurements.read import read_measurements, recognise_format
 
 SACCT = """\
@@ -216,6 +217,66 @@ def test_what_is_not_read_is_named(tmp_path: Path, name: str, content: bytes, me
     with pytest.raises(AspenError) as refused:
         read_measurements(path)
     assert message in str(refused.value)
+
+
+CALI = "`cali-query -q 'select path,sum(time) group by path format json-split'`"
+FOREIGN = (
+    ("p.cubex", b"x", "a CUBE profile of Score-P or Scalasca", "`cube_dump` of CubeLib, as CSV"),
+    ("p", b"PERFILE2", "a recording of `perf record`", "`perf report --stdio -i FILE > report.txt`"),
+    ("p", b"gmon\1\0\0\0", "a recording of gprof", "`gprof -b -p PROGRAM gmon.out > flat.txt`"),
+    ("r.nsys-rep", b"x", "a report of Nsight Systems", "`nsys export --type sqlite FILE`"),
+    ("r.qdrep", b"x", "a report of Nsight Systems", "`nsys export --type sqlite FILE`"),
+    ("r", b"NVR\0", "a report of Nsight Compute", "`ncu --import FILE --csv --page raw`"),
+    ("r.ncu-rep", b"x", "a report of Nsight Compute", "`ncu --import FILE --csv --page raw`"),
+    ("t.otf2", b"x", "a trace in OTF2", "a profile of it, such as Score-P's"),
+    (
+        "c",
+        b"__rec=node",
+        "a profile of Caliper",
+        "`cali-query -q 'select path,sum(time) group by path format json-split'`",
+    ),
+    ("c.cali", b"x", "a profile of Caliper", CALI),
+    ("h", b"HPCPROF-", "a database of HPCToolkit", "hatchet: `GraphFrame.from_hpctoolkit(DIR).dataframe.to_csv(FILE)`"),
+    ("h", b"\x89HDF", "a file of HDF5", "its table as CSV or Parquet"),
+    ("z", b"\x1f\x8b", "a compressed file", "`gunzip FILE`"),
+    ("z", b"PK\3\4", "an archive", "the files that are in it"),
+)
+
+
+@pytest.mark.parametrize(("name", "content", "what", "hint"), FOREIGN, ids=[f"{row[0]}-{row[2]}" for row in FOREIGN])
+def test_formats_known_by_name_alone(name: str, content: bytes, what: str, hint: str, tmp_path: Path) -> None:
+    """By how files end or begin, each with what turns it into one that is read."""
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(AspenError) as refused:
+        read_measurements(tmp_path / name)
+    (found,) = refused.value.diagnostics
+    assert found.code == "foreign-format"
+    assert found.message == f"`{tmp_path / name}` is {what}, which is not read"
+    assert found.hint == f"what is read comes from: {hint}"
+
+
+def test_units_and_times_of_reframe() -> None:
+    """A test that measures its own time keeps it beside that of the run; one line is pointed at where there is none."""
+    cases = [
+        {"name": "a", "display_name": "A %x", "environment": "gnu", "result": "success", "time_run": 3,
+         "perfvars": [{"name": "rate", "value": 2, "unit": "GB/s"}, {"name": "ratio", "value": None, "unit": None}]},
+        {"name": "b", "system": "", "time_run": "no", "perfvalues": {"x:y:time": [4, 1, -0.1, 0.1, "s"]}},
+        {"name": "c", "time_run": 5.5, "perfvalues": {"x:y:elapsed": [6, 1, -0.1, 0.1, "ms"]}},
+    ]  # fmt: skip
+    text = json.dumps({"session_info": {}, "runs": [{"testcases": cases[:2]}, {"testcases": cases[2:]}]})
+    sheet = read_reframe(Source(text, "r"))
+    rows = [{name: cell.value for name, cell in row.items() if cell.value != ""} for row in sheet.rows]
+    assert rows == [
+        {"application": "A %x", "environment": "gnu", "result": "success", "rate": 2.0, "runtime": 3.0},
+        {"application": "b", "time": 4.0},
+        {"application": "c", "elapsed": 6.0, "time_run": 5.5},
+    ]
+    units = {heading.name: heading.unit for heading in sheet.headings}
+    assert [units[name] for name in ("rate", "runtime", "time", "elapsed", "time_run")] == ["GB/s", "s", "s", "ms", "s"]
+    with pytest.raises(AspenError) as refused:
+        read_reframe(Source('{"session_info": 1,\n "runs": 3}', "r"))
+    (found,) = refused.value.diagnostics
+    assert (found.code, found.span and found.span.text()) == ("no-report", '{"session_info": 1,')
 
 
 @pytest.mark.parametrize(
