@@ -45,21 +45,20 @@ def symbols(text: str) -> list[Symbol]:
     top: list[Symbol] = outline
     for start, piece in pieces(text):
         end = start + _length(piece)
-        declared = [name for name in names.names_in(piece).names if name.declares]
-        for name in declared:
+        around: Symbol | None = None  # the kernel or component of the piece
+        for name in (name for name in names.names_in(piece).names if name.declares):
             placed = name._replace(start=name.start + start)
             if name.kind == names.MODEL:
                 model = Symbol(placed, placed.start, len(text.rstrip()), inner=[])
                 outline.append(model)
                 top = model.inner
             elif name.kind in (names.KERNEL, names.COMPONENT):
-                top.append(Symbol(placed, start + len(piece) - len(piece.lstrip()), end, inner=[]))
+                behind = _INCLUDES.match(piece)
+                around = Symbol(placed, start + (behind.end() if behind else 0), end, inner=[])
+                top.append(around)
             elif name.kind in SHOWN:
-                inside = name.scope is not None or name.component
-                holder = top[-1].inner if inside and top else top
-                holder.append(
-                    Symbol(placed, placed.start, max(placed.end, end if not inside else placed.end), inner=[])
-                )
+                reach = placed.end if around else max(placed.end, end)
+                (around.inner if around else top).append(Symbol(placed, placed.start, reach, inner=[]))
     return outline
 
 
@@ -79,6 +78,7 @@ def folds(text: str) -> list[Fold]:
     return ranges if model is None else [Fold(model, len(text.rstrip()) - 1, False), *ranges]
 
 
+_INCLUDES = re.compile(r"(?:\s*+include\b[^\n]*+)*+\s*+")
 _MODEL = re.compile(r"(?:\s|//[^\n]*+)*+model\s+\w+\s*\{")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 
@@ -10,9 +11,11 @@ pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 
 from lsprotocol import types
 
-from aspenpy.editor import structure
-from aspenpy.editor.documents import DocumentText, move_offset
-from aspenpy.editor.protocol import encode_words, symbol_of
+from aspenpy.editor import completion, names, structure
+from aspenpy.editor.completion import Suggestion
+from aspenpy.editor.documents import DocumentText, OpenDocument, Workspace, move_offset
+from aspenpy.editor.meaning import FileStretch, Remark
+from aspenpy.editor.protocol import diagnostic_of, edits_of, encode_words, item_of, symbol_of
 from aspenpy.editor.structure import WORD_TYPES, symbols
 
 TEXT = "plain\nzwölf €\r\n😀 two\n\nlast"
@@ -133,3 +136,123 @@ def test_a_model_folds_from_bracket_to_bracket() -> None:
     assert found[0] == (MODEL.index("{"), len(MODEL) - 2, False)
     assert (MODEL.index("{", MODEL.index("main")), len(MODEL) - 4, False) in found
     assert len(found) == 2
+
+
+def test_edits_make_the_new_text() -> None:
+    """All pairs of texts of up to three lines of two kinds: edits, applied from the end, leave equal lines alone."""
+    texts = ["".join(lines) for count in range(4) for lines in product(["a\n", "€b\n"], repeat=count)]
+    for old, new in product([*texts, "a\n€b"], [*texts, "a"]):
+        document, changed = DocumentText(old), old
+        edits = edits_of(document, new)
+        for edit in reversed(edits):
+            begin, end = (document.offset(at.line, at.character) for at in (edit.range.start, edit.range.end))
+            changed = changed[:begin] + edit.new_text + changed[end:]
+        assert changed == new
+        assert bool(edits) is (old != new)
+    (edit,) = edits_of(DocumentText("a\nb\nc\n"), "a\nd\nc\n")
+    assert (edit.range, edit.new_text) == (types.Range(types.Position(1, 0), types.Position(2, 0)), "d\n")
+
+
+@pytest.mark.parametrize(
+    ("severity", "code", "hint", "related"),
+    [
+        ("error", "syntax", "close it", ((FileStretch("/t.aspen", 0, 5), ""),)),
+        ("warning", "unused-parameter", "", ((FileStretch("/t.aspen", 6, 11), "first defined here"),)),
+        ("note", "unused", "", ()),
+    ],
+)
+def test_remarks_are_diagnostics_of_the_protocol(
+    severity: str, code: str, hint: str, related: tuple[tuple[FileStretch, str], ...]
+) -> None:
+    workspace = Workspace()
+    document = OpenDocument("file:///t.aspen", DocumentText(TEXT), 1)
+    workspace.documents[document.uri] = document
+    found = diagnostic_of(
+        workspace, Remark(FileStretch("/t.aspen", 15, 20), severity, code, "wrong", hint, related), document
+    )
+    assert found.range == types.Range(types.Position(2, 0), types.Position(2, 6))  # a smiley takes two units
+    assert found.message == ("wrong\nhint: close it" if hint else "wrong")
+    assert (found.severity, found.code, found.source) == (
+        {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}.get(
+            severity, types.DiagnosticSeverity.Information
+        ),
+        code,
+        "aspenpy",
+    )
+    assert found.tags == ([types.DiagnosticTag.Unnecessary] if code == "unused-parameter" else None)
+    if not related:
+        assert found.related_information is None
+        return
+    (place,) = found.related_information or ()
+    assert place.message == (related[0][1] or "here")
+    assert place.location.uri == "file:///t.aspen"
+    line = 0 if related[0][0].start == 0 else 1
+    assert place.location.range == types.Range(types.Position(line, 0), types.Position(line, 5))
+
+
+def test_suggestions_are_items_of_the_protocol() -> None:
+    plain = item_of(Suggestion("flops", names.RESOURCE), 7)
+    assert (plain.label, plain.kind, plain.detail) == ("flops", types.CompletionItemKind.Property, None)
+    assert (plain.insert_text, plain.insert_text_format, plain.sort_text) == (None, None, "00007")
+    snippet = item_of(Suggestion("kernel", completion.SNIPPET, "a kernel", "kernel $1 {}"), 12345)
+    assert (snippet.kind, snippet.detail) == (types.CompletionItemKind.Snippet, "a kernel")
+    assert snippet.insert_text == "kernel $1 {}"
+    assert snippet.insert_text_format == types.InsertTextFormat.Snippet
+    assert snippet.sort_text == "12345"
+    assert item_of(Suggestion("x", "unknown"), 0).kind is None
+
+
+OUTLINED = """include a.aspen
+machine m {
+  param p = 4 in 1 .. 8
+  node [2] box
+}
+node box {
+  socket [1] cpu
+  param q = 2
+}
+socket cpu {
+  resource flops(n) [n/p]
+  property clock [2 GHz]
+}
+"""
+
+
+def test_outlines_and_folds_reach_from_where_to_where() -> None:
+    def texts(found: list[structure.Symbol]) -> list[object]:
+        return [
+            (item.name.name, OUTLINED[item.start : item.end], *([texts(item.inner)] if item.inner else []))
+            for item in found
+        ]
+
+    machine, node, socket = texts(symbols(OUTLINED))
+    assert machine == (
+        "m",
+        OUTLINED[OUTLINED.index("machine") : OUTLINED.index("node box")].rstrip(),
+        [("p", "p")],
+    )
+    assert node == ("box", OUTLINED[OUTLINED.index("node box") : OUTLINED.index("socket cpu")].rstrip(), [("q", "q")])
+    assert socket == (
+        "cpu",
+        OUTLINED[OUTLINED.index("socket cpu") :].rstrip(),
+        [("flops", "flops"), ("clock", "clock")],
+    )
+    assert [OUTLINED[start : end + 1] for start, end, comment in structure.folds(OUTLINED) if not comment] == [
+        f"{{{part.partition('}')[0]}}}" for part in OUTLINED.split("{")[1:]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "comments"),
+    [
+        ("// a\n// b\nmodel m {}\n", ["// a\n// b"]),
+        ("// a\n\n// b\n", []),
+        ("// a\n\n// b\n// c\n\n\n// d\n", ["// b\n// c"]),
+        ("param n = 1 // a\n// b\n", []),
+        ("param n = 1 // a\n// b\n  // c", ["// b\n  // c"]),
+        ("// a\nparam n = 1\n// b\n// c\n// d", ["// b\n// c\n// d"]),
+        ("// a", []),
+    ],
+)
+def test_comments_that_touch_fold(text: str, comments: list[str]) -> None:
+    assert [text[start:end] for start, end, comment in structure.folds(text) if comment] == comments
