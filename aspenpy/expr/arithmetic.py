@@ -292,7 +292,7 @@ def divisors(number: int) -> list[int]:
 
 
 MOST_DIGITS = 20  # a decimal with more significant digits is written as a quotient
-_PLAIN_ABOVE, _PLAIN_BELOW = -4, 15  # powers of ten between which a number is written without an exponent
+_PLAIN_ABOVE, _PLAIN_BELOW = -4, 8  # powers of ten between which a number is written without an exponent
 
 
 def decimal_digits(value: int | Fraction) -> tuple[int, int] | None:

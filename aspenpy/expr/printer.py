@@ -9,13 +9,14 @@ the length of the text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import Number, aspen_numeral, latex_numeral
 from aspenpy.expr.functions import FUNCTIONS, Function
+from aspenpy.expr.gathered import compute_constants, gather_numbers
 from aspenpy.expr.node import TEXTS, Expr, nodes_of_kind, topological_order
 from aspenpy.record import Record
 
@@ -61,8 +62,19 @@ def display_names(*exprs: Expr) -> dict[Expr, str]:
     names: dict[Expr, str] = {}
     for symbol in symbols:
         name, owner = symbol.payload[:2]
-        wanted = name if uses[name] == 1 or not owner else f"{owner}:{name}"
+        wanted = name if uses[name] == 1 or not owner else f"{owner.partition(' loop ')[0]}:{name}"
         names[symbol] = take_name(wanted, taken)
+    return names
+
+
+def _names_in_text(expr: Expr) -> dict[Expr, str]:
+    """`display_names`, where counters of sums that stand apart from each other may have the same name."""
+    names = display_names(expr)
+    for node in nodes_of_kind("sum", expr):
+        counter = node.args[0]
+        others = {names[symbol] for symbol in nodes_of_kind("symbol", node) if symbol is not counter}
+        if counter.payload[0] not in others:
+            names[counter] = counter.payload[0]
     return names
 
 
@@ -296,7 +308,7 @@ def _join_fragments(expr: Expr, dialect: Dialect) -> str:
     for node in nodes:
         sizes[node] = min(1 + sum([sizes[arg] for arg in node.args]), MOST_NODES + 1)
     _require_short(sizes[expr], nodes)
-    names = {node: dialect.symbol(name) for node, name in display_names(expr).items()}
+    names = {node: dialect.symbol(name) for node, name in _names_in_text(expr).items()}
     return "".join(write_fragments(expr, dialect, names))
 
 
@@ -320,29 +332,48 @@ SHORTEST_NAMED = 6
 """Nodes of the written tree of the shortest term that is worth a name."""
 
 
-def to_named_text(expr: Expr, name: str, known: Mapping[Expr, str]) -> str:
-    """Aspen text in lines `term = ...`, one for each term that occurs several times or that is `known` by a name, each
-    behind those that it is made of; the last line is that of the expression, `name = ...`. May raise `TooLarge`."""
-    while expr.kind == "checked":
-        expr = expr.args[0]
+def name_terms(
+    expr: Expr, known: Mapping[Expr, str], taken: Collection[str] = (), shortest: int = SHORTEST_NAMED
+) -> list[tuple[str, str]]:
+    """Names and texts of the terms that occur several times or are `known` by a name, each behind those that it is made
+    of; the last text, without a name, is that of the expression. Numbers are gathered. May raise `TooLarge`."""
+    expr, *keys = compute_constants([expr, *known])
+    known = dict(zip(keys, known.values(), strict=True))
     counters = {node.args[0] for node in nodes_of_kind("sum", expr)}
     within_sums = {*graph.dependents(expr, on=counters)} if counters else set()
     nodes = topological_order(expr)
     uses, sizes, unnamed = Counter(arg for node in nodes for arg in node.args), dict[Expr, int](), count(1)
-    names = display_names(expr)
-    taken = {name, *names.values()}
-    lines: list[str] = []
+    names, terms = _names_in_text(expr), dict[Expr, Expr]()
+    used = {*taken, *names.values()}
+    written: list[tuple[Expr | None, Expr]] = []
     for node in nodes:
-        sizes[node] = min(1 + sum(1 if arg in names else sizes[arg] for arg in node.args), MOST_NODES + 1)
-        if node is expr or node in within_sums or node.kind in ("symbol", "number", "checked"):
+        sizes[node] = min(1 + sum(1 if arg in terms else sizes[arg] for arg in node.args), MOST_NODES + 1)
+        if node in within_sums or node.kind in ("symbol", "number"):
             continue
-        if node in known or (uses[node] > 1 and sizes[node] >= SHORTEST_NAMED):
+        if node is not expr and (node in known or (uses[node] > 1 and sizes[node] >= shortest)):
             _require_short(sizes[node], nodes)
-            text = "".join(write_fragments(node, ASPEN, names))
-            names[node] = take_name(known.get(node) or f"t{next(unnamed)}", taken)
-            lines.append(f"{names[node]} = {text}")
+            name = known.get(node) or f"t{next(unnamed)}"
+            term = graph.symbol(take_name(name, used), "term")
+            written.append((term, _gather_with_terms(node, terms)))
+            terms[node], names[term] = term, term.name
     _require_short(sizes[expr], nodes)
-    return "\n".join([*lines, f"{name} = {''.join(write_fragments(expr, ASPEN, names))}"])
+    written.append((None, _gather_with_terms(expr, terms)))
+    needed = {symbol for _, text in written for symbol in nodes_of_kind("symbol", text)}
+    return [
+        (names[term] if term else "", "".join(write_fragments(text, ASPEN, names)))
+        for term, text in written
+        if term is None or term in needed
+    ]
+
+
+def _gather_with_terms(expr: Expr, terms: Mapping[Expr, Expr]) -> Expr:
+    """The expression with symbols in place of terms, its numbers gathered."""
+    return gather_numbers(graph.rewrite([expr], lambda node, args: None, new=dict(terms))[0])
+
+
+def to_named_text(expr: Expr, name: str, known: Mapping[Expr, str]) -> str:
+    """Aspen text in lines `term = ...`, of `name_terms`; the last one is that of the expression, `name = ...`."""
+    return "\n".join(f"{term or name} = {text}" for term, text in name_terms(expr, known, taken=(name,)))
 
 
 def to_latex(expr: Expr) -> str:
@@ -361,7 +392,7 @@ def text_if_short(expr: Expr) -> str | None:
 def shorten_text(expr: Expr, length: int = 80) -> str:
     """The beginning of the text, for messages and the debugger."""
     text = ""
-    for fragment in write_fragments(expr, ASPEN, display_names(expr)):
+    for fragment in write_fragments(expr, ASPEN, _names_in_text(expr)):
         text += fragment
         if len(text) > length:
             return text[: length - 3] + "..."

@@ -19,7 +19,7 @@ from aspenpy.cost.prices import FASTEST
 from aspenpy.cost.trait_names import SWEEP, VARIES
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.printer import shorten_text
+from aspenpy.expr.printer import TooLarge, name_terms, shorten_text
 from aspenpy.language.source import Span
 from aspenpy.report.prediction import describe_runtime, runtime_as_data
 from aspenpy.tables.numbers import (
@@ -35,6 +35,12 @@ from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, JSON, TEXT, Column, Report, Table, make_columns, make_facts, make_table
 
 LONGEST_FORMULA = 400  # characters of a formula; the rest becomes an ellipsis
+LONGEST_LINE = 80  # characters of a formula that stands in one line; terms of a longer one have names
+LONGEST_NAMED = 1_000  # characters of a formula with its terms that is shown
+LONGEST_WRITTEN = 4_000  # characters of one with its terms in JSON
+SHORTEST_TERM = 4  # nodes of the shortest term that has a name
+AMOUNT = "amount"
+DIFFERS = "what differs from call to call, by a formula too long to read"
 LONGEST_READ = 120  # characters of the formula of an exchange that a reader is shown
 Valuer = Callable[["Expr"], Any]  # the value of an expression, None where it differs from call to call
 
@@ -96,7 +102,7 @@ def _facts_of_step(step: ExplainedRequirement, value: Valuer) -> list[tuple[str,
     return [
         ("requirement", quote_span(step.span, step.resource)),
         ("written at", _describe_place(step.span)),
-        ("one instance asks for", _formula_and_value(step.demand, unit, value)),
+        *_formula_rows("one instance asks for", step.demand, unit, value),
         ("instances", _formula_and_value(step.parallelism, "", value)),
         *_facts_of_spread(step, value),
         ("the run asks for", format_amount(Amount(step.amount, unit))),
@@ -155,10 +161,10 @@ def _facts_of_instance(step: ExplainedRequirement, value: Valuer) -> list[tuple[
     taken = value(step.serial)
     if step.left_by_caches is None:
         plain = step.spread is None or taken is None
-        return [(one, _formula_and_value(step.serial, "s", value) if plain else seconds(taken))]
+        return _formula_rows(one, step.serial, "s", value, step.demand) if plain else [(one, seconds(taken))]
     left = value(step.left_by_caches)
     if left is None or taken is None:
-        return [(one, _write_formula(step.serial))]
+        return _formula_rows(one, step.serial, "s", value, step.demand)
     rows = [("memory traffic after caches", format_amount(Amount(left, "B")))]
     if step.fetched is not None and (fetched := value(step.fetched)) is not None:
         rows.append(
@@ -190,7 +196,7 @@ def _facts_of_all_instances(step: ExplainedRequirement, value: Valuer) -> list[t
 def _describe_differing(time: Expr) -> str:
     """Seconds that differ from call to call: their formula, where somebody can read it."""
     text = _write_formula(time)
-    return text if len(text) <= LONGEST_READ else "what differs from call to call; --format json has the formula"
+    return text if len(text) <= LONGEST_READ else DIFFERS
 
 
 def _format_times(step: ExplainedRequirement, value: Valuer) -> str:
@@ -269,6 +275,23 @@ def _describe_bound(step: ExplainedRequirement) -> str:
     return "; the block is bound by it" if step.bounds else ""
 
 
+def _formula_rows(label: str, expr: Expr, unit: str, value: Valuer, amount: Expr = graph.ZERO) -> list[tuple[str, str]]:
+    """A formula with its value; of a long one, the terms that occur several times have rows of their own, and `amount`,
+    which a row above has, is called so."""
+    if len(_write_formula(expr)) <= LONGEST_LINE:
+        return [(label, _formula_and_value(expr, unit, value))]
+    known = {amount: AMOUNT} if len(_write_formula(amount)) > len(AMOUNT) else {}
+    try:
+        *terms, (_, text) = name_terms(expr, known, shortest=SHORTEST_TERM)
+    except TooLarge:
+        terms, text = [], ""
+    rows, number = [(f"where {name}", term) for name, term in terms if name != AMOUNT], value(expr)
+    if not text or sum(len(term) for _, term in rows) + len(text) > LONGEST_NAMED:
+        return [(label, DIFFERS if number is None else format_amount(Amount(number, unit)))]
+    behind = f", in {unit}" * bool(unit) if number is None else f" = {format_amount(Amount(number, unit))}"
+    return [(label, text + behind), *rows]
+
+
 def _formula_and_value(expr: Expr, unit: str, value: Valuer) -> str:
     number = value(expr)
     text = _write_formula(expr)
@@ -298,9 +321,21 @@ def _describe_place(span: Span | None) -> str:
 # -- for programs ----------------------------------------------------------------------------------
 
 
+def _write_in_lines(expr: Expr) -> str:
+    """The formula; where it is long, `term = ...` in lines before it, for each term that occurs several times."""
+    text = _write_formula(expr)
+    if len(text) < LONGEST_FORMULA:
+        return text
+    try:
+        lines = "\n".join(f"{name} = {term}" if name else term for name, term in name_terms(expr, {}))
+    except TooLarge:
+        return text
+    return lines if len(lines) <= LONGEST_WRITTEN else text
+
+
 def _make_columns_of_steps(value: Valuer) -> tuple[Column, ...]:
     def formula(expr: Expr, unit: str) -> dict[str, Any]:
-        return {"formula": _write_formula(expr), "value": value(expr), "unit": unit}
+        return {"formula": _write_in_lines(expr), "value": value(expr), "unit": unit}
 
     def left(step: ExplainedRequirement) -> Amount | None:
         return None if step.left_by_caches is None else Amount(value(step.left_by_caches), "B")
@@ -337,7 +372,7 @@ def _exchange_as_data(exchange: Exchange, value: Valuer) -> dict[str, Any]:
     parts = {name: value(part) for name, part in zip(names, exchange.parts or (), strict=False)}
     known = value(exchange.ranks) is not None and value(exchange.size) is not None
     algorithm = exchange.fastest(value) if known else exchange.algorithm
-    formula = {"formula": _write_formula(exchange.formula)} if not parts else {}
+    formula = {"formula": _write_in_lines(exchange.formula)} if not parts else {}
     data = {"name": exchange.name, "ranks": value(exchange.ranks), "algorithm": algorithm, **parts, **formula}
     return data | {"lower_bound": exchange.lower_bound(value)}
 

@@ -114,6 +114,11 @@ def add_recorded(report: Report, earlier_runs: EarlierRuns) -> Report:
     return report.replace(data=report.data | {"record": record}, parts=(first, devices, *others))
 
 
+def _format_quotient(ratio: float) -> str:
+    """Predicted over measured with two places, or two digits where that is little or nothing."""
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
+
+
 # -- validations -----------------------------------------------------------------------------------
 
 
@@ -125,7 +130,7 @@ def report_validated(validation: Validation) -> Report:
         ("command", validation.command),
         ("median", f"{1 + validation.median_error:.2f} times off, either way"),
         ("near", f"{validation.near} of {len(validation.points)} within a factor of {NEAR_FACTOR:g}"),
-        ("worst", f"{far.ratio:.2f} times what was measured{f', at {_list_values(far)}' if far.values else ''}"),
+        ("worst", _describe_ratio(far) + f", at {_list_values(far)}" * bool(far.values)),
     ]
     said += interval_rows(far.expected, far.predicted, "s")
     if validation.limit is not None:
@@ -167,7 +172,7 @@ def _points_table(validation: Validation) -> Table:
         Column("elapsed, mean", unit="s", key="mean", get="run.mean"),
         Column("±", lambda part: f"{100 * part:.2g} %", "right", key="half_interval", get=_half_interval),
         Column("runs", "count", get=lambda point: len(point.run.runs)),
-        Column("predicted/measured", "{:.2f}".format, "right", key="ratio"),
+        Column("predicted/measured", _format_quotient, "right", key="ratio"),
         Column(BOUND_BY),
     )
     failed = frozenset(index for index, point in enumerate(validation.points) if point in validation.failed)
@@ -184,8 +189,12 @@ def write_verdicts(validation: Validation) -> str:
 def _judge(validation: Validation, point: ValidationPoint) -> CaseVerdict:
     place = _list_values(point) or "the run"
     times = f"predicted {format_quantity(point.predicted, 's')}, measured {format_quantity(point.least, 's')}"
-    failure = f"{point.ratio:.2f} times what was measured: {times}" if point in validation.failed else ""
+    failure = f"{_describe_ratio(point)}: {times}" if point in validation.failed else ""
     return CaseVerdict(place, failure, validation.command)
+
+
+def _describe_ratio(point: ValidationPoint) -> str:
+    return f"{_format_quotient(point.ratio)} times what was measured"
 
 
 def _value_of(name: str, point: ValidationPoint) -> float:
@@ -218,7 +227,7 @@ PROFILED = (
     Column("kernel"),
     Column("measured", unit="s"),
     Column("predicted", unit="s"),
-    Column("predicted/measured", "{:.2f}".format, "right", key="ratio"),
+    Column("predicted/measured", _format_quotient, "right", key="ratio"),
 )
 
 

@@ -79,3 +79,31 @@ def test_a_halo_is_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[s
     formulas = [exchange["formula"] for step in steps for exchange in step["exchanges"]]
     assert len(formulas) == 2
     assert all("infiniband_fdr.latency" in formula for formula in formulas)
+
+
+LONG = """\
+model m {
+  param first_dimension = 100
+  param second_dimension = 20
+  param halo_of_the_side = 2
+  kernel main {
+    execute { flops [(first_dimension + halo_of_the_side)*(second_dimension + halo_of_the_side)*first_dimension] as dp }
+  }
+  kernel faces(param level) {
+    execute { flops [(first_dimension/2^level + 1)*second_dimension*(first_dimension/2^level + halo_of_the_side)] }
+  }
+}
+"""
+
+
+def test_a_long_formula_names_its_terms(run: Runner, models: Path) -> None:
+    """(100 + 2)*(20 + 2)*100 = 224,400 flops at 1 ns, twice as long in double precision; what a row above has is called
+    the amount, and what occurs twice has a name."""
+    (models / "long.aspen").write_text(
+        LONG.replace("(param level)", "").replace("^level", "^halo_of_the_side"), encoding="utf-8"
+    )
+    lines = run("explain", "long.aspen", "--machine", "cluster.aspen").out.splitlines()
+    assert "  one instance takes     amount/Core.speed*2 = 449 us" in lines
+    lines = run("explain", "long.aspen", "--machine", "cluster.aspen", "--kernel", "faces").out.splitlines()
+    assert "  one instance asks for  (t1 + 1)*second_dimension*(t1 + halo_of_the_side) = 14 kflop" in lines
+    assert "  where t1               first_dimension/2^halo_of_the_side" in lines

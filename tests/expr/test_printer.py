@@ -77,7 +77,7 @@ def test_text_means_what_the_expression_means(recipe, environment):
         (n * Fraction(1, 3), "n*(1/3)", r"n \cdot \frac{1}{3}"),
         (power(Fraction(1, 3), n), "(1/3)^n", r"\left(\frac{1}{3}\right)^{n}"),
         (n * number(-2), "n*(-2)", r"n \cdot \left(-2\right)"),
-        (n * 2_800_000_000, "n*2800000000", r"n \cdot 2800000000"),
+        (n * 2_800_000_000, "n*2.8e9", r"n \cdot \left(2.8 \cdot 10^{9}\right)"),
         (n * 10**18, "n*1e18", r"n \cdot \left(1 \cdot 10^{18}\right)"),
         (n + Fraction(107, 10**8), "n + 1.07e-6", r"n + 1.07 \cdot 10^{-6}"),
         (n + 0.1, "n + 0.1", "n + 0.1"),

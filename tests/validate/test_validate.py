@@ -156,6 +156,13 @@ def test_kernels_beside_a_profile(case: Case, capsys: pytest.CaptureFixture[str]
     assert main([*words, "--fail-over", "110%"]) == 0
 
 
+def test_a_small_quotient_has_two_digits(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    """1 us predicted of 320 us is 0.0031 of it, which two places would make nothing."""
+    Path("p.csv").write_text("function,time [us]\nmain,320\n", encoding="utf-8")
+    assert main(["validate", "sweep.aspen", "--profile", "p.csv", "--machine", "host.aspen"]) == 0
+    assert next(row for row in capsys.readouterr().out.splitlines() if "320 us" in row).split()[-1] == "0.0031"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -5,9 +5,11 @@ from __future__ import annotations
 from aspenpy.answers.case import Case
 from aspenpy.answers.counting import amounts_by_resource
 from aspenpy.answers.evaluation import amount_of
+from aspenpy.answers.metrics import find_metric
 from aspenpy.answers.prediction import Prediction
 from aspenpy.answers.scope import Scope
 from aspenpy.expr.evaluate import needed_nodes
+from aspenpy.expr.gathered import gather_numbers
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import to_latex, to_named_text, to_text
 from aspenpy.language.diagnostics import AspenError, Diagnostic, drop_repeats
@@ -18,6 +20,7 @@ from aspenpy.shell.option import Arguments, Examples, OneOf, command, flag, spli
 from aspenpy.shell.options import METRIC, MODEL, OUTPUT, SEED, SETTINGS, machine
 from aspenpy.shell.output import emit, report, report_written
 from aspenpy.shell.study_options import FREE
+from aspenpy.tables.numbers import Amount, format_amount
 
 EXAMPLES: Examples = (
     ("the runtime in seconds, one parameter left free", "aspenpy expr matmul --machine simple --free n"),
@@ -75,11 +78,18 @@ def run_expr(arguments: Arguments) -> int:
     except ValueError as error:  # too large a formula, or one that has no such form; the message says which
         raise CommandError(str(error)) from None
     if arguments.output is None:
-        emit(text)
+        emit(text + _describe_quotient(gather_numbers(formula), text, metric))
     else:
         write_whole(arguments.output, text + "\n")
         report_written(arguments.output)
     return 0
+
+
+def _describe_quotient(formula: Expr, text: str, metric: str) -> str:
+    """The value of a number that is written as a quotient, which nobody divides in the head."""
+    if formula.kind != "number" or "/" not in text:
+        return ""
+    return f" = {format_amount(Amount(formula.payload, find_metric(metric).unit))}"
 
 
 def _find_formula(case: Case, metric: str) -> tuple[Scope, Expr]:
@@ -118,4 +128,5 @@ def _write_formula(form: str | None, formula: Expr, free: list[Expr], name: str)
         from aspenpy.engine.c_text import to_c
 
         return to_c(formula, free, name).rstrip("\n")
-    return to_latex(formula) if form == "latex" else to_text(formula)
+    gathered = gather_numbers(formula)
+    return to_latex(gathered) if form == "latex" else to_text(gathered)

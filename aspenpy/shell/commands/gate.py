@@ -64,7 +64,10 @@ _OPTIONS = (
 )
 def run_gate(arguments: Arguments) -> int:
     if arguments.begin and len(arguments.files) != 1:
-        raise CommandError("--begin begins one file: name only that")
+        wrong = "begins one file: name only that" if arguments.files else "begins a file: name the FILE to write"
+        raise CommandError(
+            f"--begin {wrong}, as in `aspenpy gate app{SUFFIX} --begin {arguments.begin[0]} --machine M`"
+        )
     files = arguments.files or sorted(str(path) for path in Path().rglob(f"*{SUFFIX}"))
     if not files:
         raise CommandError(f"there is no *{SUFFIX} below this folder; --begin and --machine begin one")

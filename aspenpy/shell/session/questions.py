@@ -10,6 +10,7 @@ from aspenpy.answers.profile import Profile
 from aspenpy.explore.comparison import Comparison
 from aspenpy.expr import graph
 from aspenpy.expr.derivative import differentiate
+from aspenpy.expr.gathered import gather_numbers
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import MOST_NODES, TooLarge, text_if_short, to_text
 from aspenpy.language.axis import split_axes
@@ -125,7 +126,7 @@ def _put_in_brackets(text: str) -> str:
 
 def _write_formula(formula: Expr, span: Span) -> str:
     try:
-        return to_text(formula)
+        return to_text(gather_numbers(formula))
     except TooLarge as error:
         fail("too-large", str(error), span, hint="`aspenpy expr --c` writes formulas of any size")
 
