@@ -135,7 +135,7 @@ def _gather_terms(terms: tuple[Expr, ...], products: dict[Expr, Product]) -> Exp
     sums: list[Expr] = []
     for (above, below), group in alike.items():
         total = sum((product.number for product in group), Fraction(0))
-        for product in [Product(total, above, below, 1)] if total or not (above or below) else group:
+        for product in [Product(total, above, below, numbers=1)] if total or not (above or below) else group:
             sums.append(product.as_expr())
             products[sums[-1]] = product
     return graph.add(*sums)

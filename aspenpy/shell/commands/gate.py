@@ -63,11 +63,7 @@ _OPTIONS = (
     ),
 )
 def run_gate(arguments: Arguments) -> int:
-    if arguments.begin and len(arguments.files) != 1:
-        wrong = "begins one file: name only that" if arguments.files else "begins a file: name the FILE to write"
-        raise CommandError(
-            f"--begin {wrong}, as in `aspenpy gate app{SUFFIX} --begin {arguments.begin[0]} --machine M`"
-        )
+    _require_one_file(arguments)
     files = arguments.files or sorted(str(path) for path in Path().rglob(f"*{SUFFIX}"))
     if not files:
         raise CommandError(f"there is no *{SUFFIX} below this folder; --begin and --machine begin one")
@@ -127,6 +123,15 @@ def read_limits(texts: list[str]) -> dict[str, float]:
         except ValueError:
             raise CommandError(f"--limit: expected 2% or runtime=2%, not `{text}`") from None
     return limits
+
+
+def _require_one_file(arguments: Arguments) -> None:
+    """Raises CommandError where --begin has none to write, or several."""
+    if arguments.begin and len(arguments.files) != 1:
+        wrong = "begins one file: name only that" if arguments.files else "begins a file: name the FILE to write"
+        raise CommandError(
+            f"--begin {wrong}, as in `aspenpy gate app{SUFFIX} --begin {arguments.begin[0]} --machine M`"
+        )
 
 
 def _begin(arguments: Arguments) -> int:
