@@ -24,7 +24,7 @@ MOST: dict[str, int] = {
     "page": 726,
     "probe": 2061,
     "report": 10377,
-    "shell": 7680,
+    "shell": 7685,
     "sweeps": 2634,
     "tables": 1652,
     "traces": 1584,
