@@ -297,6 +297,11 @@ class CallEvaluator(WalkTask):
         place = (f"{owner}.size", None)
         if place not in self.scope.memory:
             self.scope.memory[place] = self.state.make_unknown(f"{there.name if there else ''}_size", node.span, True)
+            of = type.of.of if type.kind == "pointer" and type.of is not None else type.of
+            if there is not None and of is not None and of.size:
+                key = self.names.add_owner(there.place, f"{owner}[]")
+                size = v.scale(self.scope.memory[place], of.size)  # type: ignore[arg-type]
+                self.names.asked.setdefault(key, size)
         return self.scope.memory[place]
 
     def _resize(self, node: r.Call) -> Known:

@@ -100,9 +100,10 @@ class ModelBindings:
         return reach if v.owners(reach) <= {SIZE, STEADY} or not v.symbols(reach) - self.arguments else None
 
     def _find_pointed_bytes(self, key: str) -> Value | None:
-        """Bytes of all that the pointers in an array point at, where the source says them."""
+        """Bytes of all that the pointers in an array point at, and of a container by the size that is asked for."""
         owner = self.names.find_canonical(key.rpartition("->")[0], self.same)
-        volume = self.names.pointed.get(owner)
+        asked = (size for own, size in self.names.asked.items() if self.names.find_canonical(own, self.same) == key)
+        volume = self.names.pointed.get(owner) or next(asked, None)
         return None if volume is None or not self._is_known(volume) else self._express_in_parameters(volume)
 
     def add_reach(self, array: str, reach: Value | None) -> None:

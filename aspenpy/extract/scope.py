@@ -292,6 +292,7 @@ class Names:
         self.means = means  # expressions of whole numbers whose mean in a run is none
         self.wandering: set[Spans] = set()  # accesses whose order the source does not say
         self.same_blocks = same_blocks  # expressions whose pointers point into the blocks of another in a run
+        self.asked: dict[str, Value] = {}  # bytes of containers whose size the program asks for
         self.pointed: dict[str, Value] = {}  # bytes of all that the pointers in an array point at
         self.conditions: dict[tuple[str, str], Value] = {}  # how often conditions hold, by function and text
         self.truths: dict[Expr, tuple[str, Value]] = {}  # what holds where a symbol is not 0: a value compared with 0

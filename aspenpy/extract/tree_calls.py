@@ -201,6 +201,8 @@ class CallReader:
         """A temporary made by its constructor; a copy is the original."""
         target = cursor.referenced
         copied = len(arguments) == 1 and arguments[0].type.kind == type.kind and type.kind in ("record", "pointer")
+        if copied and type.kind == "record" and self.unit.reading.is_users(target.location):
+            copied = target.is_copy_constructor() or target.is_move_constructor()  # not of an object of another class
         if copied or (type.kind == "pointer" and arguments):
             return arguments[0]
         temporary = r.Variable(f"temporary@{cursor.location.offset}", "temporary", type, "local", span=span)

@@ -134,3 +134,31 @@ def test_sizes_of_containers_behind_iterators_are_those_of_a_run(tmp_path: Path)
     (tmp_path / "sizes.cpp").write_text(SIZES, encoding="utf-8")
     found = extract(tmp_path / "sizes.cpp", run=ProgramRun("./a.out 60"))
     assert operations(found, tmp_path)["multiply dp"] == 60
+
+
+def test_a_constructor_that_takes_an_object_of_another_class_is_called(tmp_path: Path) -> None:
+    """1,000 products in it, and none in that of the copy, which is the original."""
+    text = (
+        "struct Mesh { double p[1000]; };\n"
+        "class Rows { public: explicit Rows(const Mesh &m) { for (int i = 0; i < 1000; i++) v[i] = 3 * m.p[i]; }\n"
+        "  double v[1000]; };\n"
+        "int main() { Mesh mesh; Rows rows(mesh); Rows copy(rows); return copy.v[0] > 1; }\n"
+    )
+    (tmp_path / "p.cpp").write_text(text, encoding="utf-8")
+    assert operations(extract(tmp_path / "p.cpp"), tmp_path)["multiply dp"] == 1000
+
+
+def test_a_container_has_the_bytes_of_the_size_that_is_asked_for(tmp_path: Path) -> None:
+    """Places that the data choose do not say how far they reach, and the elements have 24 bytes."""
+    text = (
+        "#include <vector>\nstruct Cell { double x, y; int next; };\nstruct Mesh { std::vector<Cell> cells; };\n"
+        "double walk(const Mesh &mesh) { double s = 0; int at = 0;\n"
+        "  for (std::size_t i = 0; i < mesh.cells.size(); i++) { s += mesh.cells[at].x; at = mesh.cells[at].next; }\n"
+        "  return s; }\n"
+        "int main(int n, char **) { Mesh mesh; for (int i = 0; i < 10 * n; i++) mesh.cells.push_back({1, 2, i / 2});\n"
+        "  return walk(mesh) < 0; }\n"
+    )
+    (tmp_path / "p.cpp").write_text(text, encoding="utf-8")
+    found = extract(tmp_path / "p.cpp")
+    assert "data cells [24*cells_size]" in found.text
+    assert not [hole.name for hole in found.holes if hole.name.endswith("_bytes")]
