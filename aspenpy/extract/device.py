@@ -45,12 +45,13 @@ AxisCounters = tuple[Expr, Expr]
 
 
 class ThreadAxis(Record):
-    """Threads along one axis: `blocks` blocks of `threads` threads, with the counters of both."""
+    """Threads along one axis: `blocks` blocks of `threads` threads, with the counter of the blocks, and the counters of
+    the threads with their steps: several where the kernel divides the index."""
 
     blocks: Value
     threads: Value
     block: Expr
-    thread: Expr
+    places: tuple[tuple[Expr, Value], ...]
 
     @property
     def length(self) -> Value:
@@ -77,11 +78,13 @@ class DeviceKernel:
         self.known = {symbol: value for symbol, value in given.items() if v.owners(value) <= {SIZE, STEADY}}
         self.body = self._enter(substitute_items(items, self.known))
         self.body = _number_divisors(self.body, named)
+        whole = {nest.counter: nest.bounds[0] for nest in self.threads}
+        self.places = {nest.counter: ((nest.counter, ONE),) for nest in self.threads}
         self._split_threads(MOST_SPLITS)
         self.axes = {
-            (grid.counter, block.counter): ThreadAxis(grid.bounds[0], block.bounds[0], grid.counter, block.counter)
+            (grid.counter, thread): ThreadAxis(grid.bounds[0], whole[thread], grid.counter, places)
             for grid in self.grid
-            for block in self.threads
+            for thread, places in self.places.items()
         }
 
     def _enter(self, items: list[Item]) -> list[Item]:
@@ -112,6 +115,12 @@ class DeviceKernel:
             rest = graph.apply("floor", graph.div(inner, width))
             self.body = substitute_items(self.body, {nest.counter: whole}, {rest})
             halves = ((outer, size // width), (inner, width))
+            for thread, places in self.places.items():
+                self.places[thread] = tuple(
+                    part
+                    for at, step in places
+                    for part in (((outer, v.scale(step, width)), (inner, step)) if at is nest.counter else ((at, step),))
+                )
             self.threads[place : place + 1] = [
                 nest.replace(counter=counter, bounds=(constant_polynomial(passes),)) for counter, passes in halves
             ]
@@ -234,11 +243,17 @@ class DeviceKernel:
             return None
         above, below = found
         for axis in self.axes.values():
-            places = [(axis.thread, ONE)]
+            places = [*axis.places]
             for way, length in ((places, axis.threads), ([*places, (axis.block, axis.threads)], axis.length)):
                 rest = _take_away(above, way)
-                if rest is not None and not v.counters(rest) & self.counters_of_all and v.is_same(below, length):
+                if rest is None or v.counters(rest) & self.counters_of_all:
+                    continue
+                if v.is_same(below, length):
                     return v.ratio(rest, below)
+                numbers = [v.whole_number(each) for each in (rest, below, length)]
+                if None not in numbers and 0 < numbers[2] < numbers[1]:  # such a loop does several elements a pass
+                    whole, left = divmod(numbers[0], numbers[1])
+                    return v.ratio(constant_polynomial(whole * numbers[2] + min(left, numbers[2])), length)
         return None
 
     # -- threads innermost -------------------------------------------------------------------------
@@ -285,14 +300,11 @@ class DeviceKernel:
 def _place_parts(value: Value, axis: ThreadAxis) -> tuple[Value, int] | None:
     """The rest and the sign of the place of a thread in its grid, in a value that is linear in it with the factor 1 or
     -1."""
-    straight = v.linear_parts(value, axis.thread)
-    sign = None if straight is None else v.number(straight[1])
-    if straight is None or sign not in (1, -1):
-        return None
-    further = v.linear_parts(straight[0], axis.block)
-    if further is None or not v.is_same(further[1], v.scale(axis.threads, int(sign))):
-        return None
-    return further[0], int(sign)
+    for sign in (1, -1):
+        rest = _take_away(v.scale(value, -sign), [*axis.places, (axis.block, axis.threads)])
+        if rest is not None:
+            return v.scale(rest, -sign), sign
+    return None
 
 
 def _take_away(value: Value, places: list[tuple[Expr, Value]]) -> Value | None:
@@ -315,13 +327,12 @@ def _numerator(bound: Value, function: str = "ceil") -> tuple[Value, Value] | No
     if len(atoms) != 1 or atoms[0][1] != 1 or atoms[0][0].payload != function:
         return None
     (atom, _) = atoms[0]
-    inside = atom.args[0]
-    rest = v.subtract(bound, atom_polynomial(atom))
-    if inside.kind == "div":
-        above, below = map(v.from_expression, inside.args)
-    else:
+    inside, sign = (atom.args[0].args[0], -1) if atom.args[0].kind == "neg" else (atom.args[0], 1)
+    if inside.kind != "div":
         return None
-    return v.add(above, v.multiply(rest, below)), below
+    rest = v.subtract(bound, atom_polynomial(atom))
+    above, below = map(v.from_expression, inside.args)
+    return v.add(v.scale(above, sign), v.multiply(rest, below)), below
 
 
 def _drop_barriers(items: list[Item]) -> list[Item]:

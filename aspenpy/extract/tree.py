@@ -352,6 +352,7 @@ class UnitReader:
         functions: list[r.Function] = []
         global_variables: list[r.Declaration] = []
         initial: list[r.Statement] = []
+        templates: list[Any] = []
         waiting = list(reversed(children_of(self.unit.reading.unit.cursor)))
         while waiting:
             cursor = waiting.pop()
@@ -360,7 +361,9 @@ class UnitReader:
             kind = cursor.kind.name
             if is_virtual(cursor):
                 self.statements.calls.note_virtual(cursor)
-            if kind in FUNCTIONS and cursor.is_definition():
+            if kind == "FUNCTION_TEMPLATE" and self.unit.reading.is_cuda and is_for_device(cursor):
+                templates.append(cursor)
+            elif kind in FUNCTIONS and cursor.is_definition():
                 function = self._read_function(cursor)
                 functions += [function] if function and function.name != USES else []
             elif kind == "VAR_DECL":
@@ -371,7 +374,7 @@ class UnitReader:
                 if (template := find_template(cursor)) is not None:
                     self.unit.classes[cursor.type.get_canonical().spelling] = template, True
                 waiting += reversed(children_of(cursor))
-        functions += [*self._read_instances(), *self.unit.made.values()]
+        functions += [*self._read_instances(), *self._read_unused(templates), *self.unit.made.values()]
         texts = self.unit.reading.texts.values()
         self.unit.diagnostics += (told for text in texts for told in warn_uncounted(text.list_pragmas()))
         return r.Program(
@@ -394,6 +397,14 @@ class UnitReader:
             done += 1
             if function is not None:
                 yield function
+
+    def _read_unused(self, templates: list[Any]) -> Iterator[r.Function]:
+        """Templates of the device that nothing has made a function of."""
+        used = {found.get_usr() for made in self.unit.instances.values() if (found := find_template(made)) is not None}
+        for cursor in templates:
+            if cursor.get_usr() not in used and cursor.is_definition():
+                function = self._read_function(cursor)
+                yield from [] if function is None else [function]
 
     def _read_function(self, cursor: Any) -> r.Function | None:
         children = children_of(cursor)
