@@ -79,7 +79,9 @@ class DeviceKernel:
         self.body = self._enter(substitute_items(items, self.known))
         self.body = _number_divisors(self.body, named)
         whole = {nest.counter: nest.bounds[0] for nest in self.threads}
-        self.places = {nest.counter: ((nest.counter, ONE),) for nest in self.threads}
+        self.places: dict[Expr, tuple[tuple[Expr, Value], ...]] = {
+            nest.counter: ((nest.counter, ONE),) for nest in self.threads
+        }
         self._split_threads(MOST_SPLITS)
         self.axes = {
             (grid.counter, thread): ThreadAxis(grid.bounds[0], whole[thread], grid.counter, places)
@@ -116,11 +118,9 @@ class DeviceKernel:
             self.body = substitute_items(self.body, {nest.counter: whole}, {rest})
             halves = ((outer, size // width), (inner, width))
             for thread, places in self.places.items():
-                self.places[thread] = tuple(
-                    part
-                    for at, step in places
-                    for part in (((outer, v.scale(step, width)), (inner, step)) if at is nest.counter else ((at, step),))
-                )
+                parts = [((outer, v.scale(step, width)), (inner, step)) for at, step in places if at is nest.counter]
+                rest = (each for each in places if each[0] is not nest.counter)
+                self.places[thread] = (*rest, *(part for pair in parts for part in pair))
             self.threads[place : place + 1] = [
                 nest.replace(counter=counter, bounds=(constant_polynomial(passes),)) for counter, passes in halves
             ]
@@ -250,10 +250,10 @@ class DeviceKernel:
                     continue
                 if v.is_same(below, length):
                     return v.ratio(rest, below)
-                numbers = [v.whole_number(each) for each in (rest, below, length)]
-                if None not in numbers and 0 < numbers[2] < numbers[1]:  # such a loop does several elements a pass
-                    whole, left = divmod(numbers[0], numbers[1])
-                    return v.ratio(constant_polynomial(whole * numbers[2] + min(left, numbers[2])), length)
+                elements, step, threads = (v.whole_number(each) or 0 for each in (rest, below, length))
+                if 0 < threads < step and elements > 0:  # such a loop does several elements a pass
+                    whole, left = divmod(elements, step)
+                    return v.ratio(constant_polynomial(whole * threads + min(left, threads)), length)
         return None
 
     # -- threads innermost -------------------------------------------------------------------------

@@ -6,8 +6,9 @@ cache always has, once for each wavefront; stores of several warps that meet in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from fractions import Fraction
+from itertools import pairwise
 
 from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import values as v
@@ -51,7 +52,8 @@ ASSUMED_REGISTERS, BY_COMPILER = 32, "assumed, as many as leave room for all war
 
 class GroupedAccess(Record):
     """Accesses of one kind to an array in one order; `replays` are what the first cache serves beyond them,
-    `meeting` the sectors of stores that meet in the second one."""
+    `meeting` the sectors of stores that meet in the second one, `begins` where they begin, from the first of them on,
+    and `outer` the steps of the grid."""
 
     kind: str
     array: str
@@ -63,6 +65,9 @@ class GroupedAccess(Record):
     meeting: Value = ZERO
     is_shared_by_blocks: bool = False
     is_whole: bool = True
+    offset: Value | None = None
+    begins: frozenset[Fraction] = frozenset((Fraction(0),))
+    outer: tuple[object, ...] = ()
 
 
 class LaunchText:
@@ -152,6 +157,7 @@ class LaunchText:
         self.is_kept = [
             any(not _is_one(loops[at][1]) for loops in ordered) for at in range(max(map(len, ordered), default=0))
         ]
+        places = {place for group in groups if (place := self._find_piece_place(group)) is not None}
         for group in groups:
             name = self.naming.name_array(group.array)
             direction = "from" if group.kind == "load" else "to"
@@ -160,7 +166,7 @@ class LaunchText:
                 words = v.add(group.words, group.replays)
                 yield f"{group.kind}s [{self._each(words)}] {way} as {RESIDENT}"
                 continue
-            yield f"{group.kind}s [{self._each(group.words)}] {way} as {self._write_order(group)}"
+            yield f"{group.kind}s [{self._each(group.words)}] {way} as {self._write_order(group, places)}"
             if group.replays.terms:
                 yield f"loads [{self._each(group.replays)}] of size [{self.shape.line}] from {name} as {RESIDENT}"
             if group.meeting.terms:
@@ -222,7 +228,10 @@ class LaunchText:
             place = None if is_on_chip else access.pattern and access.pattern.key()
             key = (access.kind, access.array, access.size, place)
             if key in groups:
-                groups[key] = groups[key].replace(words=v.add(groups[key].words, access.words))
+                first = groups[key].offset
+                apart = None if first is None or access.offset is None else v.distance(access.offset, first)
+                begins = groups[key].begins | ({apart} if apart is not None else set())
+                groups[key] = groups[key].replace(words=v.add(groups[key].words, access.words), begins=begins)
                 continue
             replays, meeting = left.pop((access.kind, access.array, access.size), (ZERO, ZERO))
             outer = loops[len(inner) :]
@@ -236,23 +245,57 @@ class LaunchText:
                 replays=replays,
                 meeting=meeting,
                 is_shared_by_blocks=any(_stays(stride) for stride, trips in outer if not _is_one(trips)),
+                offset=access.offset,
+                outer=tuple(stride for stride, trips in outer if not _is_one(trips)),
             )
         return list(groups.values())
 
-    def _write_order(self, group: GroupedAccess) -> str:
-        """The order of an access in a block, neighbours first: its warps' sectors are told apart elsewhere."""
+    def _write_order(self, group: GroupedAccess, places: Set[int]) -> str:
+        """The order of an access in a block, neighbours first: its warps' sectors are told apart elsewhere. All have
+        loops at the `places` where one has pieces."""
         shared = ", shared" if group.is_shared_by_blocks and group.kind == "load" else ""
         if group.anywhere:
             return f"random{shared}"
         if any(isinstance(part, CounterRange) for loop in group.strides for part in loop):
             return "stream"
-        threads = sorted(group.strides[: self.depth], key=_by_stride)
-        loops = [*threads, *group.strides[self.depth :]]
-        moving = next((stride for stride, trips in threads if not _stays(stride) and not _is_one(trips)), None)
-        kept = [loop for at, loop in enumerate(loops) if self.is_kept[at]] or [(constant_polynomial(group.size), ONE)]
+        loops, own = self._list_loops(group), self._find_piece_place(group)
+        pieces = [loop for at, loop in enumerate(loops) if self.is_kept[at]]
+        kept: list[tuple[object, object]] = []
+        for place in range(len(pieces) + 1):
+            if place in places:
+                kept.append(_loop_over_pieces(group) if place == own else (ZERO, ONE))
+            kept += pieces[place : place + 1]
+        kept = kept or [(constant_polynomial(group.size), ONE)]
         texts = [self.naming.write_formula(part) for loop in kept for part in loop]  # type: ignore[arg-type]
+        threads = (stride for stride, trips in loops[: self.depth] if not _stays(stride) and not _is_one(trips))
+        moving = next(threads, None)
         is_streaming = group.kind == "store" and (moving is None or _is_size(moving, group.size))
         return f"nest({', '.join(texts)}){shared}{', streaming' if is_streaming else ''}"
+
+    def _list_loops(self, group: GroupedAccess) -> list[tuple[object, object]]:
+        """The loops of an access within a block, over threads first, neighbours innermost."""
+        return [*sorted(group.strides[: self.depth], key=_by_stride), *group.strides[self.depth :]]
+
+    def _find_piece_place(self, group: GroupedAccess) -> int | None:
+        """The place of a loop over pieces of an array that lie apart, where all of them lie within a step of the loops
+        around it, so that no other block touches them."""
+        begins = sorted(group.begins)
+        if len(begins) < 2 or group.anywhere:
+            return None
+        loops = [loop for at, loop in enumerate(self._list_loops(group)) if self.is_kept[at]]
+        numbers = [_find_number(part) for loop in [*loops, *((stride, ONE) for stride in group.outer)] for part in loop]
+        if None in numbers:
+            return None
+        whole = [number for number in numbers if number is not None]
+        step = min(after - before for before, after in pairwise(begins))
+        far, extent = begins[-1] - begins[0], Fraction(group.size)
+        for place in range(len(loops)):
+            stride, trips = abs(whole[2 * place]), whole[2 * place + 1]
+            if step >= extent and far < stride:
+                return place
+            extent += stride * (trips - 1)
+        around = [abs(stride) for stride in whole[2 * len(loops) :: 2] if stride]
+        return len(loops) if step >= extent and far < min(around, default=far + 1) else None
 
     # -- remarks -----------------------------------------------------------------------------------
 
@@ -296,6 +339,16 @@ def describe_divergence(divergence: Divergence) -> str:
     each = float(Fraction(divergence.threads, divergence.warps))
     where = f" ({source_line(divergence.span)})" if divergence.span is not None else ""
     return f"{each:.4g} of {divergence.warp} threads of a warp work{where}"
+
+
+def _loop_over_pieces(group: GroupedAccess) -> tuple[object, object]:
+    begins = sorted(group.begins)
+    step = min(after - before for before, after in pairwise(begins))
+    return constant_polynomial(step), constant_polynomial(len(begins))
+
+
+def _find_number(stride: object) -> Fraction | None:
+    return None if isinstance(stride, CounterRange) else v.number(stride)  # type: ignore[arg-type]
 
 
 def _mean(amount: Fraction, warps: int) -> str:
@@ -360,7 +413,7 @@ def _stays(stride: object) -> bool:
 
 
 def _is_size(stride: object, size: int) -> bool:
-    number = None if isinstance(stride, CounterRange) else v.number(stride)  # type: ignore[arg-type]
+    number = _find_number(stride)
     return number is not None and abs(number) == size
 
 
