@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aspenpy.cost.caches.level import AS_STATED, Level, Variation, levels_of, share_levels, translation_buffer
 from aspenpy.cost.instances import Instances
+from aspenpy.cost.occupancy import count_resident
 from aspenpy.cost.prices import LevelCost, Offer, longest
 from aspenpy.cost.sharing import bandwidth_of_all_cores, sharing
 from aspenpy.cost.trait_names import CACHE_TRAITS, TRANSLATIONS
@@ -153,7 +154,12 @@ class Hierarchy:
         buffer = None if self.buffer is None else share_levels([self.buffer], instances, core)[0]
         page = page_of(core)
         found: dict[flow.Requirement, RequirementTraffic] = self._accesses.traffic(
-            block, serving, share_levels(self.levels, instances, core), page, buffer, instances_of
+            block,
+            serving,
+            share_levels(self.levels, instances, core, count_resident(block.requirements, core)),
+            page,
+            buffer,
+            instances_of,
         )
         return found
 

@@ -104,6 +104,13 @@ def _refuse_block(trait: flow.Trait) -> ThreadBlock:
     return ThreadBlock(failed, failed, failed)
 
 
+def count_resident(requirements: tuple[flow.Requirement, ...], core: Place | None) -> Expr | None:
+    """Blocks of threads that a multiprocessor has at once; None for blocks that have no threads."""
+    blocks = (find_block(need) for need in (choose_chains(requirements, core) if core is not None else ()))
+    block = next((each for each in blocks if each is not None), None)
+    return None if block is None or core is None else block.count_resident(core.component)
+
+
 def choose_chains(requirements: tuple[flow.Requirement, ...], core: Place | None) -> tuple[flow.Requirement, ...]:
     """The requirements that a core prices: without chains of blocks of threads where it has none."""
     if core is not None and SIMT in core.component.properties:

@@ -205,9 +205,10 @@ class CallEvaluator(WalkTask):
         if node.key == "device barrier":
             self.out.append(MessageStatement(ZERO, span=node.span, resource="barrier"))
             return None
-        if node.key.startswith("device tensor"):
+        if node.key.startswith(("device tensor", "device special")):
             flops = self.evaluator.evaluate_integer(node.arguments[0])
-            self.out.append(Arithmetic("tensor", node.key.split()[-1], span=node.span, times=flops))
+            _, unit, precision = node.key.split()
+            self.out.append(Arithmetic(unit, precision, span=node.span, times=flops))
             return None
         if node.key.startswith("device fragment"):
             self._move_fragment(node)

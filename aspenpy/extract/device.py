@@ -119,8 +119,8 @@ class DeviceKernel:
             halves = ((outer, size // width), (inner, width))
             for thread, places in self.places.items():
                 parts = [((outer, v.scale(step, width)), (inner, step)) for at, step in places if at is nest.counter]
-                rest = (each for each in places if each[0] is not nest.counter)
-                self.places[thread] = (*rest, *(part for pair in parts for part in pair))
+                others = (each for each in places if each[0] is not nest.counter)
+                self.places[thread] = (*others, *(part for pair in parts for part in pair))
             self.threads[place : place + 1] = [
                 nest.replace(counter=counter, bounds=(constant_polynomial(passes),)) for counter, passes in halves
             ]

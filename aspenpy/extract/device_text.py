@@ -64,7 +64,6 @@ class GroupedAccess(Record):
     replays: Value = ZERO
     meeting: Value = ZERO
     is_shared_by_blocks: bool = False
-    is_whole: bool = True
     offset: Value | None = None
     begins: frozenset[Fraction] = frozenset((Fraction(0),))
     outer: tuple[object, ...] = ()

@@ -22,6 +22,11 @@ _CONVERTING = frozenset({"__half2float", "__float2half", "__bfloat162float", "__
 _WRAPPED = frozenset("UNEXPOSED_EXPR CXX_FUNCTIONAL_CAST_EXPR PAREN_EXPR CXX_STATIC_CAST_EXPR".split())
 _BOUNDS = re.compile(r"__launch_bounds__\s*+\(([^()]*+)\)")
 
+SPECIAL = 4
+"""Operations of a lane in the time of one of the special function units, of which a multiprocessor has one for each
+four lanes (CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions": 16 results of `rsqrtf` a cycle;
+CDNA 3 instruction set, transcendental operations: a quarter of the rate)."""
+
 NO_ERROR = r.Constant(0, INT)
 UNSIGNED = r.Type("integer", 4)
 
@@ -198,7 +203,10 @@ def read_device_function(
     if name == "__hfma":
         product = read_device_function("__hmul", arguments[:2], type, span)
         return read_device_function("__hadd", [product or arguments[0], arguments[2]], type, span)
-    if name in ("rsqrt", "rsqrtf"):
+    if name == "rsqrtf" or (name == "rsqrt" and type.size == 4):
+        special = r.Call("device special sp", name, (_number(SPECIAL),), VOID, span)
+        return r.Several((special, *arguments), type, span=span)
+    if name == "rsqrt":
         root = r.Call("sqrt", "sqrt", tuple(arguments), type, span)
         return r.Operation("/", (r.Constant(1.0, type), root), type, span)
     if name == "__fdividef":

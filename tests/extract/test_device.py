@@ -673,3 +673,49 @@ def test_one_source_for_both_compilers(name: str, lanes: int, copy: str, tmp_pat
     assert f"intracomm [4096]  // {copy}" in found.text
     assert f"// 1 of {lanes} threads of a warp work" in found.text
     assert amounts(found, "f", tmp_path)["flops"] == 4 * 256 / lanes
+
+
+@pytest.mark.parametrize(
+    ("loop", "passes"),
+    [
+        ("i = blockIdx.x*512 + t; i < 1 << 24; i += 512*64", 512),  # of threads that are divided into 16 rows of 32
+        ("i = t; i < 1 << 24; i += 512", 1 << 15),
+        ("i = t; i < (1 << 24) + 100; i += 2048", 8192 + 100 / 512),  # each pass does four elements
+    ],
+)
+def test_passes_of_a_loop_over_the_grid(loop: str, passes: float, tmp_path: Path) -> None:
+    kernel = f"""
+    __global__ void sum(float *out, const float *in) {{
+      __shared__ float own[16];
+      float value = 0;
+      int t = threadIdx.x;
+      for (int {loop}) value += in[i];
+      if (t % 32 == 0) own[t/32] = value;
+      __syncthreads();
+      out[blockIdx.x*512 + t] = own[0];
+    }}
+    """
+    found = of_vectors(kernel, "sum<<<64, 512>>>(y, x)", tmp_path)
+    assert "which is too involved" not in found.text
+    assert amounts(found, "sum", tmp_path)["flops"] == pytest.approx(64 * 512 * passes)
+
+
+def test_pieces_that_lie_apart_are_words_of_their_own(tmp_path: Path) -> None:
+    """Each block reads four pieces of 1 KiB one behind the other, and rows above and below that others read, too."""
+    kernel = "__global__ void sum(float *out, const float *in) { int i = blockIdx.x*%d + threadIdx.x; out[i] = %s; }"
+    four = kernel % (1024, "in[i] + in[i + 256] + in[i + 512] + in[i + 768]")
+    assert "nest(4, 256, 1024, 4)" in of_vectors(four, "sum<<<256, 256>>>(y, x)", tmp_path).text
+    rows = kernel % (256, "in[i] + in[i + 4096] + in[i + 8192]")
+    assert "from x as nest(4, 256)" in of_vectors(rows, "sum<<<256, 256>>>(y, x)", tmp_path).text
+
+
+def test_a_template_of_the_device_is_read_where_it_is_used(tmp_path: Path) -> None:
+    text = """
+    template <class T> struct Pair { T x, y; };
+    template <class T> __device__ void scale(Pair<T> *pairs) { pairs[blockIdx.x*256 + threadIdx.x].x *= 2; }
+    __global__ void pairs(Pair<float> *pairs) { scale(pairs); }
+    """
+    found = extracted(text + VECTORS.replace("LAUNCH", "pairs<<<64, 256>>>((Pair<float>*)x)"), tmp_path)
+    assert "kernel scale" not in found.text
+    assert not [each.code for each in found.diagnostics if each.code == "not-understood"]
+    assert amounts(found, "pairs", tmp_path)["flops"] == 64 * 256

@@ -244,9 +244,12 @@ AS_STATED = Variation()
 """The caches as the machine states them."""
 
 
-def share_levels(levels: Sequence[Level], instances: Instances, core: Place | None) -> list[Level]:
-    """The levels while `instances` run: instances that share a cache have a part of it each. A level that does not hold
-    what the one before it holds adds to that (`exclusive`, and a `victim` cache, which takes what goes there)."""
+def share_levels(
+    levels: Sequence[Level], instances: Instances, core: Place | None, resident: Expr | None = None
+) -> list[Level]:
+    """The levels while `instances` run: instances that share a cache have a part of it each, of blocks of threads those
+    that are `resident` on a core at once. A level that does not hold what the one before it holds adds to that
+    (`exclusive`, and a `victim` cache, which takes what goes there)."""
     used: list[Level] = []
     for level in levels:
         together = instances.instances_at(level.place)
@@ -255,6 +258,8 @@ def share_levels(levels: Sequence[Level], instances: Instances, core: Place | No
         if adds and (several := instances.parts_at(used[-1].place)) is not graph.ONE:
             added = added * several / instances.parts_at(level.place)
         cores = graph.ONE if core is None else graph.div(core.count, level.place.count)
+        if resident is not None:
+            together = graph.apply("min", together, graph.mul(resident, cores))
         used.append(level.evading(instances, cores).replace(shares=graph.apply("max", 1, together), added=added))
     return used
 
