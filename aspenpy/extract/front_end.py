@@ -18,7 +18,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from aspenpy.extract import device_functions
+from aspenpy.extract import device_functions, portable_headers
 from aspenpy.extract.library_functions import HEADER
 from aspenpy.extract.records import CPP, CUDA, FORTRAN, HEADER_FOLDER_OPTIONS, C
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity, fail
@@ -192,6 +192,7 @@ class ParsedUnit:
         own = os.path.dirname(os.path.abspath(__file__))
         flags = [*_language_flags(self.path), "-ferror-limit=0", *more, *self.options, *_header_flags(self.path)]
         files = [(os.path.join(own, "mpi.h"), HEADER), *given]  # found where no other is
+        files += ((os.path.join(own, name), text) for name, text in portable_headers.HEADERS.items())
         if self.is_cuda:
             texts = ((name, device_functions.HEADER) for name in device_functions.NAMES)
             files += ((os.path.join(own, "device", name), text) for name, text in texts)
@@ -331,7 +332,8 @@ class ParsedUnit:
             hint = "give the folder of headers with -I FOLDER; code that needs this one is left out"
             return Diagnostic("missing-header", f"header not found: `{missing[1]}`", span, hint=hint, severity=severity)
         words = item.spelling.replace("'", "`")
-        return Diagnostic("c-syntax", words, span, severity=severity)
+        read = portable_headers.HINT if re.search(r"in namespace `(?:Kokkos|sycl)`", words) else None
+        return Diagnostic("c-syntax", words, span, hint=read, severity=severity)
 
 
 def _read_bytes(path: str) -> bytes:

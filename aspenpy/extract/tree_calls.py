@@ -9,6 +9,7 @@ from typing import Any
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import POINTED, pointer_key
 from aspenpy.extract.front_end import load_libclang
+from aspenpy.extract.portable_loops import PortableLoops
 from aspenpy.extract.tree_device import DeviceCalls, is_kernel
 from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions
 from aspenpy.extract.tree_methods import find_template, has_virtual_methods, is_virtual, list_overridden
@@ -47,6 +48,7 @@ class CallReader:
         self.unit = unit
         self.expressions = Expressions(unit, rules)
         self.types = self.expressions.types
+        self.portable = PortableLoops(unit, self.expressions.read, self.expressions.read_variable)
         self.device = DeviceCalls(unit, self.expressions) if unit.reading.is_cuda else None
         self.read_statement = read_statement
         self._returning: dict[int, bool] = {}  # functions that may return, by libclang's hash
@@ -84,6 +86,10 @@ class CallReader:
         target = cursor.referenced
         span, type = self.unit.span(cursor), self.types.type_of(cursor.type)
         given = [argument for argument in cursor.get_arguments() if argument is not None]
+        is_other = target is not None and target.kind.name in FUNCTIONS
+        is_other = is_other and not self.unit.reading.is_users(target.location)
+        if is_other and (found := self.portable.read_call(cursor, target, type, span)) is not None:
+            return found
         arguments = [self.expressions.read(argument) for argument in given]
         if target is None or target.kind.name not in FUNCTIONS or _calls_what_is_returned(cursor, given):
             return self._resolve(cursor, arguments, type, span)

@@ -20,7 +20,7 @@ _ARRAYS = frozenset("CONSTANTARRAY VARIABLEARRAY INCOMPLETEARRAY DEPENDENTSIZEDA
 REFERENCES = frozenset("LVALUEREFERENCE RVALUEREFERENCE".split())
 
 _CONTAINER = re.compile(r"(?:const )?std::(?:__cxx11::)?(?:vector|array|valarray|span|deque)<")
-_POINTER_LIKE = re.compile(r"(?:const )?(?:__gnu_cxx::__normal_iterator|std::(?:unique_ptr|shared_ptr))<")
+_POINTER_LIKE = re.compile(r"(?:const )?(?:__gnu_cxx::__normal_iterator|std::(?:unique_ptr|shared_ptr)|Kokkos::View)<")
 LAMBDA = "lambda at "
 """How the names of the types of lambdas begin."""
 
@@ -148,9 +148,12 @@ class Types:
     def _pointer_like_type(self, plain: Any) -> r.Type:
         """The pointer that an iterator or an owning pointer stands for."""
         inside = plain.get_template_argument_type(0).get_canonical()
-        if inside.kind.name == "POINTER":
+        is_view = plain.spelling.removeprefix("const ").startswith("Kokkos")
+        while inside.kind.name == "POINTER":
             inside = inside.get_pointee()
-        elif inside.kind.name in _ARRAYS:
+            if not is_view:
+                break
+        if inside.kind.name in _ARRAYS:
             inside = inside.element_type
         return pointer_to(self._pointee(inside))
 

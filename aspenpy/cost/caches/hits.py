@@ -230,7 +230,7 @@ def _share_left_by_sweep(access: Access, lines: Expr, around: AccessSurroundings
 
 def _share_left(lines: Expr, swept: Expr, level: Level) -> Expr:
     """The share of a table's lines that a cache holds, the last ones, after `swept` lines of all data were swept."""
-    return graph.apply("min", 1, level.lines / graph.apply("max", lines, swept))
+    return graph.apply("min", 1, level.of_all.lines / graph.apply("max", lines, swept))
 
 
 def touches(access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
@@ -267,7 +267,7 @@ def _distances(access: Access, around: AccessSurroundings, level: Level) -> list
     found = () if access.warm else around.last(access, level)
     if any(last.swept is not None for last in found):
         swept = [(last.share, last.swept.of(around.names)) for last in found if last.swept is not None]
-        parts += [Touches(cold * share, level.holds(lines), lines, warm=True) for share, lines in swept]
+        parts += [Touches(cold * share, level.of_all.holds(lines), lines, warm=True) for share, lines in swept]
         cold = cold * graph.add(*(last.share for last in found if last.swept is None))
     return [*parts, Touches(access.accesses * pattern.first + cold, graph.ZERO, graph.ZERO)]
 

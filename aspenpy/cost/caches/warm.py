@@ -84,6 +84,7 @@ def missing_share(
     the block has touched by then. The line is there if its set has room for them. Where loops around the block go on in
     the array, the pass is one of all of them.
     """
+    level = level.of_all
     (own, _), *_ = touched
     age, parts = swept.ages[names[0]], list[Between]()
     between, unnamed = list[Between](), list[Expr]()
