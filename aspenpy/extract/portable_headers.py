@@ -90,4 +90,4 @@ HEADERS = {
 }
 
 HINT = "of this library are read: `parallel_for` and `parallel_reduce` over ranges, views, and memory by pointers"
-"""What follows an error in a program that names more of Kokkos or SYCL than the headers here declare."""
+"""The hint of an error in a program that names more of Kokkos or SYCL than the headers here declare."""

@@ -96,7 +96,7 @@ class PortableLoops:
         return r.Element(pointer, index, pointer.type.of or type, span=span)
 
     def _find_extents(self, view: Any) -> list[r.Expression]:
-        """What a view was made with, behind its label."""
+        """The extents that a view was made with."""
         declared = view.referenced
         made = next((child for child in children_of(declared) if child.kind.name == "CALL_EXPR"), None)
         given = [] if made is None else [self.read(part) for part in made.get_arguments() if part is not None]
