@@ -107,7 +107,7 @@ class Level(Record):
 
     @property
     def of_all(self) -> Level:
-        """The level as what was touched before a block finds it, with a part for each of the instances that take turns."""
+        """The level as what was there before a block finds it: a part for each of the instances that take turns."""
         return self if self.turns is graph.ONE else self.replace(shares=self.shares * self.turns, turns=graph.ONE)
 
     @property
