@@ -10,7 +10,7 @@ import numpy
 
 from aspenpy.allowance import allowance, separate_allowance
 from aspenpy.answers.case import Case
-from aspenpy.answers.prediction import Prediction, predict
+from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
 from aspenpy.explore.variable import CASES, Variable, case_variable, read_variable
 from aspenpy.expr import graph
@@ -237,7 +237,7 @@ def make_space(case: Case, vary: Varied, load: Callable[[str], Machine] = load_m
     listed = {item.name: case_variable(item) for item in asked if isinstance(item, Axis) and item.name in CASES}
     cases = {name: item.labels for name, item in listed.items()}
     choices = product(*(list(map(load, labels)) if name == "machine" else labels for name, labels in cases.items()))
-    predictions = [predict(case.changed(**dict(zip(cases, choice, strict=True)))) for choice in choices]
+    predictions = [Prediction(case.changed(**dict(zip(cases, choice, strict=True)))) for choice in choices]
     variables = [
         item if isinstance(item, Variable) else listed.get(item.name) or _read_parameter(item, predictions)
         for item in asked

@@ -201,6 +201,15 @@ def test_a_search_passes_over_what_cannot_be_dealt_out() -> None:
     assert found.undefined == 1  # six layers over four stages
 
 
+def test_a_search_begins_where_nothing_can_be_dealt_out() -> None:
+    # Four sequences over eight replicas, as `ranks` alone would have it: only the layouts that vary have whole ones.
+    app, machine = aspenpy.load_application("transformer_training"), aspenpy.load_machine("h100")
+    values = {**SMALL, "ranks": 8, "batch": 4, "h100_boards": 8}
+    found = aspenpy.optimise(app, machine, set=values, minimise="runtime", vary="pipeline=1,2,4")
+    assert isinstance(found, Optimum)
+    assert (found.point, found.undefined) == ({"pipeline": "4"}, 2)
+
+
 @pytest.mark.parametrize(
     ("schedule", "unfilled", "in_flight"),
     [("one_forward_one_backward", 3, 4), ("zero_bubble_h1", 1, 4), ("zero_bubble_h2", 0, 7)],
