@@ -71,6 +71,34 @@ def test_experts_that_are_asked(tokens: int, expected: float) -> None:
     assert (more - one - gated) / (4 * PERCEPTRON * 2) + 1 == pytest.approx(expected, rel=1e-9)
 
 
+def test_engines_that_share_the_experts() -> None:
+    # Two engines with four of eight experts each, and a token of each: of four experts those that one of two tokens asks.
+    values: dict[str, float] = {"experts": 8, "active_experts": 2, "launches": 0}
+    whole, part = (count("loads", "decode_step", **values, expert_ranks=engines) for engines in (1, 2))
+    read = 4 * (1 - 0.75**2)
+    assert part - whole == pytest.approx(4 * (read - 2) * PERCEPTRON * 2, rel=1e-12)
+    # As many tokens are asked by each, and half of those of a rank go to the other engine and come back.
+    assert count("flops", "decode_step", **values, expert_ranks=2) == count("flops", "decode_step", **values)
+    sent = 4 * 2 * (2 * 1) * (2 * 512 / 2) * 2  # layers, there and back, pairs of ranks, numbers, bytes
+    assert count("messages", "decode_step", **values, expert_ranks=2) == sent
+    app = aspenpy.load_application("transformer_serving")
+    stored = [
+        float(aspenpy.memory(app, set={**SMALL, **values, "expert_ranks": engines}).data["weight"].size)
+        for engines in (1, 2)
+    ]
+    assert stored[0] - stored[1] == 4 * 4 * PERCEPTRON * 2
+    with pytest.raises(aspenpy.AspenError, match="experts_left"):
+        count("flops", **values, expert_ranks=3)
+
+
+def test_keys_and_values_go_from_pool_to_pool() -> None:
+    # Of both ranks of an engine half of the heads: two heads of 64 numbers, keys and values, of all prompts and layers.
+    handed = count("messages", "hand_over", batch=3, prompt=100, ranks=2)
+    assert handed == 2 * 2 * 4 * 3 * 100 * 2 * HEAD * 2
+    more = count("messages", "prefill_pool", batch=3, prompt=100) - count("messages", "prefill", batch=3, prompt=100)
+    assert more == 2 * 4 * 3 * 100 * 2 * 2 * HEAD * 2
+
+
 @pytest.mark.parametrize(("tensor", "pipeline"), [(1, 1), (2, 1), (4, 1), (1, 4), (2, 2)])
 def test_messages_of_a_step(tensor: int, pipeline: int) -> None:
     # Two sums a layer, in which each rank of a stage gets the parts of all others; a part of the output to each stage.
