@@ -481,6 +481,28 @@ def test_throughput_of_experts_held_back() -> None:
     assert sum(factor < 1.50 for factor in factors) > 0.85 * len(factors)
 
 
+@pytest.mark.parametrize(
+    ("board", "network", "row", "published"),
+    [  # ranks, batch, micro-batch, sequence, tensor, pipeline, context, virtual stages
+        ("b200", "mixtral_8x7b", (64, 256, 2, 4096, 1, 1, 1, 1), 15457),
+        ("gb200", "mixtral_8x7b", (64, 256, 2, 4096, 1, 1, 1, 1), 19275),
+        ("b200", "mixtral_8x22b", (256, 64, 1, 65536, 2, 4, 8, 14), 2232),
+        ("gb200", "mixtral_8x22b", (256, 64, 1, 65536, 2, 4, 8, 14), 2731),
+    ],
+)
+def test_throughput_of_mixtral(board: str, network: str, row: tuple[int, ...], published: float) -> None:
+    """In eight bits, experts over eight ranks: NVIDIA NeMo 25.02 (B200) and 25.04 (GB200), performance summaries;
+    nothing was fitted to them."""
+    names = "ranks", "batch", "micro_batch", "sequence", "tensor", "pipeline", "context", "virtual_stages"
+    boards = BOARDS[board][0]
+    run: dict[str, float | str] = {**aspenpy.read_network(network), **dict(zip(names, row, strict=True))}
+    run |= {"expert_ranks": 8, "joined": boards, "sharding": "optimiser", "format": "fp8"}
+    run[f"{board}_cluster_nodes"] = max(1, row[0] // boards)
+    app = aspenpy.load_application("transformer_training")
+    predicted = row[1] * row[3] / aspenpy.predict(app, cluster(board), set=run).runtime / row[0]
+    assert math.exp(abs(math.log(predicted / published))) < 1.6
+
+
 @needs_data
 def test_the_faster_of_two_published_layouts() -> None:
     """Of a network on a machine in one release of the software, two layouts in eight bits: what the one that the model
