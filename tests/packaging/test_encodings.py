@@ -13,7 +13,7 @@ FOLDERS = ("aspenpy", "benchmarks", "docs", "integrations", "tests")
 OPENS = {"open": 1, "io.open": 1, "os.fdopen": 1, "gzip.open": 1, "bz2.open": 1, "lzma.open": 1}
 """Functions that open files, and which of their arguments is the mode."""
 
-OTHERS = ("os.open", "webbrowser.open", "Image.open", "zipfile.ZipFile.open")
+OTHERS = ("os.open", "tarfile.open", "webbrowser.open", "Image.open", "zipfile.ZipFile.open")
 """Functions called `open` of files without an encoding."""
 
 

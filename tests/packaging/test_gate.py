@@ -27,6 +27,7 @@ ELSEWHERE = {
     "aspenpy/probe/topology.py": "what the kernel says in /sys and /proc",
     "aspenpy/advice/system_ranges.py": "what the kernel says in /sys",
     "aspenpy/learn/measurements/measure.py": "counters of the kernel in /sys, and what perf has just written",
+    "aspenpy/learn/measurements/cube.py": "an archive in memory, from the gate",
     "aspenpy/learn/measurements/records.py": "SQLite opens what the gate has found to be a store",
     "aspenpy/learn/measurements/read.py": "Parquet in memory, from the gate",
     "aspenpy/sweeps/run.py": "the work of a sweep, written for its own processes",

@@ -159,22 +159,54 @@ NSYS = (
     "insert into StringIds values (1, 'void triad<double>(double *)'), (2, 'copy')",
     "insert into CUPTI_ACTIVITY_KIND_KERNEL values (100, 1100, 0, 1, 1), (2000, 4000, 0, 1, 1), (5000, 5500, 0, 2, 2)",
 )
-ROCPD = (
-    "create table rocpd_kernel_dispatch_1 (id int, guid text, kernel_id int, agent_id int, start int, end int)",
-    "create view rocpd_kernel_dispatch as select * from rocpd_kernel_dispatch_1",
-    "create table rocpd_info_kernel_symbol (id int, guid text, display_name text)",
-    "insert into rocpd_info_kernel_symbol values (3, 'a', 'triad')",
-    "insert into rocpd_kernel_dispatch_1 values (1, 'a', 3, 4, 10, 1010), (2, 'a', 3, 4, 2000, 4000)",
+
+
+def rocpd(dispatch: str, *rows: str, **others: str) -> tuple[str, ...]:
+    """A database as rocprofv3 lays it out: tables with the run's identifier in their names, and views of them."""
+    of_symbols = "nid int, pid int, code_object_id int, kernel_name text, display_name text"
+    tables = {"info_kernel_symbol": of_symbols, "kernel_dispatch": dispatch, **others}
+    statements = [
+        f"create table rocpd_{name}_0193 (id integer primary key, guid text default 'a', {columns})"
+        for name, columns in tables.items()
+    ]
+    views = (f"create view rocpd_{name} as select * from rocpd_{name}_0193" for name in tables)
+    symbols = "(3, 'a', 1, 1, 1, '_Z5triadPd.kd', 'triad'), (4, 'b', 1, 1, 1, 'other', null)"
+    return (*statements, *views, f"insert into rocpd_info_kernel_symbol_0193 values {symbols}", *rows)
+
+
+V3 = rocpd(
+    "nid int, pid int, tid int, agent_id int, kernel_id int, dispatch_id int, start bigint, end bigint",
+    "insert into rocpd_kernel_dispatch_0193 values"
+    " (1, 'a', 1, 1, 1, 4, 3, 1, 10, 1010), (2, 'a', 1, 1, 1, 4, 3, 2, 2000, 4000)",
+)
+V41 = rocpd(
+    "track_id int, kernel_id int, dispatch_id int, start bigint, end bigint",
+    "insert into rocpd_track_0193 values (7, 'a', 1, 4)",
+    "insert into rocpd_kernel_dispatch_0193 values (1, 'a', 7, 3, 1, 10, 1010), (2, 'a', 7, 3, 2, 2000, 4000)",
+    track="nid int, agent_id int",
+)
+V40 = rocpd(
+    "track_id int, kernel_id int, dispatch_id int, start_id int, end_id int",
+    "insert into rocpd_track_0193 values (7, 'a', 1, 4)",
+    "insert into rocpd_timestamp_0193 values (1, 'a', 10), (2, 'a', 1010), (3, 'a', 2000), (4, 'a', 4000)",
+    "insert into rocpd_kernel_dispatch_0193 values (1, 'a', 7, 3, 1, 1, 2), (2, 'a', 7, 3, 2, 3, 4)",
+    track="nid int, agent_id int",
+    timestamp="value bigint",
 )
 
 
-@pytest.mark.parametrize(("statements", "name"), [(NSYS, "void triad<double>(double *)"), (ROCPD, "triad")])
-def test_databases_of_profilers(tmp_path: Path, statements: tuple[str, ...], name: str) -> None:
+@pytest.mark.parametrize(
+    ("statements", "name", "device"),
+    [(NSYS, "void triad<double>(double *)", "0"), (V3, "triad", "4"), (V41, "triad", "4"), (V40, "triad", "4")],
+    ids=["nsys", "rocpd-3", "rocpd-4.1", "rocpd-4.0"],
+)
+def test_databases_of_profilers(tmp_path: Path, statements: tuple[str, ...], name: str, device: str) -> None:
     path = database(tmp_path / "profile.sqlite", *statements)
     before = path.read_bytes()
     first = read_measurements(path).rows[0]
-    assert [first[column].value for column in ("region", "calls", "runtime", "longest")] == [
+    assert [first[column].value for column in ("region", "device", "calls", "runtime", "longest")] == [
         name,
+        device,
         2,
         pytest.approx(3e-6),
         pytest.approx(2e-6),
@@ -197,7 +229,7 @@ def test_databases_without_kernels_are_told_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("p.cubex", b"x", "CUBE profile of Score-P"),
+        ("p.cubex", b"x", "cannot be read as a profile of Score-P"),
         ("gmon.out", b"gmon\1\0\0\0", "recording of gprof"),
         ("perf.data", b"PERFILE2", "recording of `perf record`"),
         ("r.nsys-rep", b"x", "report of Nsight Systems"),
@@ -220,8 +252,8 @@ def test_what_is_not_read_is_named(tmp_path: Path, name: str, content: bytes, me
 
 
 CALI = "`cali-query -q 'select path,sum(time) group by path format json-split'`"
+HPCTOOLKIT = "hatchet: `GraphFrame.from_hpctoolkit_latest(DIR).dataframe.to_csv(FILE)`"
 FOREIGN = (
-    ("p.cubex", b"x", "a CUBE profile of Score-P or Scalasca", "`cube_dump` of CubeLib, as CSV"),
     ("p", b"PERFILE2", "a recording of `perf record`", "`perf report --stdio -i FILE > report.txt`"),
     ("p", b"gmon\1\0\0\0", "a recording of gprof", "`gprof -b -p PROGRAM gmon.out > flat.txt`"),
     ("r.nsys-rep", b"x", "a report of Nsight Systems", "`nsys export --type sqlite FILE`"),
@@ -236,7 +268,7 @@ FOREIGN = (
         "`cali-query -q 'select path,sum(time) group by path format json-split'`",
     ),
     ("c.cali", b"x", "a profile of Caliper", CALI),
-    ("h", b"HPCPROF-", "a database of HPCToolkit", "hatchet: `GraphFrame.from_hpctoolkit(DIR).dataframe.to_csv(FILE)`"),
+    ("h", b"HPCPROF-", "a database of HPCToolkit", HPCTOOLKIT),
     ("h", b"\x89HDF", "a file of HDF5", "its table as CSV or Parquet"),
     ("z", b"\x1f\x8b", "a compressed file", "`gunzip FILE`"),
     ("z", b"PK\3\4", "an archive", "the files that are in it"),

@@ -2,7 +2,9 @@
 
 `nsys export --type sqlite`: CUPTI_ACTIVITY_KIND_KERNEL with times in nanoseconds and names in StringIds, NVTX_EVENTS
 where no kernel was traced (Nsight Systems user guide, "SQLite schema reference"). rocprofv3's `rocpd`: views
-`rocpd_kernel_dispatch` and `rocpd_info_kernel_symbol` (ROCprofiler-SDK, "Using rocpd output format").
+`rocpd_kernel_dispatch` and `rocpd_info_kernel_symbol` of tables with a run's identifier in their names
+(ROCprofiler-SDK, "Using rocpd output format", and its schemas). A dispatch names its device and its times in schemas 3,
+a track and time stamps in 4.0, a track and times in 4.1.
 """
 
 from __future__ import annotations
@@ -23,15 +25,33 @@ MOST_STEPS, STRIDE = 20_000, 100_000
 
 
 class ProfileQuery(Record):
-    """Tables of a profiler, by which its databases are known, and what reads name, device, calls and nanoseconds."""
+    """Tables of a profiler, and columns of its dispatches, by which its databases are known; what reads name, device,
+    calls and nanoseconds."""
 
     name: str
     tables: frozenset[str]
     text: str
 
 
-_TIMES = "count(*), sum(k.end - k.start), min(k.end - k.start), max(k.end - k.start)"
+_LENGTHS = "count(*), sum({0}), min({0}), max({0})"
+_TIMES = _LENGTHS.format("k.end - k.start")
 _ORDER = f"group by 1, 2 order by 4 desc limit {MOST_REGIONS}"
+
+DISPATCH = "rocpd_kernel_dispatch"
+_SYMBOL = f"{DISPATCH} k join rocpd_info_kernel_symbol s on s.id = k.kernel_id and s.guid = k.guid"
+_TRACK = "join rocpd_track t on t.id = k.track_id and t.guid = k.guid"
+_STAMPS = " ".join(
+    f"join rocpd_timestamp {name} on {name}.id = k.{column} and {name}.guid = k.guid"
+    for name, column in (("start", "start_id"), ("stop", "end_id"))
+)
+
+
+def _rocpd_query(columns: str, device: str, times: str, joins: str = "") -> ProfileQuery:
+    """The query of one of rocpd's schemas, known by the columns that a dispatch has."""
+    text = f"select coalesce(s.display_name, s.kernel_name), {device}, {times} from {_SYMBOL} {joins} {_ORDER}"
+    there = {"rocpd_info_kernel_symbol", *(f"{DISPATCH}.{column}" for column in columns.split())}
+    return ProfileQuery("rocprofv3", frozenset(there), text)
+
 
 QUERIES = (
     ProfileQuery(
@@ -40,11 +60,10 @@ QUERIES = (
         f"select s.value, k.deviceId, {_TIMES} from CUPTI_ACTIVITY_KIND_KERNEL k"
         f" join StringIds s on s.id = k.demangledName {_ORDER}",
     ),
-    ProfileQuery(
-        "rocprofv3",
-        frozenset({"rocpd_kernel_dispatch", "rocpd_info_kernel_symbol"}),
-        f"select s.display_name, k.agent_id, {_TIMES} from rocpd_kernel_dispatch k"
-        f" join rocpd_info_kernel_symbol s on s.id = k.kernel_id and s.guid = k.guid {_ORDER}",
+    _rocpd_query("agent_id start end", "k.agent_id", _TIMES),
+    _rocpd_query("track_id start end", "t.agent_id", _TIMES, _TRACK),
+    _rocpd_query(
+        "track_id start_id end_id", "t.agent_id", _LENGTHS.format("stop.value - start.value"), f"{_TRACK} {_STAMPS}"
     ),
     ProfileQuery(
         "Nsight Systems",
@@ -72,6 +91,8 @@ def read_profile_database(path: Path) -> MeasurementSheet | None:
         with closing(open_database(path, "ro")) as connection:
             connection.set_progress_handler(count_steps, STRIDE)
             there = {name for (name,) in connection.execute("select name from sqlite_master")}
+            of_dispatch = connection.execute(f"select name from pragma_table_info('{DISPATCH}')")
+            there |= {f"{DISPATCH}.{name}" for (name,) in of_dispatch}
             query = next((item for item in QUERIES if item.tables <= there), None)
             if query is None:
                 return None

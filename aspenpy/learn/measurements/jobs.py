@@ -153,7 +153,6 @@ class ForeignFormat(Record):
 
 
 FOREIGN = (
-    ForeignFormat("a CUBE profile of Score-P or Scalasca", "`cube_dump` of CubeLib, as CSV", ends=(".cubex",)),
     ForeignFormat("a recording of `perf record`", "`perf report --stdio -i FILE > report.txt`", b"PERFILE2"),
     ForeignFormat("a recording of gprof", "`gprof -b -p PROGRAM gmon.out > flat.txt`", b"gmon"),
     ForeignFormat("a report of Nsight Systems", "`nsys export --type sqlite FILE`", ends=(".nsys-rep", ".qdrep")),
@@ -161,16 +160,36 @@ FOREIGN = (
     ForeignFormat("a trace in OTF2", "a profile of it, such as Score-P's", ends=(".otf2",)),
     ForeignFormat("a profile of Caliper", "`cali-query -q 'select path,sum(time) group by path format json-split'`",
                   b"__rec=", (".cali",)),
-    ForeignFormat("a database of HPCToolkit", "hatchet: `GraphFrame.from_hpctoolkit(DIR).dataframe.to_csv(FILE)`",
-                  b"HPCPROF"),
+    ForeignFormat("a database of HPCToolkit",
+                  "hatchet: `GraphFrame.from_hpctoolkit_latest(DIR).dataframe.to_csv(FILE)`", b"HPCPROF"),
     ForeignFormat("a file of HDF5", "its table as CSV or Parquet", b"\x89HDF"),
     ForeignFormat("a compressed file", "`gunzip FILE`", b"\x1f\x8b"),
     ForeignFormat("an archive", "the files that are in it", b"PK\3\4"),
 )  # fmt: skip
 
 
+FOLDERS = {
+    "meta.db": (
+        "a database of HPCToolkit",
+        "hatchet: `GraphFrame.from_hpctoolkit_latest({0!r}).dataframe.to_csv(FILE)`",
+    ),
+    "experiment.xml": (
+        "a database of HPCToolkit",
+        "hatchet: `GraphFrame.from_hpctoolkit({0!r}).dataframe.to_csv(FILE)`",
+    ),
+    "*.hpcrun": ("measurements of HPCToolkit", "`hpcprof {0}`, and from its database hatchet"),
+    "profile.cubex": ("an experiment of Score-P", "the file `{0}/profile.cubex`"),
+    "profile.*.*.*": ("a profile of TAU", "one of its files, such as `{0}/profile.0.0.0`"),
+}
+"""Folders of profilers by a file that is in them: their names, and what is read instead."""
+
+
 def refuse_foreign(path: Path) -> None:
-    """Raises AspenError for a file of a format that is known by name alone."""
+    """Raises AspenError for a file of a format that is known by name alone, and for a folder of a profiler."""
+    for pattern, (name, hint) in FOLDERS.items() if path.is_dir() else ():
+        if next(path.glob(pattern), None) is not None:
+            hint = f"what is read comes from: {hint.format(path.as_posix())}"
+            fail("foreign-format", f"`{path}` is a folder, {name}, which is not read", hint=hint)
     begins = read_first_bytes(path, 8)
     for item in FOREIGN:
         if path.name.endswith(item.ends or ("\0",)) or (item.start and begins.startswith(item.start)):

@@ -12,6 +12,7 @@ from aspenpy.language.diagnostics import fail, suggest_nearest
 from aspenpy.language.files import Reader
 from aspenpy.language.opening import read_whole_file
 from aspenpy.language.source import Source
+from aspenpy.learn.measurements.cube import read_cubex
 from aspenpy.learn.measurements.databases import read_profile_database
 from aspenpy.learn.measurements.jobs import JOB, REPORT, read_reframe, read_sacct, refuse_foreign
 from aspenpy.learn.measurements.profiles import GPROF, PERF_REPORT, read_gprof, read_perf_report
@@ -97,6 +98,8 @@ def read_measurements(data: Data, columns: Mapping[str, str] | None = None) -> M
         path = Path(data)
         if path.suffix in (".parquet", ".pq"):
             return read_parquet(path, columns)
+        if path.suffix == ".cubex":
+            return read_cubex(path)
         if is_record_store(path):
             found_in_profile = read_profile_database(path)
             return read_records(path) if found_in_profile is None else found_in_profile
