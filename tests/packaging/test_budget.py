@@ -18,7 +18,7 @@ MOST: dict[str, int] = {
     "extract": 24150,
     "generate": 849,
     "language": 4950,
-    "learn": 8196,
+    "learn": 8372,
     "models": 4420,
     "other": 1094,
     "page": 726,
