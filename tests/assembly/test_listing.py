@@ -6,8 +6,17 @@ import pytest
 
 from aspenpy.assembly.listing import read_listing
 from aspenpy.assembly.loops import find_loops
-from aspenpy.assembly.strides import flops_of, largest_stride, read_reference, read_steps, register
+from aspenpy.assembly.strides import (
+    count_flops,
+    flops_of,
+    lanes_of,
+    largest_stride,
+    read_reference,
+    read_steps,
+    register,
+)
 from aspenpy.assembly.windows import LoopWalk, make_window
+from tests.assembly.test_mending import read
 
 ROWS = """
 	.file	"rows.c"
@@ -180,3 +189,57 @@ def test_what_a_compiler_puts_aside_is_part_of_its_function() -> None:
     assert [len(block.instructions) for block in function.blocks] == [2, 2, 1, 1]
     assert [block.successors for block in function.blocks] == [(1, 3), (2, 1), (), ()]
     assert [loop.header for loop in find_loops(function)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("key", "parts"),
+    [
+        *((each, (f"%r{each}x", f"%e{each}x", f"%{each}x", f"%{each}l", f"%{each.upper()}L")) for each in "abcd"),
+        *((name, (f"%r{name}", f"%e{name}", f"%{name}", f"%{name}l")) for name in ("si", "di", "bp", "sp")),
+        *((f"r{number}", (f"%r{number}", f"%r{number}d", f"%r{number}w", f"%r{number}b")) for number in range(8, 16)),
+        *((f"mm{number}", (f"%xmm{number}", f"%ymm{number}", f"%zmm{number}")) for number in (0, 7, 31)),
+    ],
+)
+def test_parts_of_a_register_have_one_name(key: str, parts: tuple[str, ...]) -> None:
+    assert [register(part) for part in parts] == [key] * len(parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "flops"),
+    [
+        ("addsd %xmm0, %xmm1", ("add", "dp", False, 1)),
+        ("subss (%rax), %xmm1", ("add", "sp", False, 1)),
+        ("mulpd %xmm0, %xmm1", ("multiply", "dp", True, 2)),
+        ("divps (%rax), %xmm1", ("divide", "sp", True, 4)),
+        ("sqrtpd (%rax), %xmm1", ("square_root", "dp", True, 2)),
+        ("vaddpd %ymm0, %ymm1, %ymm2", ("add", "dp", True, 4)),
+        ("vsubps %zmm0, %zmm1, %zmm2", ("add", "sp", True, 16)),
+        ("vfmadd231pd %zmm0, %zmm1, %zmm2", ("fma", "dp", True, 16)),
+        ("vfmadd213sd %xmm0, %xmm1, %xmm2", ("fma", "dp", False, 2)),
+        ("vfnmadd132ps (%rax), %ymm1, %ymm2", ("fma", "sp", True, 16)),
+        ("movapd %xmm0, %xmm1", None),
+        ("addq %rax, %rcx", None),
+    ],
+)
+def test_flops_of_an_instruction(text: str, flops: tuple[str, str, bool, int] | None) -> None:
+    """Lanes of 8 or 4 bytes in 16, 32 and 64; a fused one counts as two."""
+    assert [tuple(each) for each in count_flops(read(text))] == ([] if flops is None else [flops])
+    assert flops_of(read(f"{text}; {text}")) == (0 if flops is None else 2 * flops[3])
+    assert lanes_of(read(text)[0]) == (0 if flops is None else flops[3] // (2 if flops[0] == "fma" else 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "stride"),
+    [
+        ("movsd (%rax), %xmm0; movsd %xmm0, (%rcx,%rdx,8); addq $8, %rax; incq %rdx", 8),
+        ("movsd (%rax), %xmm0; movsd %xmm0, (%rcx,%rdx,8); addq $8, %rax; addq $2, %rdx", 16),
+        ("movsd (%rax), %xmm0; subq $24, %rax", 24),
+        ("movsd (%rax,%rcx), %xmm0; addq $8, %rax; addq $8, %rcx", 16),
+        ("movsd (%rax,%rcx), %xmm0; addq $8, %rax; subq $8, %rcx", None),
+        ("leaq 8(%rax), %rcx; addq $8, %rax", None),
+        ("movsd (%rax), %xmm0; movq (%rcx), %rax; addq $8, %rcx", 8),
+        ("movsd (%rax), %xmm0", None),
+    ],
+)
+def test_the_largest_stride_of_a_lap(text: str, stride: int | None) -> None:
+    assert largest_stride(read(text)) == stride
