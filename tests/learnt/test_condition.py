@@ -105,3 +105,53 @@ def test_formulas() -> None:
     for text in ("threads/(threads - 1)", "nothing + 1", "threads +", "{1, 2}"):
         with pytest.raises(AspenError):
             evaluate_formula(text, SHEET)
+
+
+@pytest.mark.parametrize(("opens", "closes"), [("(", ")"), ("not ", ""), ("(not ", ")")])
+def test_fifty_brackets_are_deep_enough(opens: str, closes: str) -> None:
+    steps = 2 if "not" in opens and closes else 1
+    negated = "not" in opens and (50 // steps) % 2 == 1
+    deepest = opens * (50 // steps) + "threads == 4" + closes * (50 // steps)
+    assert select_rows(SHEET, deepest) == [
+        place for place, row in enumerate(ROWS) if (row["threads"] == 4) is not negated
+    ]
+    with pytest.raises(AspenError, match="brackets and `not` are more than 50 deep"):
+        select_rows(SHEET, f"({deepest})")
+
+
+NUMBERS = recognise_columns(
+    tabulate_rows([{"word": word, "value": value} for word, value in (("a", 4), ("b", ""), ("c", "much"), ("4", 5.0))])
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        *(("value == 4", "a"), ("value != 4", "bc4"), ("value > 3", "a4"), ("value >= 5", "4"), ("value < 5", "a")),
+        *(("value <= 4", "a"), ("value == much", "c"), ("value != much", "ab4"), ("value in (4, much)", "ac")),
+        *(("value not in (4, 5)", "bc"), ("word == 4", "4"), ("word == '4'", "4"), ('word != "a"', "bc4")),
+        *(("value == 4.000000003", "a"), ("value == 4.00000001", ""), ("value <= 3.999999997", "a")),
+        *(("value < 4.000000003", ""), ("value > 3.999999997", "4"), ("value >= 4.000000003", "a4")),
+        *(("value > -1", "a4"), ("value == +4e0", "a"), ("value == .4e1", "a"), ("word in (a, b,)", "ab")),
+        *(("word == a or word == b and value == 5", "a"), ("(word == a or word == 4) and value == 5", "4")),
+    ],
+)
+def test_numbers_texts_and_blanks(text: str, names: str) -> None:
+    """Numbers are equal within a billionth; what is no number differs from each, and is in no order."""
+    assert "".join(str(NUMBERS.rows[place]["word"].value) for place in select_rows(NUMBERS, text)) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        *(("threads == 4 lots", "lots"), ("threads in (4 lots)", "lots"), ("clok > 3", "clok"), ("threads < x", "<")),
+        *(("threads == 4 and", ""), ("threads = 4 = 5", "="), ("threads == 4 ? 3", "?")),
+    ],
+)
+def test_the_word_that_is_wrong_is_marked(text: str, marked: str) -> None:
+    with pytest.raises(AspenError) as refused:
+        select_rows(SHEET, text)
+    (found,) = refused.value.diagnostics
+    assert found.span is not None
+    assert found.span.text() == marked
+    assert found.code in ("bad-condition", "unknown-column")
