@@ -286,7 +286,7 @@ class Expressions:
         ):
             elements = self.types.type_of_declaration(target)  # a thread's own, in registers
             return r.Variable(f"{base.key}.{target.spelling}", target.spelling, elements, "local", span=base.span)
-        return self.make_field(target, base, cursor)
+        return self.make_field(target, base, cursor).replace(span=self.unit.member_span(cursor))
 
     def make_field(self, target: Any, base: r.Expression, cursor: Any) -> r.Field:
         if base.type.kind == "pointer":

@@ -57,6 +57,15 @@ class UnitState:
             cursors.append(cursor.hash)
         return Span(span.source, span.start, max(span.start + 1, span.end - cursors.index(cursor.hash)))
 
+    def member_span(self, cursor: Any) -> Span | None:
+        """The span of a member. One that a macro names begins where the macro's name stands, as all of it does, and has
+        a span of its own."""
+        span = self.span(cursor)
+        if span is None or cursor.spelling in span.text():
+            return span
+        self._statements.setdefault((span.source.name, span.start), [0])
+        return self.distinct_span(cursor, span)
+
     @contextmanager
     def enter(self) -> Iterator[bool]:
         """Enters one level of nesting; yields whether that is not too deep."""

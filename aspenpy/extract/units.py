@@ -97,6 +97,8 @@ def _list_folder(folder: str) -> list[TranslationUnit]:
     paths: list[str] = []
     for where, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if "CMakeCache.txt" in files:  # what CMake has built below has programs of its own
+            folders[:] = [name for name in folders if name != "CMakeFiles"]
         paths += (os.path.join(where, name) for name in sorted(files) if is_source(name))
     if not paths:
         hint = "their names end in .c, .cc, .cpp, .cu, .f90 or .f, for example"

@@ -40,6 +40,9 @@ class Walker(WalkTask):
         self.frame.begin(function, tuple(formals), self._find_addressed(function))
         if context is not None:
             self._adopt_context(function, context)
+        if function.name == "main":  # members of structures have their values from the start
+            with self.state.collect():
+                self._walk_block(self.facts.program.initialisations)
         with self.state.collect() as items:
             self.walk(function.body)
         notes = tuple(

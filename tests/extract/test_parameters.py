@@ -319,3 +319,38 @@ def test_copies_arguments_and_arrays_count_once(tmp_path: Path) -> None:
     assert not names  # a compiler's assignment is no call, and an array has its size
     counts = operations(found)
     assert (counts["multiply dp"], counts["divide dp"]) == (3 + 1, 9)
+
+
+CONFIGURED = """#include <stdlib.h>
+struct inner { int deep; };
+struct config { int size, before; double weight; struct inner inner; };
+static struct config config = {.size = 64, .before = 2};
+struct config fixed = {32, 3, 0.1, {7}};
+double x[4096];
+int main(int argc, char **argv) {
+  for (int k = 1; k < argc; k++) if (argv[k][0] == 'n') config.size = atoi(argv[k] + 1);
+  for (int i = 0; i < config.before; i++) for (int j = 0; j < config.size; j++) x[j] += 1.5;
+  for (int i = 0; i < fixed.before; i++) for (int j = 0; j < fixed.size; j++) x[j] *= 1.5;
+  return 0;
+}
+"""
+
+
+def test_members_begin_with_what_their_structure_is_given(tmp_path: Path) -> None:
+    """2*64 additions by default and 3*32 products, which no size of 1,000 stands for."""
+    (tmp_path / "p.c").write_text(CONFIGURED, encoding="utf-8")
+    found = extract(tmp_path / "p.c")
+    (tmp_path / "p.aspen").write_text(found.text, encoding="utf-8")
+    app = aspenpy.load_application(tmp_path / "p.aspen")
+    assert float(aspenpy.count(app, "flops", traits=("add",))) == 2 * 64
+    assert float(aspenpy.count(app, "flops", traits=("multiply",))) == 3 * 32
+    assert "size" in next(hole.name for hole in found.holes if hole.name.startswith("size"))
+
+
+def test_what_cmake_built_below_a_folder_is_no_part_of_a_program(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(CONFIGURED, encoding="utf-8")
+    probe = tmp_path / "out" / "CMakeFiles" / "3.25" / "CompilerIdC"
+    probe.mkdir(parents=True)
+    (tmp_path / "out" / "CMakeCache.txt").write_text("", encoding="utf-8")
+    (probe / "id.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    assert extract(tmp_path).kernels == ("main",)

@@ -260,3 +260,26 @@ def test_rows_of_ever_other_lengths_have_whole_strides(tmp_path: Path) -> None:
     assert float(aspenpy.predict(application, aspenpy.load_machine("haswell")).runtime) > 0
     loads = float(aspenpy.count(application, "loads"))
     assert loads == pytest.approx(8 * (50**2 + 80**2 + 121**2), rel=0.05)
+
+
+def test_members_that_a_macro_names_are_recorded_each(tmp_path: Path) -> None:
+    """Rows have n + 2 words and planes 3 (n + 2): the index as a whole, of which the macro is, is none of them."""
+    text = (
+        "#include <stdlib.h>\n"
+        "struct grid { int n, pitch, plane; double *u; };\n"
+        "#define AT(g, i, j, k) ((k) * (g)->plane + (j) * (g)->pitch + (i))\n"
+        "#define CELLS(g, i, j) for (int j = 0; j < 3; j++) for (int i = 0; i < (g)->n; i++)\n"
+        "static struct grid *make(int n) { struct grid *g = malloc(sizeof *g); g->n = n; g->pitch = n + 2;\n"
+        "  g->plane = 3 * g->pitch; g->u = calloc(5 * g->plane, 8); return g; }\n"
+        "void sweep(struct grid *g) {\n"
+        "  for (int k = 0; k < 5; k++) CELLS(g, i, j) g->u[AT(g, i, j, k)] += 1.5; }\n"
+        "int main(int argc, char **argv) { struct grid *list[2] = {make(atoi(argv[1])), make(atoi(argv[1]))};\n"
+        "  for (int k = 0; k < 4; k++) sweep(list[k % 2]); return 0; }\n"
+    )
+    (tmp_path / "p.c").write_text(text, encoding="utf-8")
+    found = extract(tmp_path / "p.c", run=ProgramRun("./a.out {n}", {"n": [10.0, 20.0, 40.0]}))
+    fits = {hole.name: str(hole.fit) for hole in found.holes if hole.fit is not None}
+    assert fits["pitch"] == "n + 2"
+    assert fits["plane"] == "3*n + 6"
+    (tmp_path / "p.aspen").write_text(found.text, encoding="utf-8")
+    assert float(aspenpy.count(aspenpy.load_application(tmp_path / "p.aspen"), "flops", set={"n": 80})) == 4 * 15 * 80
