@@ -240,6 +240,17 @@ def test_caches_links_and_prices(run: Runner, models: Path) -> None:
     assert "property hourly_price [7.2]  // USD; 2024\n" in Path("cluster9.aspen").read_text(encoding="utf-8")
 
 
+def test_a_price_is_of_the_chip_itself(run: Runner, models: Path) -> None:
+    """A variant of a chip does not have the other's price."""
+    sheet = SHEET.replace("cores = 8", 'cores = 8\nprice = "€900 // a shop"')
+    Path("board.toml").write_text(sheet, encoding="utf-8")
+    assert run("machine", "new", "board", "--from", "board.toml").status == 0
+    assert "property list_price [900]  // €; a shop\n" in Path("board.aspen").read_text(encoding="utf-8")
+    Path("other.toml").write_text(sheet.replace('price = "€900 // a shop"', 'like = "epyc_9755"'), encoding="utf-8")
+    assert run("machine", "new", "other", "--from", "other.toml").status == 0
+    assert "list_price" not in Path("other.aspen").read_text(encoding="utf-8")
+
+
 def test_words_of_vendors_are_told(run: Runner, models: Path) -> None:
     Path("board.toml").write_text(SHEET.replace("cores = 8", 'cores = 8\nclock_turbo = "3 GHz"'), encoding="utf-8")
     assert "did you mean `clock_highest`?" in run("machine", "new", "board", "--from", "board.toml").err

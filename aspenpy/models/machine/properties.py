@@ -140,17 +140,12 @@ _SOCKET = (
     _Row("ranks_per_node", "node", "ranks", "ranks that a node takes", "1", "1e6", "a node takes whole ranks"),
     _Row("hourly_price", "node", "", "what it costs to rent it for an hour, in any currency", "1e-3", "1e5",
          "the price of an hour, not of a core or of a second"),
+    _Row("list_price", "socket", "", "what one was sold for when it came out, in any currency", "1", "1e7",
+         "the price of one, not of a thousand"),
     _Row("ranks_per_socket", "socket", "ranks", "ranks that a socket takes", "1", "1e6", "a socket takes whole ranks"),
     _Row("distribution", "node socket memory", WORD, "how ranks are dealt out to nodes, sockets, NUMA domains"),
-    _Row(
-        "year",
-        "core socket",
-        "1",
-        "when it came out, by which what is not stated is assumed",
-        "1970",
-        "2100",
-        "the year with its century",
-    ),
+    _Row("year", "core socket", "1", "when it came out, by which what is not stated is assumed", "1970", "2100",
+         "the year with its century"),
 )  # fmt: skip
 
 _CACHE = (
