@@ -11,6 +11,7 @@ from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
     CYCLES,
+    FIRST,
     Alternative,
     Arithmetic,
     Guard,
@@ -192,9 +193,28 @@ class BlockSummary:
         done = tuple(
             OperationCount(name, precision, amount) for (name, precision), amount in operations.items() if amount.terms
         )
+        done += tuple(self._list_first(events))
         return BlockAmounts(
             done, tuple(_merge_sweeps(moved.values())), tuple(self._list_chains(items, totals)), len(deepest)
         )
+
+    def _list_first(self, events: Sequence[Event]) -> Iterator[OperationCount]:
+        """Arrays that are loaded at places that data decide, with the step of indirection as their amount: each step
+        begins when the first load of the one before is back."""
+        steps: dict[str, int] = {}
+        for event in events:
+            item = event.item
+            if isinstance(item, MemoryAccess) and item.kind == "load" and item.offset is not None:
+                step = self._count_indirections(item.offset)
+                steps[item.array] = max(step, steps.get(item.array, 0))
+        yield from (OperationCount(FIRST, array, v.scale(ONE, step)) for array, step in steps.items() if step)
+
+    def _count_indirections(self, offset: Value, most: int = 8) -> int:
+        """Loads that follow each other until the place of an access is known, and itself; 0 where no data say it."""
+        unknown = unknown_symbols(offset)
+        behind = [self.read[symbol].offset for symbol in unknown if symbol in self.read] if most else []
+        inner = [self._count_indirections(each, most - 1) for each in behind]
+        return 1 + max(inner, default=0) if unknown else 0
 
     def _try_pattern(
         self, event: Event, counted: Value, totals: dict[object, Value], deepest: tuple[Nest, ...]
@@ -347,7 +367,7 @@ class BlockSummary:
         passes = [self._count_passes(event.nests[: place + 1], totals) for place in range(len(event.nests))]
         in_order = not any(unknown_symbols(self.read[symbol].offset) for symbol in unknown if symbol in self.read)
         if len(passes) == 1:
-            return Pattern(((straight[1], passes[0]),))
+            return self._align_loops([(straight[1], passes[0])], event.nests, deepest).replace(in_order=False)
         trips = v.ratio(passes[-1], passes[-2])
         outer = [(ZERO, ONE)] * (len(deepest) - 2)
         row = v.multiply(straight[1], trips)

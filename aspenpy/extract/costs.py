@@ -26,6 +26,10 @@ WRONG = "mispredicted"
 BEHIND = "behind"
 """The class of loads that say the address of one that decides a wrong guess; their precision is the array."""
 
+FIRST = "first"
+"""The class of loads that say the addresses of others of a block, or lie at such addresses: the first of them have to
+be there before the next ones begin; their precision is the array."""
+
 BESIDE = {"load": "loads beside", "store": "stores beside"}
 """The classes of the items that stand for loads and stores of compiled code that the source does not have; their
 precision is the bytes of each."""
@@ -33,7 +37,7 @@ precision is the bytes of each."""
 ROUND_TRIP = "round trip"
 """The class of the items that stand for a wait of a warp for what it has loaded."""
 
-NO_WORK = frozenset({"integer", CYCLES, WAITING, WRONG, BEHIND, *BESIDE.values(), ROUND_TRIP})
+NO_WORK = frozenset({"integer", CYCLES, WAITING, WRONG, BEHIND, FIRST, *BESIDE.values(), ROUND_TRIP})
 """Classes that are no operations of floating point."""
 
 

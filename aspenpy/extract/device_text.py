@@ -17,6 +17,7 @@ from aspenpy.extract.blocks import BlockAccess, BlockSummary, Event, OperationCo
 from aspenpy.extract.costs import (
     BEHIND,
     CYCLES,
+    FIRST,
     ROUND_TRIP,
     WAITING,
     WRONG,
@@ -106,7 +107,7 @@ class LaunchText:
         otherwise (CUDA C++ Programming Guide, section 13: `-fmad=true`)."""
         done = {(each.name, each.precision): each.amount for each in operations}
         for (name, precision), amount in list(done.items()):
-            if name in (CYCLES, WAITING, WRONG, BEHIND, ROUND_TRIP):
+            if name in (CYCLES, WAITING, WRONG, BEHIND, FIRST, ROUND_TRIP):
                 continue
             if name == "integer":
                 if self.naming.writer.options.integers:

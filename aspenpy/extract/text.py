@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
+from aspenpy.expr.polynomial import Monomial, atom_polynomial, constant_polynomial
 from aspenpy.expr.printer import ASPEN, TooLarge, write_fragments
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
@@ -18,6 +18,7 @@ from aspenpy.extract.costs import (
     BEHIND,
     BESIDE,
     CYCLES,
+    FIRST,
     NO_WORK,
     WAITING,
     WRONG,
@@ -45,6 +46,9 @@ from aspenpy.extract.pragmas import parallel_directive, parse_directives
 from aspenpy.extract.triangles import CounterRange, Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
+
+ScatteredLoads = dict[str, tuple[Value, Value, bool]]
+"""Of loads of an array the part that jumps, how many these are, and whether they lead anywhere in it."""
 
 MOST_LETTERS = 1500
 """Letters of a line; a function with longer ones takes its loops and conditions from the counts of a run."""
@@ -255,7 +259,8 @@ class Body(Naming):
         parts = () if nest is None or unequal else self._find_parallel_parts(nest)
         amounts = BlockSummary(self.counter, self.names, bool(parts)).sum_amounts(items)
         simd = any(found.is_simd for inner in list_nests(items) for found in parse_directives(inner.pragmas))
-        lines = self._write_requirements(amounts, parts, ", simd" if simd else "")
+        ahead: list[str] = []
+        lines = self._write_requirements(amounts, parts, ", simd" if simd else "", ahead)
         if not lines:
             return []
         offloaded = nest is not None and any(found.is_offloaded for found in parse_directives(nest.pragmas))
@@ -266,7 +271,8 @@ class Body(Naming):
         self.writer.words += count_words(lines)
         if self.writer.has_launches:
             head, lines = f"if ({self.write_formula(self.find_host_work())} > 0) {{", [head, *lines, "}"]
-        return [*comments, *remarks, head, *lines, "}"]
+        first = ["execute {", *ahead, "}"] if ahead else []
+        return [*first, *comments, *remarks, head, *lines, "}"]
 
     def find_host_work(self) -> Value:
         """The parameter that says whether the host's own work counts, in a program that launches kernels."""
@@ -331,14 +337,18 @@ class Body(Naming):
             self.writer.threads = self.names.add_hole("threads", Meaning("threads of OpenMP"), ONE, span=None, low=1)
         return self.writer.threads
 
-    def _write_requirements(self, amounts: BlockAmounts, parts: tuple[Value, ...], simd: str) -> list[str]:
+    def _write_requirements(
+        self, amounts: BlockAmounts, parts: tuple[Value, ...], simd: str, ahead: list[str]
+    ) -> list[str]:
+        """The requirements of a block; the loads that have to be there before it begins go to `ahead`."""
+
         def share_of(value: Value) -> str:
             return self.write_formula(v.ratio(value, _multiply_parts(parts)) if parts else value)
 
         lines: list[str] = []
         waiting: list[OperationCount] = []
-        scattered: dict[str, tuple[Value, Value]] = {}  # the part of an array's loads that jump, and how many they are
-        for done in amounts.operations:
+        scattered: ScatteredLoads = {}
+        for done in (done for done in amounts.operations if done.name != FIRST):
             if done.name == CYCLES:
                 lines.append(f"chain [{share_of(done.amount)}] as window, {done.precision}")
             elif done.name in (WAITING, BEHIND):
@@ -386,14 +396,27 @@ class Body(Naming):
                 trait += ", shared"
             lines.append(f"{way} as {trait}" if trait else way)
         for done in waiting:
-            share, jumps = scattered.get(done.precision, (ONE, ZERO))
+            share, jumps, _ = scattered.get(done.precision, (ONE, ZERO, False))
             is_behind = done.name == BEHIND  # between two wrong guesses such loads are on their way at once
             least = v.extreme_of("min", (done.amount, jumps)) if jumps.terms else ZERO
             words = least if is_behind else v.multiply(done.amount, share)
             lines += (
                 [f"chain [{share_of(words)}] from {self.name_array(done.precision)} as load"] if words.terms else []
             )
+        ahead += self._write_first(amounts, scattered, {done.precision for done in waiting}) if not parts else []
         return lines
+
+    def _write_first(self, amounts: BlockAmounts, scattered: ScatteredLoads, awaited: set[str]) -> Iterator[str]:
+        """The first load of each step of indirection, at most as many as jump: the others of its block wait for it.
+        An array for whose loads each pass waits has them in its block."""
+        written = set[frozenset[tuple[Monomial, Fraction]]]()
+        for done in amounts.operations:
+            _, jumps, is_anywhere = scattered.get(done.precision, (ONE, ZERO, False))
+            step = v.value_key(done.amount)
+            if done.name == FIRST and is_anywhere and done.precision not in awaited and step not in written:
+                written.add(step)
+                words = self.write_formula(v.extreme_of("min", (ONE, jumps)))
+                yield f"chain [{words}] from {self.name_array(done.precision)} as load"
 
     def _write_stack(self, done: OperationCount) -> str:
         """Size, array and pattern of words that only the compiled code loads or stores: all count as on the stack."""
@@ -402,7 +425,7 @@ class Body(Naming):
         return f"of size [{done.precision}] {way} {stack} as rd(0), warm  // {OF_COMPILED}"
 
     def _write_measured(
-        self, request: Request, way: str, share_of: Callable[[Value], str], scattered: dict[str, tuple[Value, Value]]
+        self, request: Request, way: str, share_of: Callable[[Value], str], scattered: ScatteredLoads
     ) -> list[str]:
         """Requirements of accesses whose order the source does not say, by their locality in runs: those that move
         along, those that come back to lines of some time ago, and those that jump. None without runs."""
@@ -434,7 +457,7 @@ class Body(Naming):
                 words = v.multiply(words, share)
             left = v.subtract(left, words)
             if request.kind == "load":
-                scattered[request.array] = share, words
+                scattered[request.array] = share, words, all(found.anywhere for _, found in runs)
             if all(found.anywhere for _, found in runs):
                 lines.append(write(words, "random"))
             else:

@@ -206,3 +206,61 @@ def test_stores_a_changing_step_apart_are_measured(tmp_path: Path) -> None:
     traits = re.findall(r"stores \[[^\]]*\] of size \[4\] to composite as (.*)", found.text)
     assert [trait.partition("(")[0] for trait in traits] == ["gather", "stride"], found.text
     assert 1 / 16 <= read_number(found, "composite_reuse") < 4 / 16
+
+
+LOOKUP = """#include <stdio.h>
+#include <stdlib.h>
+typedef struct { double at, x[3]; } Row;
+static unsigned state = 1;
+static unsigned draw(unsigned most) {
+  state ^= state << 13; state ^= state >> 17; state ^= state << 5;
+  return state % most;
+}
+static long find(const double *grid, long n, double e) {
+  long low = 0, high = n - 1;
+  while (high - low > 1) { long mid = low + (high - low)/2; if (grid[mid] > e) high = mid; else low = mid; }
+  return low;
+}
+int main(int argc, char **argv) {
+  long n = atol(argv[1]), lookups = atol(argv[2]), width = 16;
+  double *grid = malloc(n*sizeof(double)), sum = 0;
+  int *index = malloc(n*width*sizeof(int));
+  Row *rows = malloc(n*sizeof(Row));
+  for (long i = 0; i < n; i++) { grid[i] = i; rows[i].at = i; for (int k = 0; k < 3; k++) rows[i].x[k] = k*i; }
+  for (long i = 0; i < n*width; i++) index[i] = draw(n);
+  for (long l = 0; l < lookups; l++) {
+    long g = find(grid, n, draw(n));
+    for (long i = 0; i < width; i++) {
+      const Row *row = &rows[index[g*width + i]];
+      for (int k = 0; k < 3; k++) sum += row->x[k]*row->at;
+    }
+  }
+  printf("%g\\n", sum);
+  return 0;
+}
+"""
+
+
+@COMPILES
+def test_a_lookup_begins_with_the_loads_that_others_wait_for(tmp_path: Path) -> None:
+    """Each lookup waits for the first of its indices, which lie where a search says, and then for the first row that an
+    index says: two loads that come before the others of the lookup. Indices are met in lines of 16."""
+    found = make_model(LOOKUP, "./program 20000 4000", tmp_path)
+    ahead = re.findall(r"execute \{\s*((?:chain \[[^\n]*\] from \w+ as load\s*)+)\}", found.text)
+    (lines,) = [text for text in ahead if "index" in text]
+    assert re.findall(r"from (\w+) as load", lines) == ["index", "rows"]
+    assert lines.count("min(1, ") == 2
+    assert read_number(found, "index_jumps") == pytest.approx(1 / 16, rel=0.1)
+    machine = aspenpy.load_machine("epyc_9654")
+    both = [found.text, re.sub(r"execute \{\s*" + re.escape(lines) + r"\}", "", found.text)]
+    times = [float(aspenpy.predict(aspenpy.parse(text), machine).runtime) for text in both]
+    assert 2 * 1e-9 < (times[0] - times[1]) / 4000 < 2 * 150e-9  # two loads from beyond the first cache
+
+
+def test_runs_where_data_decide_have_the_loops_of_their_block(tmp_path: Path) -> None:
+    """A run that begins where data decide, beside accesses of a loop inside: patterns of one block have equal depth."""
+    source = tmp_path / "program.c"
+    source.write_text(LOOKUP, encoding="utf-8")
+    text = extract(source).text
+    assert "from index as nest(0, 1, 4, " in text
+    assert float(aspenpy.predict(aspenpy.parse(text), aspenpy.load_machine("epyc_9654")).runtime) > 0
