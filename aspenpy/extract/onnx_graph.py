@@ -325,7 +325,7 @@ class GraphText:
         needed = PRODUCTS[node.op_type][1] if node.op_type in PRODUCTS else 0
         if not written or len(node.input) < max(needed, node.op_type in {*REDUCING, *CHOOSING}):
             fail("no-onnx", f"operator `{_plain(node.name or node.op_type)}` of `{self.path}` lacks inputs or outputs")
-        trait = TYPES.get(self.type_of.get(read[0] if read else written[0], ""), ("", ""))[1]
+        trait = TYPES.get(next(filter(None, map(self.type_of.get, [*read, *written])), ""), ("", ""))[1]
         yield from self._flops(node, trait)
         for at, name in enumerate(read):
             chosen = node.op_type in CHOOSING and at == 0

@@ -122,6 +122,14 @@ def test_an_unknown_operator_is_a_parameter(tmp_path: Path) -> None:
     assert counts(imported.text, n=5, flops_of_Whirl=3) == {"flops": 3 * 40, "loads": 160, "stores": 160}
 
 
+def test_a_product_behind_an_unknown_operator_is_of_numbers(tmp_path: Path) -> None:
+    # What `Whirl` gives has no type: the product has that of its weights, two flops for each of 8 x 3 x 5 pairs.
+    nodes = [helper.make_node("Whirl", ["x"], ["h"]), helper.make_node("MatMul", ["h", "w"], ["y"])]
+    text = read(network(nodes, [tensor("x", 8, 3)], [tensor("y", 8, 5)], w=(3, 5)), tmp_path).text
+    assert "intops" not in text
+    assert counts(text, h_axis1=3)["flops"] == 2 * 8 * 3 * 5
+
+
 def test_parts_share_an_operator(tmp_path: Path) -> None:
     node = helper.make_node("Relu", ["x"], ["y"])
     text = read(network([node], [tensor("x", 4096, 64)], [tensor("y", 4096, 64)]), tmp_path).text
