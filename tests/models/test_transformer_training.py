@@ -49,6 +49,18 @@ def test_flops_of_products(recomputation: str, passes: int) -> None:
     assert count("flops", recomputation=recomputation) == pytest.approx(by_hand + adam, rel=1e-12)
 
 
+def test_flops_of_a_layer_as_pytorch_counts_them() -> None:
+    """Three sequences of 64 tokens through a layer of 256 channels, four heads, a gated perceptron of 1,024 numbers:
+    torch.utils.flop_counter of PyTorch 2.14.1, forward, and forward and backward with attention's scores in memory. It
+    counts no softmax; attention that keeps its scores on chip has half of its products once more on the way back."""
+    layer: dict[str, float] = {"layers": 1, "hidden": 256, "heads": 4, "kv_heads": 4, "feed_forward": 1024}
+    layer |= {"vocabulary": 1, "sequence": 64, "micro_batch": 3, "attended": 1}
+    forward, both = 415_236_096, 1_245_708_288
+    softmax, scores = 5 * 3 * 4 * 64**2, 4 * 3 * 64**2 * 256
+    assert count("flops", "layer_forward", **layer) == forward + softmax
+    assert count("flops", "layer_backward", **layer) == both - forward + scores / 2 + softmax
+
+
 @pytest.mark.parametrize(("tensor", "pipeline", "replicas"), [(1, 1, 1), (2, 1, 1), (1, 4, 1), (1, 1, 4), (2, 2, 2)])
 def test_ranks_share_the_products(tensor: int, pipeline: int, replicas: int) -> None:
     # A batch of the same size has the same products, however it is spread.
