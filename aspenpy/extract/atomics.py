@@ -21,6 +21,7 @@ from fractions import Fraction
 from functools import cache
 from math import comb
 
+from aspenpy.extract import records as r
 from aspenpy.extract.costs import Item, MemoryAccess, rewrite_inside
 
 PIECE = 512
@@ -31,6 +32,19 @@ MOST_PIECES = 1024
 
 AGGREGATED = frozenset({"Add", "Sub", "And", "Or", "Xor", "Max", "Min"})
 """Operations on whole numbers that compilers do once for a warp."""
+
+_WORDS = {"+": "Add", "-": "Sub", "&": "And", "|": "Or", "^": "Xor", "": "Exch"}
+
+
+def make_atomic(statement: r.Statement) -> r.Statement:
+    """An update that a directive makes atomic (OpenMP 5.2, section 15.8.4; OpenACC 3.3, section 2.12): `x += e`, or
+    `x = x + e`, whose operation is that of its value."""
+    value = statement.value if isinstance(statement, r.ExpressionStatement) else None
+    if not isinstance(value, r.Assignment):
+        return statement
+    said = value.value.operator if not value.operator and isinstance(value.value, r.Operation) else value.operator
+    return statement.replace(value=value.replace(atomic=_WORDS.get(said, "CAS")))
+
 
 BANKS, BANK = 32, 4
 """Banks of shared memory, and the bytes of each."""

@@ -210,6 +210,8 @@ class CallEvaluator(WalkTask):
             _, unit, precision = node.key.split()
             self.out.append(Arithmetic(unit, precision, span=node.span, times=flops))
             return None
+        if node.key.startswith("device graph"):
+            return None
         if node.key.startswith("device fragment"):
             self._move_fragment(node)
             return None
@@ -507,7 +509,10 @@ class CallEvaluator(WalkTask):
 
 
 def can_inline(function: r.Function, with_loops: bool) -> bool:
-    """Whether a function's text may stand in place of a call: in a loop, with loops over a few passes."""
+    """Whether a function's text may stand in place of a call: in a loop, with loops over a few passes; that of a launch
+    never does."""
+    if function.launch is not None:
+        return False
     for count, part in enumerate(walk_records(function.body)):
         if count > LARGEST_INLINED or (isinstance(part, r.LoopStatement) and not (with_loops and _is_short(part))):
             return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from aspenpy.extract import group_headers
 from aspenpy.extract import records as r
 from aspenpy.extract.matrix_units import write_header
 from aspenpy.language.source import Span
@@ -55,14 +56,23 @@ QUIET = frozenset(
     "Free FreeHost FreeAsync HostFree DeviceSynchronize StreamSynchronize EventRecord EventSynchronize EventDestroy "
     "StreamDestroy StreamWaitEvent GetLastError PeekAtLastError SetDevice DeviceReset GetErrorString GetErrorName "
     "DeviceSetCacheConfig FuncSetCacheConfig FuncSetAttribute DeviceSetSharedMemConfig HostRegister HostUnregister "
-    "MemAdvise ProfilerStart ProfilerStop DeviceSetLimit EventQuery StreamQuery".split()
+    "MemAdvise ProfilerStart ProfilerStop DeviceSetLimit EventQuery StreamQuery GraphCreate GraphInstantiate "
+    "GraphUpload GraphDestroy GraphExecDestroy GraphInstantiateWithFlags".split()
 )
 """Functions without work of their own."""
 
 UNCOUNTED = frozenset(
-    "LaunchKernel LaunchCooperativeKernel GraphLaunch MallocPitch Memcpy2D Memcpy2DAsync Memcpy3D".split()
+    "LaunchKernel LaunchCooperativeKernel GraphAddKernelNode GraphExecKernelNodeSetParams MallocPitch Memcpy2D "
+    "Memcpy2DAsync Memcpy3D".split()
 )
 """Functions that are declared and not counted; each is told with its line."""
+
+GRAPHS = {
+    "StreamBeginCapture": "device graph begin",
+    "StreamEndCapture": "device graph end",
+    "GraphLaunch": "device graph launch",
+}
+"""Functions between which launches go into a graph, and the one that launches it, by the keys of their calls."""
 
 BARRIERS = frozenset({"__syncthreads", "__syncwarp", "__threadfence", "__threadfence_block", "__threadfence_system"})
 
@@ -143,7 +153,13 @@ def _write_runtime(first: str) -> Iterator[str]:
     yield f"typedef {first}DeviceProp {first}DeviceProp_t;"
     for name in sorted(ALLOCATIONS):
         yield f"template <class T> {first}Error_t {first}{name}(T** memory, size_t bytes, ...);"
-    for name in sorted((TRANSFERS.keys() | SETTING | ASKING | QUIET | UNCOUNTED) - {"GetErrorString", "GetErrorName"}):
+    for word in ("Graph", "GraphExec", "GraphNode"):
+        yield f"typedef struct {first}{word}* {first}{word}_t;"
+    modes = ", ".join(f"{first}StreamCaptureMode{mode}" for mode in ("Global", "ThreadLocal", "Relaxed"))
+    yield f"enum {first}StreamCaptureMode {{ {modes} }};"
+    for name in sorted(
+        (TRANSFERS.keys() | SETTING | ASKING | QUIET | UNCOUNTED | GRAPHS.keys()) - {"GetErrorString", "GetErrorName"}
+    ):
         yield f"template <class... T> {first}Error_t {first}{name}(T... given);"
     for name in ("GetErrorString", "GetErrorName"):
         yield f"const char* {first}{name}({first}Error_t error);"
@@ -191,12 +207,12 @@ def _write_device() -> Iterator[str]:
         yield f"template <class... T> __device__ unsigned {name}(T...);"
 
 
-HEADER = "\n".join((*_write_header(), write_header())) + "\n"
+HEADER = "\n".join((*_write_header(), write_header(), group_headers.HEADER)) + "\n"
 
 NAMES = (
     "cuda_runtime.h", "cuda.h", "cuda_runtime_api.h", "device_launch_parameters.h", "cuda_profiler_api.h",
     "hip/hip_runtime.h", "hip/hip_runtime_api.h", "device_functions.h", "cuda_device_runtime_api.h", "vector_types.h",
     "math_constants.h", "sm_20_atomic_functions.h", "mma.h", "cuda_fp16.h", "cuda_bf16.h", "hip/hip_fp16.h",
-    "hip/hip_bf16.h", "hip/hip_bfloat16.h", "rocwmma/rocwmma.hpp",
+    "hip/hip_bf16.h", "hip/hip_bfloat16.h", "rocwmma/rocwmma.hpp", *group_headers.HEADERS,
 )  # fmt: skip
 """Headers of the toolkits that the one here stands for."""

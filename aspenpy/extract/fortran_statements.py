@@ -7,6 +7,7 @@ from functools import partial, reduce
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.atomics import make_atomic
 from aspenpy.extract.fortran_allocation import Allocations
 from aspenpy.extract.fortran_coarrays import BARRIERS, COLLECTIVES, QUIET, send
 from aspenpy.extract.fortran_declarations import DeclarationReader
@@ -42,7 +43,7 @@ from aspenpy.extract.fortran_scopes import (
 from aspenpy.extract.fortran_text import load_parser
 from aspenpy.extract.fortran_transfers import Transfers
 from aspenpy.extract.library_functions import SENDING
-from aspenpy.extract.pragmas import drop_transfers, find_transfer, list_mapped
+from aspenpy.extract.pragmas import drop_transfers, find_transfer, is_atomic, list_mapped
 from aspenpy.language.diagnostics import warning
 from aspenpy.language.source import Span
 
@@ -143,6 +144,8 @@ class FortranStatements:
             except RankMismatch:
                 self.expressions.unknown("an operation on arrays of different ranks")
                 return []
+        if kind == "Assignment_Stmt" and is_atomic(self.text.pragmas_above(self._line(node))):
+            statements = [*map(make_atomic, statements)]
         gets, puts = self._read_remote(kind, span)
         return [*before, *gets, *statements, *puts]
 

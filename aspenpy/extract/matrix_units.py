@@ -29,6 +29,10 @@ _PTX = re.compile(
     r"\bmma\.sync\.aligned\.m(\d++)n(\d++)k(\d++)(?:\.(?:row|col)){2}\.(?:\w++\.)*?(?:f16|f32|s32|f64)\.(\w++)\."
 )
 
+_GROUP = re.compile(r"\bwgmma\.mma_async\.sync\.aligned\.m64n(\d++)k(\d++)\.(?:f16|f32|s32)\.(\w++)\.")
+WARPS_OF_GROUP = 4
+"""Warps whose product an instruction of a warpgroup is (PTX ISA, "wgmma.mma_async")."""
+
 _OF_LANE = {"fp16": 4, "bf16": 2, "int8": 4, "tf32": 2, "fp8": 8}
 """Elements of A that a lane has, by precision; of others one."""
 
@@ -99,7 +103,11 @@ def read_builtin(name: str) -> MatrixProduct | None:
 
 
 def read_assembly(text: str) -> MatrixProduct | None:
-    """The product of an `mma.sync` of PTX; None for other instructions."""
+    """A warp's product of an `mma.sync` of PTX, or its part of a `wgmma`; None for other instructions."""
+    group = _GROUP.search(text)
+    if group is not None and group[3] in {*PRECISIONS, "tf32"}:
+        flops = 2 * 64 * int(group[1]) * int(group[2])
+        return MatrixProduct(flops // WARPS_OF_GROUP, PRECISIONS[group[3]])
     match = _PTX.search(text)
     if match is None or match[4] not in {*PRECISIONS, "tf32"}:
         return None

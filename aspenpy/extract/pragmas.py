@@ -71,6 +71,11 @@ class Directive(Record):
         return tuple(name.strip() for text in lists for name in text.split(","))
 
 
+def is_atomic(pragmas: tuple[str, ...]) -> bool:
+    """Whether a directive makes the update below it atomic."""
+    return any(re.match(r"(?:omp|acc)\s+atomic\b", pragma.strip(), re.IGNORECASE) for pragma in pragmas)
+
+
 def parse_directives(pragmas: tuple[str, ...]) -> Iterator[Directive]:
     for pragma in pragmas:
         clauses = tuple((name, text.strip()) for name, text in _CLAUSE.findall(pragma))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.atomics import make_atomic
 from aspenpy.extract.effects import has_own_jump
 from aspenpy.extract.front_end import ParsedUnit, evaluate_constant
 from aspenpy.extract.matrix_units import read_assembly
@@ -18,6 +19,7 @@ from aspenpy.extract.pragmas import (
     KERNELS,
     drop_transfers,
     find_transfer,
+    is_atomic,
     offloading_pragma,
     parallel_directive,
     select_device,
@@ -134,7 +136,10 @@ class Statements:
             if kind in self._rules:
                 return self._rules[kind](cursor)
             if cursor.kind.is_expression():
-                return r.ExpressionStatement(self.expressions.read(cursor), self.unit.span(cursor))
+                found = r.ExpressionStatement(self.expressions.read(cursor), self.unit.span(cursor))
+                if self.unit.has_atomic and is_atomic(self._pragmas_above(cursor)):
+                    return make_atomic(found)
+                return found if self.calls.device is None else self.unit.launch_graph(found)
         span = self.unit.span(cursor)
         product = read_assembly(span.text()) if kind == "ASM_STMT" and span is not None else None
         if product is not None and self.calls.device is not None:
@@ -151,7 +156,8 @@ class Statements:
         kept = (item for child in variables if is_static(child) for item in self.read_declaration(child))
         self.unit.statics += (item for item in kept if isinstance(item, r.Declaration))
         passing = (child for child in variables if not is_static(child))
-        return r.CompoundStatement(tuple(item for child in passing for item in self.read_declaration(child)))
+        found = r.CompoundStatement(tuple(item for child in passing for item in self.read_declaration(child)))
+        return found if self.calls.device is None else self.unit.launch_graph(found)
 
     def _read_return(self, cursor: Any) -> r.Statement:
         children = children_of(cursor)
@@ -186,8 +192,10 @@ class Statements:
         for child in children_of(cursor):
             statements += self._read_transfers(cursor, at, child.extent.start.offset)
             statements.append(self.read(child))
+            statements = statements if self.calls.device is None else self.unit.capture(statements)
             at = child.extent.end.offset
-        found = r.CompoundStatement((*statements, *self._read_transfers(cursor, at, cursor.extent.end.offset)))
+        statements += self._read_transfers(cursor, at, cursor.extent.end.offset)
+        found = r.CompoundStatement(tuple(statements))
         self.around = around
         return found.replace(pragmas=pragmas, span=self.unit.span(cursor)) if pragmas else found
 

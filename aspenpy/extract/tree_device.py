@@ -8,6 +8,7 @@ from typing import Any
 from aspenpy.extract import device_functions as d
 from aspenpy.extract import records as r
 from aspenpy.extract.device_functions import index_variable
+from aspenpy.extract.device_groups import DeviceGroups
 from aspenpy.extract.matrix_units import MatrixProduct, read_builtin, read_fragment
 from aspenpy.extract.tree_expressions import Expressions
 from aspenpy.extract.tree_state import UnitState
@@ -50,6 +51,7 @@ class DeviceCalls:
 
     def __init__(self, unit: UnitState, expressions: Expressions) -> None:
         self.unit, self.expressions = unit, expressions
+        self.groups = DeviceGroups(unit)
 
     def read_launch(
         self, cursor: Any, kernel: str, arguments: list[r.Expression], span: Span | None
@@ -109,6 +111,8 @@ class DeviceCalls:
         if name == "operator float":
             inside = [child for part in children_of(cursor)[:1] for child in children_of(part)]
             return self.expressions.read(inside[0]) if inside else None
+        if (found := self.groups.read_call(cursor, arguments, type, span)) is not None:
+            return found
         if name in _MATRIX:
             return self._read_fragments(name, cursor, arguments, span)
         if (product := read_builtin(name)) is not None:
@@ -131,6 +135,8 @@ class DeviceCalls:
             return _answer(r.Call("device set", written, tuple(arguments[:3]), INT, span), span)
         if name in d.ASKING:
             return _answer(r.Call("clock_gettime", "clock_gettime", tuple(arguments), INT, span), span)
+        if name in d.GRAPHS:
+            return _answer(r.Call(d.GRAPHS[name], written, (), VOID, span), span)
         if name in d.UNCOUNTED:
             self.unit.diagnostics.append(warning("not-counted", f"`{written}` is not counted", span))
         return _answer(NO_ERROR, span) if name in d.QUIET | d.UNCOUNTED else None

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.effects import walk_records
 from aspenpy.extract.front_end import ParsedUnit
-from aspenpy.language.diagnostics import Diagnostic, fail
+from aspenpy.extract.pragmas import is_atomic
+from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.language.source import Span
 
 MOST_DEPTH = 200
 """Deepest nesting of expressions and statements that is read; what lies deeper is unknown. C promises 127 levels of
 blocks and 63 of parentheses (ISO C17, 5.2.4.1)."""
 
+
+GRAPH_BEGIN, GRAPH_END, GRAPH_LAUNCH = "device graph begin", "device graph end", "device graph launch"
+"""Keys of the calls that capture a device's graph, and of those that launch it."""
 
 MOST_LOOPS = 32
 """Loops inside one another that have a model: as many as a nest of the language has."""
@@ -35,12 +41,42 @@ class UnitState:
         self.overriding: dict[str, list[str]] = {}  # methods that override a virtual one, by its key
         self.classes: dict[str, tuple[Any, bool]] = {}  # those of templates, whose methods others may call
         self.launches: dict[str, r.Launch] = {}  # of kernels, by the key of the call
+        self.has_told_graphs = False
+        self.graph: r.Statement | None = None  # the launches that were captured last
         self._statements: dict[tuple[str, int], list[int]] = {}  # those that begin at one place, by libclang's hash
         self._depth = 0
         self._loops = 0
 
+    @cached_property
+    def has_atomic(self) -> bool:
+        """Whether a directive of the file, or of one that it includes, makes an update atomic."""
+        return any(is_atomic((pragma,)) for text in self.reading.texts.values() for _, pragma in text.pragmas)
+
     def span(self, cursor: Any) -> Span | None:
         return self.reading.span(cursor)
+
+    def capture(self, statements: list[r.Statement]) -> list[r.Statement]:
+        """Statements without those that a device's graph captures, where the last one ends that: they stand where the
+        graph is launched."""
+        if not statements or not _has_call(statements[-1], GRAPH_END):
+            return statements
+        begins = [at for at, each in enumerate(statements) if _has_call(each, GRAPH_BEGIN)]
+        if not begins:
+            return statements
+        self.graph = r.CompoundStatement(tuple(statements[begins[-1] + 1 : -1]))
+        return statements[: begins[-1]]
+
+    def launch_graph(self, statement: r.Statement) -> r.Statement:
+        """A statement with what it launches, where that is a graph: the one that was captured last."""
+        if not _has_call(statement, GRAPH_LAUNCH):
+            return statement
+        message = "launches of a graph count as launches: machines state no shorter latency for them"
+        if self.graph is None:
+            message = "no launches were captured in front of this graph: it is not counted"
+        if self.graph is None or not self.has_told_graphs:
+            self.diagnostics.append(warning("not-counted", message, statement.span))
+            self.has_told_graphs = True
+        return statement if self.graph is None else r.CompoundStatement((statement, self.graph), statement.span)
 
     def begin_function(self) -> None:
         """Forgets the statements of the function before: those of a template stand at one place in all it becomes."""
@@ -84,3 +120,7 @@ class UnitState:
             fail("too-deep", f"loops stand inside one another more than {MOST_LOOPS} deep", span, hint=hint)
         yield
         self._loops -= 1
+
+
+def _has_call(statement: r.Statement, key: str) -> bool:
+    return any(isinstance(node, r.Call) and node.key == key for node in walk_records(statement))

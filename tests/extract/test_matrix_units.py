@@ -200,10 +200,23 @@ def test_halves_outside_of_fragments_are_computed_in_single_precision(tmp_path: 
 def test_what_is_not_known_is_named(tmp_path: Path) -> None:
     text = """__global__ void f(float *x) {
       float d;
-      asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0};" : "+f"(d));
+      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
       x[threadIdx.x] = d;
     }"""
     found = extracted(text, tmp_path)
     (told,) = [each for each in found.diagnostics if each.code == "not-counted"]
     assert told.span is not None
     assert told.span.position().line == 3
+
+
+def test_products_of_warpgroups(tmp_path: Path) -> None:
+    """Each warpgroup of 128 threads multiplies 64 x 16 by 16 x 256 in one instruction."""
+    text = """__global__ void f(float *x) {
+      float d;
+      asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {%0}, %1, %2;" : "+f"(d) : "l"(0), "l"(0));
+      x[blockIdx.x*256 + threadIdx.x] = d;
+    }
+    int main() { float *x; cudaMalloc(&x, 65536); f<<<64, 256>>>(x); }"""
+    found = extracted(text, tmp_path)
+    assert "as tensor, bf16" in found.text
+    assert float(aspenpy.count(aspenpy.parse(found.text), "flops")) == 64 * 2 * (2 * 64 * 256 * 16)
