@@ -19,10 +19,13 @@ from aspenpy.learn.model_validation import (
     WALL,
     CommandTemplate,
     Overhead,
+    Validation,
     ValidationPoint,
     run_and_compare,
     warn_doubtful,
 )
+from aspenpy.learn.profile_validation import ProfiledKernel, ProfileValidation
+from aspenpy.report.measurements import write_profile_verdicts, write_verdicts
 from aspenpy.shell.main import main
 
 SWEEP = """\
@@ -141,6 +144,43 @@ def test_the_gate_fails_beyond_its_limit(case: Case, capsys: pytest.CaptureFixtu
     assert Path("v.md").read_text(encoding="utf-8").startswith("# sweep on host")
     assert main([*words, "--fail-over", "1e9%", "--report", "v.xml"]) == 0
     assert ElementTree.parse("v.xml").getroot()[0].get("failures") == "0"
+
+
+def test_points_at_and_beyond_limits(case: Case) -> None:
+    """Off by a half either way is the limit itself; 1.4 times is near; the median of 1, 1.4, 1.5, 1.5 and 2."""
+    at = [point(2.0, 2.0), point(2.8, 2.0), point(3.0, 2.0), point(2.0, 3.0), point(1.0, 2.0, 4.0)]
+    points = tuple(each.replace(values={"n": float(number)}) for number, each in enumerate(at))
+    found = Validation(case, "./run {n}", points, limit=0.5)
+    assert [each.values["n"] for each in found.failed] == [4.0]
+    assert (found.near, found.median_error) == (2, pytest.approx(0.5))
+    assert found.replace(limit=None).failed == ()
+    assert [each.values["n"] for each in found.replace(limit=0.3).failed] == [1.0, 2.0, 3.0, 4.0]
+    (suite,) = ElementTree.fromstring(write_verdicts(found))
+    assert suite.attrib == {"name": "aspenpy validate sweep", "tests": "5", "failures": "1"}
+    assert [(verdict.get("classname"), verdict.get("name")) for verdict in suite] == [
+        ("sweep", f"n = {number}") for number in range(5)
+    ]
+    (failure,) = suite.iter("failure")
+    assert failure.get("message") == "0.50 times what was measured: predicted 1 s, measured 2 s"
+    assert failure.text == "./run {n}"
+
+
+def test_kernels_of_a_profile_at_their_limit(case: Case) -> None:
+    kernels = (
+        ProfiledKernel("loop", 2.0, "main", 3.0),
+        ProfiledKernel("other", 3.0, "second", 2.0),
+        ProfiledKernel("write", 4.0, None, None),
+        ProfiledKernel("third", 4.0, "third", 1.0),
+    )
+    found = ProfileValidation(case, kernels, limit=0.5)
+    assert [each.region for each in found.failed] == ["third"]
+    assert found.covered == pytest.approx(9 / 13)
+    (suite,) = ElementTree.fromstring(write_profile_verdicts(found))
+    assert suite.attrib == {"name": "aspenpy validate sweep", "tests": "3", "failures": "1"}
+    assert [(verdict.get("classname"), verdict.get("name")) for verdict in suite] == [
+        ("sweep", name) for name in ("main", "second", "third")
+    ]
+    assert [each.get("message") for each in suite.iter("failure")] == ["predicted 1 s, measured 4 s"]
 
 
 def test_kernels_beside_a_profile(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
