@@ -9,6 +9,7 @@ from itertools import product
 import numpy
 import pytest
 
+from aspenpy.advice import grouped
 from aspenpy.advice.configuration import Budget, Objective
 from aspenpy.advice.decide import ApplicationInput, ChoiceOptions, Decided
 from aspenpy.advice.grouped import Grouped, Workload
@@ -292,6 +293,40 @@ def test_three_groups_within_money_and_energy_against_brute_force(seed: int) -> 
         return
     found = Grouped(workloads, budget, objective, 3, options)
     assert found.best.outcome.value_of(objective) == pytest.approx(best)
+
+
+def test_ways_to_make_groups() -> None:
+    """Sums of Stirling's numbers of the second kind; each thing is in one group, and no way comes twice."""
+    counts = ((1, 1, 1), (3, 1, 1), (3, 2, 4), (4, 2, 8), (4, 3, 14), (4, 4, 15), (4, 9, 15), (6, 6, 203))
+    for count, groups, ways in counts:
+        found = list(grouped._partitions(count, groups))
+        assert len({frozenset(map(frozenset, parts)) for parts in found}) == len(found) == ways
+        assert all(sorted(one for part in parts for one in part) == list(range(count)) for parts in found)
+        assert all(len(parts) <= groups for parts in found)
+
+
+def test_limits_of_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many applications and combinations as are looked at, and one more; none that suits all; none in the budget."""
+    machine = case().machine
+    two = [
+        Workload(case(volume=volume).changed(machine=machine), ApplicationInput(str(volume), {"rows": 64}))
+        for volume in (1e9, 2e9)
+    ]
+    options = ChoiceOptions(("clock=1GHz,2GHz", "nodes=1,2"), nodes=2)
+
+    def refused(workloads: list[Workload], watts: float | None = None) -> list[tuple[str, str]]:
+        try:
+            Grouped(workloads, Budget(power=watts), options=options)
+        except AspenError as error:
+            return [(each.code, each.message) for each in error.diagnostics]
+        return []
+
+    monkeypatch.setattr(grouped, "MOST_APPLICATIONS", 2)
+    assert refused(two) == []
+    assert refused([*two, two[0]]) == [("too-many-applications", "3 applications are more than the 2 that are grouped")]
+    assert refused(two, 1.0) == [("budget-not-met", "no cluster of up to 2 nodes stays within the budget")]
+    monkeypatch.setattr(grouped, "MOST_TOGETHER", 0)
+    assert refused(two) == [("too-many-choices", "groups have more combinations than are looked at together")]
 
 
 def test_a_price_of_nodes_is_a_budget_of_money() -> None:
