@@ -515,6 +515,21 @@ def test_throughput_of_mixtral(board: str, network: str, row: tuple[int, ...], p
     assert math.exp(abs(math.log(predicted / published))) < 1.6
 
 
+@pytest.mark.parametrize(
+    ("ranks", "context", "sequence", "published"),
+    [(8192, 1, 8192, 430), (16384, 1, 8192, 400), (16384, 16, 131072, 380)],
+)
+def test_rate_of_llama_3_by_its_authors(ranks: int, context: int, sequence: int, published: float) -> None:
+    """Tflop/s of a device, 16 million tokens a step: Llama Team, arXiv 2407.21783, 2024, table 4 (recalled): tensor 8,
+    pipeline 16, a layer a virtual stage; six flops a weight and token, attention over half of the pairs."""
+    run: dict[str, float | str] = {**aspenpy.read_network("llama3_405b"), "ranks": ranks, "context": context}
+    run |= {"tensor": 8, "pipeline": 16, "virtual_stages": 8, "ends": 2, "sharding": "gradients", "sequence": sequence}
+    run |= {"batch": 2**24 // sequence, "h100_cluster_nodes": ranks // 8}
+    step = aspenpy.predict(aspenpy.load_application("transformer_training"), cluster("h100"), set=run).runtime
+    flops = (6 * 405e9 + 6 * 126 * sequence * 16384) * 2**24
+    assert math.exp(abs(math.log(flops / step / ranks / 1e12 / published))) < 1.15
+
+
 @needs_data
 def test_the_faster_of_two_published_layouts() -> None:
     """Of a network on a machine in one release of the software, two layouts in eight bits: what the one that the model
