@@ -6,7 +6,7 @@ capabilities of while, repeat, and exit statements", CACM 16, 1973).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from aspenpy.extract import records as r
 from aspenpy.language.source import Span
@@ -32,7 +32,7 @@ def structure_jumps(entries: Sequence[Labelled]) -> list[r.Statement]:
         entry = entries[at]
         back = _find_return(entries, at) if entry.label else None
         if back is not None:
-            statements.append(_make_loop(entries[at : back + 1], {one.label for one in entries[back + 1 :]}))
+            statements.append(_make_loop(entries[at : back + 1], [one.label for one in entries[back + 1 :]]))
             at = back + 1
             continue
         ahead, whole = _find_skip(entries, at), r.CompoundStatement(entry.statements)
@@ -68,27 +68,27 @@ def _jump_condition(entry: Labelled, label: int) -> r.Expression | bool | None:
     return None
 
 
-def _make_loop(entries: Sequence[Labelled], behind: set[int]) -> r.Statement:
+def _make_loop(entries: Sequence[Labelled], behind: Sequence[int]) -> r.Statement:
     *body, last = entries
     condition = _jump_condition(last, entries[0].label)
     before = Labelled(last.label if body else 0, last.statements[:-1])
     first = [body[0].replace(label=0), *body[1:]] if body else []
-    statements = [_break_to(statement, behind) for statement in structure_jumps([*first, before])]
+    statements = [_break_to(statement, behind[:1], behind[1:]) for statement in structure_jumps([*first, before])]
     span = last.statements[-1].span
     test = condition if not isinstance(condition, bool) else None
     return r.LoopStatement(None, test, None, r.CompoundStatement(tuple(statements)), test is None, span=span)
 
 
-def _break_to(statement: r.Statement, labels: set[int]) -> r.Statement:
-    """A statement of a loop whose jumps to labels behind it leave it."""
+def _break_to(statement: r.Statement, labels: Collection[int], beyond: Collection[int] = ()) -> r.Statement:
+    """A statement of a loop whose jumps to labels behind it leave it; those to labels `beyond` skip more than that."""
     match statement:
-        case r.Jump() if _target(statement) in labels:
-            return r.Jump("break", None, statement.span)
+        case r.Jump() if (target := _target(statement)) in {*labels, *beyond} - {0}:
+            return r.Jump("break", None, statement.span) if target in labels else statement.replace(leaves=True)
         case r.CompoundStatement(statements=parts):
-            return statement.replace(statements=tuple(_break_to(part, labels) for part in parts))
+            return statement.replace(statements=tuple(_break_to(part, labels, beyond) for part in parts))
         case r.Branch(then=then, otherwise=otherwise):
-            other = None if otherwise is None else _break_to(otherwise, labels)
-            return statement.replace(then=_break_to(then, labels), otherwise=other)
+            other = None if otherwise is None else _break_to(otherwise, labels, beyond)
+            return statement.replace(then=_break_to(then, labels, beyond), otherwise=other)
     return statement
 
 

@@ -708,3 +708,21 @@ def test_equal_values_of_components_are_computed_once(body: str, sums: str, tmp_
         line.partition("[")[2].partition("]")[0] for line in model(text, tmp_path).splitlines() if "as add" in line
     ]
     assert " + ".join(added) == sums
+
+
+@pytest.mark.parametrize(
+    ("body", "is_named"),
+    [
+        ("i = 0\n10 i = i + 1\nif (x(i) > 3) goto 30\nif (i < n) goto 10\ny(1) = y(1)/3\n30 x(1) = x(1)*3", True),
+        ("i = 0\n10 i = i + 1\nif (x(i) > 3) goto 30\nif (i < n) goto 10\n30 x(1) = x(1)*3", False),
+        ("do i = 1, n\n if (x(i) > 3) goto 30\nend do\ny(1) = y(1)/3\n30 x(1) = x(1)*3", True),
+        ("do i = 1, n\n if (x(i) > 3) goto 30\nend do\n30 x(1) = x(1)*3", False),
+    ],
+)
+def test_a_jump_out_of_a_loop_that_skips_more_is_named(body: str, is_named: bool, tmp_path: Path) -> None:
+    text = model(subroutine(body), tmp_path)
+    said = [one.message for one in extract(tmp_path / "program.f90", level="source").diagnostics]
+    assert ("a jump by `goto`: what it skips behind the loops that it leaves is counted" in said) is is_named
+    assert any("f_i_share" in message for message in said)
+    assert ("flops [1] as divide, dp" in text) is is_named
+    assert "flops [1] as multiply, dp" in text
