@@ -411,6 +411,14 @@ def test_arguments_without_sense_are_refused_where_they_stand(trait: str, wrong:
         ("loads [n^2] of size [8] from X as nest(8, n, 8*n, n)", None),
         ("loads [n^2 + n/2] of size [8] from X as nest(8, n, 8*n, n)", "1.02"),
         ("loads [n^2 + 1] of size [8] from X as stream", None),
+        # a millionth of a sweep, or of all sweeps, is rounding
+        ("loads [5*n^2/2000000] of size [8] from X as stencil(5, n, n)", None),
+        ("loads [15*n^2/1000000] of size [8] from X as stencil(5, n, n)", "3e-06"),
+        ("loads [n^2 + n^2/2000000] of size [8] from X as nest(8, n, 8*n, n)", None),
+        ("loads [n^2 + 3*n^2/1000000] of size [8] from X as nest(8, n, 8*n, n)", "1"),
+        ("loads [5*n^2 - 15*n^2/1000000] of size [8] from X as stencil(5, n, n)", "1"),
+        ("loads [1000000*n^2 + 2*n^2/5] of size [8] from X as nest(8, n, 8*n, n)", None),
+        ("loads [100000*n^2 + 2*n^2/5] of size [8] from X as nest(8, n, 8*n, n)", "1e+05"),
     ],
 )
 def test_sweeps_are_whole(requirement: str, sweeps: str | None) -> None:

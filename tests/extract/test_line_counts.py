@@ -5,16 +5,20 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 
+from aspenpy.extract import records as r
 from aspenpy.extract.execution import Build, parse_command
 from aspenpy.extract.front_end import ParsedUnit
 from aspenpy.extract.hole_values import measure_points
+from aspenpy.extract.line_counts import ExecutionCount, ExecutionCounter
 from aspenpy.extract.tree import read_program
 from aspenpy.extract.units import TranslationUnit
+from aspenpy.language.source import Source, Span
 
 PROGRAM = r"""
 #include <stdio.h>
@@ -112,3 +116,62 @@ def test_counts_of_lines_are_those_of_the_program(tmp_path: Path, monkeypatch: p
     for text, places in UNKNOWN.items():
         assert found.get(text) in (None, tuple(counters[place] for place in places)), text
     assert min(counters[place] for places in COUNTED.values() for place in places) > 0
+
+
+SOURCE = Source("abcdefghij", "a.c")
+INT = r.Type("integer", 4)
+
+
+def at(place: int) -> Span:
+    return Span(SOURCE, place, place + 1)
+
+
+def step(place: int) -> r.Statement:
+    return r.ExpressionStatement(r.Constant(place, INT), at(place))
+
+
+def loop(body: r.Statement) -> r.LoopStatement:
+    """`while` at a, whose condition stands at b."""
+    return r.LoopStatement(None, r.Operation("<", (), INT, at(1)), None, body, span=at(0))
+
+
+def leaving(kind: Literal["break", "return"], condition: int, place: int) -> r.Statement:
+    test = r.Operation("<", (), INT, at(condition))
+    return r.Branch(test, r.Jump(kind, None, at(place)), span=at(condition))
+
+
+@pytest.mark.parametrize(
+    ("body", "lines", "entered"),
+    [
+        ((step(2),), {1: 11, 2: 8}, 3),  # each entry ends with a test that fails
+        ((step(2),), {1: 8, 2: 8}, 0),
+        ((step(2), leaving("break", 3, 4)), {1: 11, 2: 8, 3: 8, 4: 2}, 5),  # or with a break
+        ((step(2), leaving("return", 3, 4)), {1: 11, 2: 8, 3: 8, 4: 2}, 5),
+        ((step(2), leaving("break", 3, 4), leaving("return", 5, 6)), {1: 11, 2: 8, 3: 8, 4: 2, 5: 6, 6: 1}, 6),
+        ((step(2), leaving("break", 3, 4)), {1: 11, 2: 8, 3: 8}, None),  # no line tells how often it breaks
+        ((step(2),), {2: 8}, None),
+        ((step(2),), {1: 11}, None),
+    ],
+)
+def test_entries_of_a_loop_are_those_of_its_ends(
+    body: tuple[r.Statement, ...], lines: dict[int, int], entered: int | None
+) -> None:
+    counter = ExecutionCounter(lambda span: None if span is None else lines.get(span.start))
+    whole = r.CompoundStatement((loop(r.CompoundStatement(body)),))
+    counter.count_function(r.Function("f", "f", (), whole, span=at(9)))
+    found = counter.found.get(at(0))
+    assert (found and (found.entered, found.passes)) == (None if entered is None else (entered, (lines[2],)))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "together"),
+    [
+        (ExecutionCount(3, (4, 5)), ExecutionCount(1, (2, 3)), ExecutionCount(4, (6, 8))),
+        (ExecutionCount(3, (4, 5)), None, ExecutionCount(3, (4, 5))),
+        (ExecutionCount(3, (4, 5)), ExecutionCount(1, (2,)), ExecutionCount(3, (4, 5))),
+    ],
+)
+def test_counts_of_code_that_is_compiled_twice(
+    first: ExecutionCount, second: ExecutionCount | None, together: ExecutionCount
+) -> None:
+    assert first.add(second) == together
