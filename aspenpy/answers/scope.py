@@ -29,6 +29,7 @@ from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr, nodes_of_kind
 from aspenpy.language import nodes
 from aspenpy.language.diagnostics import (
+    MOST_LISTED,
     AspenError,
     Diagnostic,
     Related,
@@ -159,7 +160,10 @@ class Scope:
         """A hint that names the parameter the user may have meant."""
         open_ones = [symbol.name for symbol in self.undefined()]
         names = sorted({*self._own_names(), *self._machines_names(), *self.overridden.values(), *open_ones})
-        return suggest_instead(name, names, "parameters")
+        own = sorted({*self._own_names(), *open_ones})
+        if len(names) <= MOST_LISTED or not own or suggest_nearest(name, names):
+            return suggest_instead(name, names, "parameters")
+        return f"{suggest_instead(name, own, 'parameters')}; {len(names) - len(own)} more are the machine's"
 
     def _refuse_other_side(self, side: str, name: str) -> NoReturn:
         other = {"app": "machine", "machine": "app"}[side]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from aspenpy.answers.case import Case
 from aspenpy.explore.snapshot import Snapshot, read_snapshot, take_snapshot
-from aspenpy.extract.extraction import extract
+from aspenpy.extract.extraction import extract, warn_unknown
 from aspenpy.extract.records import CPP, FORTRAN, C
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.opening import read_text_file
@@ -42,7 +42,7 @@ class Origin(Record):
         """The snapshot as it is now. `choose_kernel` names the kernel to evaluate where none, or one, is stated; `tell`
         takes what the source of a program leaves open."""
         names = [self.model] if isinstance(self.model, str) else self.model
-        application, positions, open_questions = load_program([_locate(name, folder) for name in names])
+        application, positions, open_questions = load_program([_locate(name, folder) for name in names], known=self.set)
         if tell is not None:
             tell(open_questions)
         kernel = choose_kernel(application, self.kernel)
@@ -83,9 +83,11 @@ COMMANDS = "compile_commands.json"
 _SOURCES = C | CPP | FORTRAN | {".cu", ".hip"}
 
 
-def load_program(names: Sequence[str]) -> tuple[Application, dict[int, str], Sequence[Diagnostic]]:
+def load_program(
+    names: Sequence[str], known: Container[str] = ()
+) -> tuple[Application, dict[int, str], Sequence[Diagnostic]]:
     """An application; and of a program the positions in its source, by the lines of its model, and what its source
-    leaves open. A program may be of several files."""
+    leaves open but for the parameters that are `known`. A program may be of several files."""
     if len(names) == 1 and not is_program(names[0]):
         return load_application(names[0]), {}, ()
     extraction = extract(names, level="o2")
@@ -98,7 +100,8 @@ def load_program(names: Sequence[str]) -> tuple[Application, dict[int, str], Seq
             position = found[1]
         if position:
             positions[number] = position
-    return application, positions, extraction.diagnostics
+    settled = [warn_unknown(hole) for hole in extraction.holes if hole.name in known]
+    return application, positions, [item for item in extraction.diagnostics if item not in settled]
 
 
 def _locate(name: str, folder: Path) -> str:

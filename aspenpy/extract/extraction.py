@@ -336,7 +336,7 @@ class _Extractor:
         """The model with its parameters. `sizes` are those of the last run, which `reconciliation` compares it with."""
         text = ModelText(self.program, self.writer, self.macros, sizes)
         holes = text.list_holes()
-        unknown = [_warn_unknown(hole) for hole in holes if hole.is_left()]
+        unknown = [warn_unknown(hole) for hole in holes if hole.is_left()]
         unknown += [_warn_poor_fit(hole) for hole in holes if hole.fit is not None and hole.fit.error > POOR]
         found = [*self.diagnostics, *drop_repeats(self.names.diagnostics), *unknown, *self._report_overlaps()]
         found += warn_far(reconciliation) if reconciliation is not None else []
@@ -520,7 +520,8 @@ def _warn_brief(function: r.Function) -> Diagnostic:
     return warning("too-large", message, function.span, hint="--function NAME models one function and what it calls")
 
 
-def _warn_unknown(hole: Hole) -> Diagnostic:
+def warn_unknown(hole: Hole) -> Diagnostic:
+    """The warning of a parameter that has no known value."""
     value = to_text(to_expression(hole.value))
     message = f"parameter `{hole.name}` stands for {hole.meaning}: {value} for the time being"
     return warning("unknown", message, hole.span, hint=f"--set {hole.name}=... gives it another value")

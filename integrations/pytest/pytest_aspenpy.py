@@ -39,9 +39,10 @@ class Gate(pytest.Item):
 
     def runtest(self) -> None:
         """Raises Grown where a number grew too much, or the models have an error."""
-        said = io.StringIO()
+        said, here = io.StringIO(), Path.cwd()
+        path = self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            status = main(["gate", str(self.path), "--limit", self.config.getoption("--gate-limit")])
+            status = main(["gate", str(path), "--limit", self.config.getoption("--gate-limit")])
         if status:
             raise Grown(said.getvalue())
 

@@ -6,6 +6,7 @@ bytes read 27 * 4 * 100,000 = 10.8 MB more.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -255,6 +256,72 @@ def test_pytest_runs_the_gate(repository: Path, environment: dict[str, str]) -> 
     assert "have 8 B each, 4 before" in failed.stdout
     allowed = subprocess.run([*line, "--gate-limit", "101%"], env=environment, check=False, capture_output=True)
     assert allowed.returncode == 0
+
+
+STENCIL = """\
+void stencil(int n, double u[n][n], double v[n][n]) {
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 1; j < n - 1; j++) v[i][j] = 0.25 * (u[i-1][j] + u[i+1][j] + u[i][j-1] + u[i][j+1]);
+}
+"""
+TRIAD = """\
+void triad(long n, double *restrict a, const double *restrict b, const double *restrict c, double s) {
+  for (long i = 0; i < n; i++) a[i] = b[i] + s * c[i];
+}
+"""
+SLOWER = TRIAD.replace("s * c[i]", "s * c[i] * c[2 * i]")
+DOORS = {
+    "action": ("bash", str(INTEGRATIONS / "github/gate.sh")),
+    "hook": ("git", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-am", "a change"),
+    "pytest": (sys.executable, "-m", "pytest", "-p", "pytest_aspenpy", "-p", "no:cacheprovider", "-q"),
+}
+
+
+@pytest.fixture
+def three_kernels(repository: Path, environment: dict[str, str]) -> Path:
+    """A repository of git with three kernels in C, a baseline of each, and the hook."""
+    for name, text in (("stencil", STENCIL), ("triad", TRIAD)):
+        (repository / f"{name}.c").write_text(text, encoding="utf-8")
+        assert (
+            main(["gate", f"{name}.gate.json", "--begin", f"{name}.c", "--machine", "epyc_9654", "--set", "n=4000"])
+            == 0
+        )
+    for words in (["init"], ["add", "."], [*DOORS["hook"][1:-1], "first"]):
+        assert subprocess.run(["git", *words], env=environment, check=False, capture_output=True).returncode == 0
+    hook = repository / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text((INTEGRATIONS / "pre-commit/pre-commit").read_text(encoding="utf-8"), encoding="utf-8")
+    hook.chmod(0o755)
+    return repository
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_one_of_three_kernels_is_refused(three_kernels: Path, environment: dict[str, str], door: str) -> None:
+    """The kernel that grew is named with its line, the others are not; what is equal passes."""
+    environment.pop("PYTEST_ADDOPTS", None)
+    run = functools.partial(subprocess.run, env=environment, check=False, capture_output=True, text=True)
+    (three_kernels / "stencil.c").write_text(STENCIL.replace("0.25 *", "0.5 *"), encoding="utf-8")
+    assert run(DOORS[door]).returncode == 0
+    (three_kernels / "triad.c").write_text(SLOWER, encoding="utf-8")
+    refused = run(DOORS[door])
+    assert refused.returncode == 1
+    said = refused.stdout + refused.stderr
+    assert "triad.c:2" in said
+    assert "stencil.c:" not in said
+    assert "spmv.c:" not in said
+    assert str(three_kernels / "triad.c") not in said
+
+
+def test_what_is_set_is_not_open(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A parameter of the program that --set gives a value is not reported as one without."""
+    (repository / "triad.c").write_text(TRIAD, encoding="utf-8")
+    begin = ["gate", "t.gate.json", "--begin", "triad.c", "--machine", "simple"]
+    assert main([*begin, "--set", "n=4000"]) == 0
+    assert "stands for" not in capsys.readouterr().err
+    assert main(begin) == 0
+    assert "parameter `n` stands for argument `n` of triad" in capsys.readouterr().err
+    assert main([*begin, "--set", "q=4000"]) == 2
+    assert "  = hint: the parameters are n; " in capsys.readouterr().err
 
 
 # -- two versions ----------------------------------------------------------------------------------
