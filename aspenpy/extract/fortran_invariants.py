@@ -54,12 +54,18 @@ class _Invariants:
                     statement = self.hoist(statement)[1]
                 case r.ExpressionStatement(value=r.Assignment() as node):
                     statement = statement.replace(value=node.replace(value=self._replace(node.value)))
+                case r.Declaration(value=r.Field() as value, variable=variable) if self._is_fixed(value):
+                    self.changed.discard(variable.key)  # such as half of a complex number
+                    self.stored.discard(variable.key)
+                    self.hoisted.append(statement)
+                    continue
                 case r.Declaration(value=value, variable=variable) if value is not None and variable.name != INVARIANT:
                     statement = statement.replace(value=self._replace(value))
                 case r.Branch(condition=condition):
                     statement = statement.replace(condition=self._replace(condition))
                 case r.Jump():
-                    return self.hoisted, body.replace(statements=(*statements, *body.statements[len(statements) :]))
+                    at = next(at for at, each in enumerate(body.statements) if each is statement)
+                    return self.hoisted, body.replace(statements=(*statements, *body.statements[at:]))
             statements.append(statement)
         return self.hoisted, body.replace(statements=tuple(statements))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -212,28 +213,37 @@ def operate(operator: str, left: r.Expression, right: r.Expression) -> r.Express
 
 
 def _operate_on_complex(operator: str, left: r.Expression, right: r.Expression) -> r.Expression:
-    """Arithmetic on complex numbers as GCC writes it for Fortran: a product has four products and two sums, a
-    quotient is Smith's (-fcx-fortran-rules; Smith, "Algorithm 116: Complex division", CACM 5, 1962)."""
+    """Arithmetic on complex numbers as GCC writes it for Fortran: a product has four products and two sums, with a real
+    factor too, whose imaginary part is a zero; a quotient is Smith's (-fcx-fortran-rules; Smith, "Algorithm 116:
+    Complex division", CACM 5, 1962)."""
     (a, b), (c, d) = complex_parts(left), complex_parts(right)
     if operator in ("==", "!="):
         junction = "&&" if operator == "==" else "||"
         return r.Operation(junction, (operate(operator, a, c), operate(operator, b, d)), INT, left.span)
+    zero = r.Constant(0.0, (a if is_complex(left) else c).type)  # what GCC computes with, which keeps its sign
+    b, d = (b if is_complex(left) else zero), (d if is_complex(right) else zero)
     if operator in "+-":
-        imaginary = (
-            d if not is_complex(left) and operator == "+" else b if not is_complex(right) else operate(operator, b, d)
-        )
+        imaginary = b if operator == "-" and not is_complex(right) else operate(operator, b, d)
         return make_complex(operate(operator, a, c), imaginary)
-    if not is_complex(right):
-        return make_complex(operate(operator, a, c), operate(operator, b, c))
-    if operator == "*" and not is_complex(left):
-        return make_complex(operate("*", a, c), operate("*", a, d))
     if operator == "*":
         real = operate("-", operate("*", a, c), operate("*", b, d))
         return make_complex(real, operate("+", operate("*", a, d), operate("*", b, c)))
+    if not is_complex(right) and (divisor := _literal(c)):
+        if math.frexp(abs(divisor))[0] == 0.5:  # a product with its reciprocal, which is exact
+            return _operate_on_complex("*", left, r.Constant(1 / divisor, zero.type, span=c.span))
+        upper, lower = operate("+", a, operate("*", b, zero)), operate("-", b, operate("*", a, zero))
+        return make_complex(operate("/", upper, c), operate("/", lower, c))
     ratio = operate("/", d, c)
     denominator = operate("+", c, operate("*", d, ratio))
     real = operate("/", operate("+", a, operate("*", b, ratio)), denominator)
     return make_complex(real, operate("/", operate("-", b, operate("*", a, ratio)), denominator))
+
+
+def _literal(node: r.Expression) -> float | None:
+    """The number that stands for a divisor; None for formulas."""
+    while isinstance(node, r.Conversion):
+        node = node.operand
+    return float(node.value) if isinstance(node, r.Constant) and isinstance(node.value, int | float) else None
 
 
 def join_spans(left: Span | None, right: Span | None) -> Span | None:
