@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 import aspenpy
+from aspenpy.extract import records as r
 from aspenpy.extract.extraction import Extraction, extract
+from aspenpy.extract.tree_state import UnitState
 
 GROUPS = """
 #include <cooperative_groups.h>
@@ -147,3 +149,21 @@ def test_atomic_directives_of_fortran(tmp_path: Path) -> None:
     end program
     """
     assert "atomics [n/ceil(n/256)/2] as contended(ceil(n/256))" in extracted(text, tmp_path, "program.f90").text
+
+
+def test_a_graph_is_what_was_captured_last() -> None:
+    """From the last begin up to the end; what stands before it runs where it stands."""
+
+    def call(name: str) -> r.Statement:
+        type = r.Type("integer", 4)
+        return r.ExpressionStatement(r.Call(name, name, (), type))
+
+    begin, end = call("device graph begin"), call("device graph end")
+    unit = UnitState.__new__(UnitState)
+    assert unit.capture([call("a"), begin, call("b"), begin, call("c"), end]) == [call("a"), begin, call("b")]
+    assert unit.graph == r.CompoundStatement((call("c"),))
+    assert unit.capture([begin, call("d"), call("e"), end]) == []
+    assert unit.graph == r.CompoundStatement((call("d"), call("e")))
+    for statements in ([], [begin, call("a")], [call("a"), end], [call("a")]):
+        assert unit.capture(statements) == statements
+    assert unit.graph == r.CompoundStatement((call("d"), call("e")))
