@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from tempfile import TemporaryDirectory
 
 from aspenpy.assembly.listing import CompiledFunction, read_listing
@@ -59,7 +59,10 @@ def compile_listing(source: str, recipe: Recipe, flags: Sequence[str]) -> list[C
             with subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             ) as process:
-                resource.prlimit(process.pid, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+                with suppress(ImportError, AttributeError):  # Windows has no such module, macOS no such function
+                    import resource
+
+                    resource.prlimit(process.pid, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
                 try:
                     status = process.wait(PATIENCE)
                 except subprocess.TimeoutExpired:

@@ -261,7 +261,9 @@ def _remove_leftovers(folder: Path, start: str) -> None:
 
 
 def _is_running(process: int) -> bool:
-    """Whether there is a process of that number."""
+    """Whether there is a process of that number; on Windows, where asking would interrupt it, there may be."""
+    if os.name == "nt":
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:

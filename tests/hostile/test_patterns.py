@@ -49,7 +49,7 @@ def patterns() -> dict[tuple[str, str, int], tuple[Any, bool]]:
     found: dict[tuple[str, str, int], tuple[Any, bool]] = {}
     named: dict[str, list[tuple[str, str, int]]] = {}
     files = [file for file in sorted((ROOT / "aspenpy").rglob("*.py")) if file.name != "__main__.py"]
-    sources = {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in files}
+    sources = {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
     for file, text in sources.items():
         module = import_module(file.removesuffix(".py").replace("/", ".").removesuffix(".__init__"))
         for name, value in vars(module).items():

@@ -65,7 +65,7 @@ def _writes(call: ast.Call) -> bool:
 def test_files_are_read_at_the_gate_alone() -> None:
     found = {}
     for file in sorted((ROOT / "aspenpy").rglob("*.py")):
-        name = str(file.relative_to(ROOT))
+        name = file.relative_to(ROOT).as_posix()
         if calls := openings(file.read_text(encoding="utf-8")):
             found[name] = calls
     assert {name: calls for name, calls in found.items() if name not in ELSEWHERE} == {}

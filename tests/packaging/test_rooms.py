@@ -120,7 +120,7 @@ def test_no_modules_import_each_other() -> None:
 def test_no_import_is_hidden_in_a_function() -> None:
     modules = files()
     hidden = Counter(
-        str(file.relative_to(ROOT))
+        file.relative_to(ROOT).as_posix()
         for file in modules.values()
         for _, inside in imports(file, frozenset(modules))
         if inside
