@@ -220,7 +220,7 @@ def _split_groups(text: str) -> tuple[str, list[str]]:
             if depth == 0:
                 continue
         if depth:
-            groups[-1] += letter
+            groups[-1:] = [each + letter for each in groups[-1:]]
         elif not groups:
             before += letter
     return before.strip(), groups
