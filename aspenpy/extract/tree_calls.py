@@ -10,6 +10,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract.effects import POINTED, pointer_key
 from aspenpy.extract.front_end import load_libclang
 from aspenpy.extract.portable_loops import PortableLoops
+from aspenpy.extract.tree_complex import operate_on_complex
 from aspenpy.extract.tree_device import DeviceCalls, is_kernel
 from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions
 from aspenpy.extract.tree_methods import find_template, has_virtual_methods, is_virtual, list_overridden
@@ -231,6 +232,8 @@ class CallReader:
         self, name: str, arguments: list[r.Expression], type: r.Type, span: Span | None, is_array: bool = False
     ) -> r.Expression:
         """A call of the standard library; `is_array` is true of one that returns an owning pointer to an array."""
+        if (complex_value := operate_on_complex(name, tuple(arguments), type, span)) is not None:
+            return complex_value
         lambdas = tuple(part.type.name for part in arguments if part.type.name.startswith(LAMBDA))
         found = translate_call(name, tuple(arguments), type, span, lambdas)
         if found is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy.extract.extraction import extract
+from tests.extract import modelled
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 
@@ -118,3 +119,37 @@ def test_the_size_of_an_array_is_that_of_its_type(tmp_path: Path) -> None:
         ("30", "8", "b", "stream"),
         ("600", "8", "c", "nest(8, 30, 240, 20)"),
     ]
+
+
+COMPLEX = """#include <complex>
+#include <vector>
+using C = std::complex<double>;
+int main(int argc, char **argv) {
+  std::vector<C> x(100), y(100);
+  double s = 2.5 * argc;
+  for (int i = 0; i < 100; i++) BODY;
+  return s < 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "add", "multiply", "divide"),
+    [
+        ("y[i] = x[i] + y[i]", 2, 0, 0),
+        ("y[i] -= x[i]", 2, 0, 0),
+        ("y[i] *= s", 0, 2, 0),
+        ("y[i] = x[i] / s", 0, 0, 2),
+        ("y[i] = x[i] * y[i]", 2, 4, 0),  # (a c - b d) + i (a d + b c)
+        ("y[i] = C(x[i].real() * s, std::imag(x[i]))", 0, 1, 0),
+        ("s += std::norm(x[i] * std::conj(y[i]))", 4, 6, 0),
+    ],
+)
+def test_complex_numbers(body: str, add: int, multiply: int, divide: int, tmp_path: Path) -> None:
+    (tmp_path / "p.cpp").write_text(COMPLEX.replace("BODY", body), encoding="utf-8")
+    found = extract(tmp_path / "p.cpp")
+    assert not [hole.name for hole in found.holes if hole.name.endswith("_flops")]
+    (tmp_path / "p.aspen").write_text(found.text, encoding="utf-8")
+    ran = modelled.operations(tmp_path / "p.aspen")
+    expected = {"add dp": 100 * add, "multiply dp": 100 * multiply + 1, "divide dp": 100 * divide}
+    assert {kind: ran[kind] for kind in expected} == expected
