@@ -17,6 +17,7 @@ from aspenpy.answers.occupancy import MANY_LANES
 from aspenpy.answers.peaks import value_of
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import MEMORY_RESOURCES
+from aspenpy.cost.trait_names import SCATTERED
 from aspenpy.cost.waiting import CHAIN
 from aspenpy.cost.windows import is_window
 from aspenpy.models.application import flow
@@ -70,6 +71,10 @@ RESOURCE_CLASSES = {
 }
 """Classes of what a core waits for; what its memory and its caches serve has one by their type."""
 
+IN_QUESTION = {"latency": "compiled loops", "memory": "latency"}
+"""Classes of the parts of a class: chains that are cycles of compiled loops, and loads of memory whose order data
+decide, since what bounds those is how long each waits and how many do at once."""
+
 COMPARED_COLLECTIVES = frozenset({"allreduce", "allgather", "alltoall"})
 
 
@@ -78,25 +83,32 @@ DOUBTFUL = 1.75
 the time is wrong guesses or loads that wait for each other are not within this."""
 
 
-class ChainTime(Total):
-    """Seconds of chains of a kernel: of cycles of compiled loops, or of others."""
+class PartTime(Total):
+    """Seconds that a kernel asks of a resource: those in question, cycles of compiled loops among chains and accesses
+    in an order that data decide among loads and stores, or the others."""
 
     kernel: str
-    is_compiled: bool
+    resource: str
+    is_in_question: bool
 
 
-class _ChainLeaf(Leaf):
-    """The seconds of chains of a block, by what they are of."""
+class _PartLeaf(Leaf):
+    """The seconds of chains, loads and stores of a block, by whether they are in question."""
 
     def __init__(self, tree: CostTree) -> None:
         self.tree = tree
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
         has_cycles = any(map(is_window, block.requirements))
-        chains = (cost for cost in self.tree.blocks[block].requirements if cost.requirement.resource == CHAIN)
-        return add_totals(
-            {ChainTime(kernel.name, has_cycles and not cost.requirement.traits): cost.time} for cost in chains
-        )
+        totals = []
+        for cost in self.tree.blocks[block].requirements:
+            resource, traits = cost.requirement.resource, cost.requirement.traits
+            if resource == CHAIN:
+                totals.append({PartTime(kernel.name, resource, has_cycles and not traits): cost.time})
+            elif resource in MEMORY_RESOURCES:
+                is_scattered = any(trait.name in SCATTERED for trait in traits)
+                totals.append({PartTime(kernel.name, resource, is_scattered): cost.time})
+        return add_totals(totals)
 
 
 class ExpectedError(Record):
@@ -122,31 +134,32 @@ def expected_error(evaluation: Evaluation) -> ExpectedError:
     """The error to expect of a runtime: factors of its classes, weighted with the seconds that each bounds, as if all
     classes were off to the same side at once, which makes the interval wider than that of independent errors."""
     seconds: dict[str, float] = {}
-    compiled_parts = _compiled_parts(evaluation)
+    parts_in_question = _parts_in_question(evaluation)
     for kernel, waits in evaluation.waits.items():
         for resource, time in ((resource, time) for resource, time in waits.items() if time):
             name = class_of(evaluation, resource, kernel)
-            compiled = time * compiled_parts.get(kernel, 0.0) if resource == CHAIN else 0.0
-            for part, spent in (("compiled loops", compiled), (name, time - compiled)):
-                seconds[part] = seconds.get(part, 0.0) + spent
+            spent = time * parts_in_question.get((kernel, resource), 0.0) if name in IN_QUESTION else 0.0
+            for part, each in ((IN_QUESTION.get(name, name), spent), (name, time - spent)):
+                seconds[part] = seconds.get(part, 0.0) + each
     return combine_classes(seconds)
 
 
-def _compiled_parts(evaluation: Evaluation) -> dict[str, float]:
-    """The part of the time of each kernel's chains in which these are the cycles of compiled loops; nothing where that
-    differs from call to call."""
+def _parts_in_question(evaluation: Evaluation) -> dict[tuple[str, str], float]:
+    """The part of the time of each kernel's chains in which these are the cycles of compiled loops, and of its loads
+    and stores in which data decide their order; nothing where that differs from call to call."""
     tree = evaluation.tree
-    if not any(is_window(need) for block in tree.blocks for need in block.requirements):
+    needs = [need for block in tree.blocks for need in block.requirements]
+    if not any(is_window(need) or any(trait.name in SCATTERED for trait in need.traits) for need in needs):
         return {}
-    formulas = of_kind(ChainTime, tree.run_totals(_ChainLeaf(tree)))
+    formulas = of_kind(PartTime, tree.run_totals(_PartLeaf(tree)))
     values = evaluation.scope.values_if_known(list(formulas.values()), evaluation.seed)
     if values is None:
         return {}
-    by_kernel: dict[str, dict[bool, float]] = {}
+    parts: dict[tuple[str, str], dict[bool, float]] = {}
     for key, value in zip(formulas, values, strict=True):
-        by_kernel.setdefault(key.kernel, {})[key.is_compiled] = float(value)
-    wholes = {kernel: sum(parts.values()) for kernel, parts in by_kernel.items()}
-    return {kernel: by_kernel[kernel].get(True, 0.0) / whole for kernel, whole in wholes.items() if whole}
+        parts.setdefault((key.kernel, key.resource), {})[key.is_in_question] = float(value)
+    wholes = {place: sum(each.values()) for place, each in parts.items()}
+    return {place: parts[place].get(True, 0.0) / whole for place, whole in wholes.items() if whole}
 
 
 def combine_classes(seconds: Mapping[str, float]) -> ExpectedError:
