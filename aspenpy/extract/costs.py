@@ -174,12 +174,14 @@ Item = MemoryAccess | Arithmetic | Alternative | Nest | Invocation | MessageStat
 
 class Meaning(Record):
     """The meaning of a parameter; the `doubt` says why its value is not known. One that `is_share` is a part of the
-    whole, from 0 to 1; `case` is which case of a `switch` it counts, from 0 on."""
+    whole, from 0 to 1; `case` is which case of a `switch` it counts, from 0 on. One that `is_call` is what a call of a
+    library takes, which may be any amount."""
 
     text: str
     doubt: str = ""
     is_share: bool = False
     case: int = 0
+    is_call: bool = False
 
     def __str__(self) -> str:
         return self.text + self.doubt

@@ -432,7 +432,7 @@ class Names:
     def find_library_flops(self, function: str) -> Value:
         """Operations of one call of a library function."""
         if function not in self.libraries:
-            stands_for = Meaning(f"operations of one call of `{function}`")
+            stands_for = Meaning(f"operations of one call of `{function}`", is_call=True)
             each, rule = (CALL_WEIGHED, BY_WEIGHT) if function in PURE else (CALL_ASSUMED, "")
             self.libraries[function] = self.add_hole(
                 f"{function}_flops", stands_for, constant_polynomial(each), span=None, low=0, rule=rule

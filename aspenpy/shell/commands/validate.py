@@ -85,6 +85,9 @@ MOST_TRIED = 20
 NOTED, LEAST_TIME = 0.01, 1e-30
 """The part of the runtime from which on an effect is told, and a time that only nothing takes less than (s)."""
 
+LEFT_OUT = frozenset({"not-counted", "unmodelled", "not-priced"})
+"""Warnings of what a program does and its model does not have."""
+
 NOT_COUNTED = frozenset({"no-compiler", "not-compiled", "no-counts", "command-failed", "fixed-macro", "no-size"})
 """Errors of a run behind which the model is made of the source alone."""
 
@@ -165,8 +168,11 @@ def _report_placeholders(case: Case, left: Sequence[Hole], refused: bool) -> Non
         values = (hole.text(), f"({hole.text()})/2")
         runtimes = [float(predict(case.with_set({hole.name: value})).runtime) for value in values]
         change = abs(runtimes[1] - runtimes[0]) / max(*runtimes, LEAST_TIME)
-        if change >= NOTED:
-            message = f"`{hole.name}` has a placeholder, {hole.text()}: half of it changes the runtime by {change:.0%}"
+        if change >= NOTED or hole.meaning.is_call:
+            effect = f"half of it changes the runtime by {change:.0%}"
+            if change < NOTED:
+                effect = "next to nothing of the runtime, but such a call may take any time"
+            message = f"`{hole.name}` has a placeholder, {hole.text()}: {effect}"
             severity: Severity = "error" if refused else "warning"
             placeholders.append(
                 Diagnostic("placeholder", message, hole.span, hint=f"--set {hole.name}=...", severity=severity)
@@ -223,6 +229,7 @@ def _extract_model(arguments: Arguments, machine: Machine) -> tuple[Application,
         message = f"no counts of a run: {error.diagnostics[0].message}"
         report([Diagnostic("no-counts", message, hint=hint, severity="warning")])
         made = extract(arguments.sources, level=level, flags=flags, chains=chains, recipe=recipe)
+    report([item for item in made.diagnostics if item.code in LEFT_OUT])
     application = parse(made.text, name)
     assert isinstance(application, Application)
     return application, made.left()
