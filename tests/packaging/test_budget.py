@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4306,
-    "answers": 12874,
+    "answers": 12887,
     "assembly": 1240,
     "cost": 15209,
     "editor": 2741,
@@ -24,7 +24,7 @@ MOST: dict[str, int] = {
     "page": 726,
     "probe": 2061,
     "report": 10377,
-    "shell": 7685,
+    "shell": 7692,
     "sweeps": 2634,
     "tables": 1652,
     "traces": 1584,
