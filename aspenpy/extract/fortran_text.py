@@ -124,7 +124,13 @@ class FortranText:
         try:
             with _remember_matches(utils):
                 return parser(reader)
-        except (utils.FortranSyntaxError, utils.InternalSyntaxError, utils.InternalError, RecursionError) as error:
+        except (
+            utils.FortranSyntaxError,
+            utils.InternalSyntaxError,
+            utils.InternalError,
+            RecursionError,
+            SystemExit,
+        ) as error:  # fparser's reader ends the process on a name without a construct
             match = _FAILED_LINE.search(str(error))
             line = int(match[1]) if match else min(max(1, reader.linecount), len(self.lines))
             if isinstance(error, RecursionError):

@@ -133,3 +133,9 @@ end program
     )
     told = [each for each in extract(tmp_path / "a.f90", level="source").diagnostics if each.code == "not-counted"]
     assert sorted(each.span.position().line for each in told if each.span is not None) == [8, 21, 35]
+
+
+def test_a_name_without_a_construct_ends_no_program(tmp_path: Path) -> None:
+    (tmp_path / "a.f90").write_text("program a\n  integer :;: i\n  i = 1\nend program\n", encoding="utf-8")
+    with pytest.raises(AspenError, match="fparser does not read this"):
+        extract(tmp_path / "a.f90")
