@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2302,
     "explore": 4634,
     "expr": 6514,
-    "extract": 24300,
+    "extract": 24306,
     "generate": 849,
     "language": 4950,
     "learn": 8372,
