@@ -113,7 +113,7 @@ def build(environment: str) -> None:
     print(
         f"v{version} is tagged and dist/ holds {', '.join(sorted(file.name for file in DIST.iterdir()))}; to publish:"
     )
-    print(f"  git push origin v{version}\n  {sys.executable} -m twine upload {source.name} {wheel.name}")
+    print(f"  git push origin v{version}\n  {sys.executable} -m twine upload dist/{source.name} dist/{wheel.name}")
 
 
 if __name__ == "__main__":
