@@ -195,7 +195,10 @@ def require_types(function: str, arguments: Mapping[str, object]) -> None:
 
 def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A public function whose arguments are checked first. It is pickled as `aspenpy.<name>`."""
-    code = getattr(function, "__wrapped__", function).__code__
+    inner: Any = function
+    while hasattr(inner, "__wrapped__"):  # `inspect.unwrap` without `inspect`, which takes long to import
+        inner = inner.__wrapped__
+    code = inner.__code__
     positional = code.co_varnames[: code.co_argcount]
 
     @wraps(function)

@@ -165,6 +165,10 @@ def _make_hashable(value: Any) -> object:
 
 def _require_model(model: object, kind: type, loader: str) -> None:
     if not isinstance(model, kind):
+        if not isinstance(model, str):
+            name, article = ("app", "an") if kind is Application else ("machine", "a")
+            wanted = f"{article} {kind.__name__.lower()}, as `{loader}` gives"
+            raise TypeError(f"`{name}` takes {wanted}, not {type(model).__name__} ({model!r:.60})")
         hint = f"load it first: aspenpy.{loader}({model!r})"
         fail("not-a-model", f"{model!r} is no {kind.__name__.lower()} model", hint=hint)
 

@@ -78,6 +78,13 @@ def test_a_wrong_type_names_the_argument(name: str, argument: str, wrong: object
         getattr(aspenpy, name)(**{**right, argument: wrong})
 
 
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if arguments_of(name)[0] not in OBJECTS])
+def test_the_first_argument_has_no_need_of_its_name(name: str) -> None:
+    right = {key: value for key, value in BASE.get(name, {"machine": MACHINE}).items() if key != arguments_of(name)[0]}
+    with pytest.raises(TypeError, match=f"`{arguments_of(name)[0]}` takes "):
+        getattr(aspenpy, name)(Stranger(), **right)
+
+
 @pytest.mark.parametrize(
     ("message", "call"),
     {
