@@ -194,7 +194,6 @@ POSITIONAL_TUPLES = {
 
 FOREIGN = {
     "aspenpy/answers/scope.py": "numbers of other libraries",
-    "aspenpy/arguments.py": "functions that are wrapped or not",
     "aspenpy/build.py": "machines, which have no name of their own",
     "aspenpy/engine/arrays.py": "numbers of NumPy",
     "aspenpy/expr/lanes.py": "numbers of NumPy",
