@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4306,
-    "answers": 12887,
+    "answers": 12891,
     "assembly": 1240,
     "cost": 15209,
     "editor": 2741,
@@ -20,7 +20,7 @@ MOST: dict[str, int] = {
     "language": 4950,
     "learn": 8372,
     "models": 4420,
-    "other": 1094,
+    "other": 1097,
     "page": 726,
     "probe": 2061,
     "report": 10377,
