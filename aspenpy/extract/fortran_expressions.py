@@ -301,8 +301,8 @@ class FortranExpressions:
             self.scope = outer
 
     def _call(self, procedure: Signature | Generic, arguments: list[Any], span: Span | None) -> View:
-        assert self.resolve_generic is not None
-        assert self.call_function is not None
+        if self.resolve_generic is None or self.call_function is None:
+            return self.unknown("a call in a declaration")
         signature = self.resolve_generic(procedure, arguments)
         return (
             self.unknown("which procedure this calls")

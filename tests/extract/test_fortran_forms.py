@@ -729,3 +729,14 @@ def test_a_jump_out_of_a_loop_that_skips_more_is_named(body: str, is_named: bool
     assert any("f_i_share" in message for message in said)
     assert ("flops [1] as divide, dp" in text) is is_named
     assert "flops [1] as multiply, dp" in text
+
+
+def test_a_function_gives_no_named_constant(tmp_path: Path) -> None:
+    """A compiler refuses it: procedures are known when all is declared."""
+    text = "program p\n integer, parameter :: n = twice(8)\n integer :: i\n real :: x(100)\n"
+    text += " do i = 1, n\n  x(i) = x(i) + 1.0\n end do\ncontains\n integer function twice(k)\n"
+    text += "  integer, intent(in) :: k\n  twice = 2*k\n end function\nend program\n"
+    (tmp_path / "p.f90").write_text(text, encoding="utf-8")
+    found = extract(tmp_path / "p.f90")
+    assert "a call in a declaration is not understood: not counted" in [item.message for item in found.diagnostics]
+    assert "flops [main_i_passes] as add, sp" in found.text
