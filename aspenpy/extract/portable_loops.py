@@ -161,9 +161,7 @@ class PortableLoops:
         """The counters of a loop; those of SYCL stand for the parts of its index."""
         found = []
         for at in range(number):
-            formal = (
-                formals[at if library == KOKKOS else 0] if len(formals) > (at if library == KOKKOS else 0) else None
-            )
+            formal = next(iter(formals[at if library == KOKKOS else 0 :]), None)
             name = "pass" if formal is None else formal.spelling
             key = "" if formal is None else self.declare(formal).key
             label = name if library == KOKKOS or number == 1 else f"{name}_{at}"
@@ -190,8 +188,8 @@ class PortableLoops:
                 threads *= size if isinstance(size, int) else 1
             return whole, threads if parts is not None and len(sizes) == len(parts) else None
         if spelling.startswith("sycl::range"):
-            number = spelling.count("<") and int(spelling.partition("<")[2].partition(">")[0] or 1)
-            return [(zero, self.read(part)) for part in given[:number]], None
+            dimensions = int(spelling.partition("<")[2].partition(">")[0] or 1)
+            return [(zero, self.read(part)) for part in given[:dimensions]], None
         single = self.read(policy)
         return ([(zero, single)] if single.type.kind == "integer" else None), None
 
@@ -218,7 +216,7 @@ class PortableLoops:
         formal = None if named is None else named.referenced
         if formal is None or formal.kind.name != "PARM_DECL":
             return None
-        number = self.read(given[-1]) if given and name != "operator count" else r.Constant(0, INT)
+        number = self.read(given[-1]) if given else r.Constant(0, INT)
         at = number.value if isinstance(number, r.Constant) else 0
         whole = formal.type.get_canonical().spelling
         label = formal.spelling if "<1>" in whole else f"{formal.spelling}_{at}"
