@@ -158,13 +158,14 @@ def _collective(trait: flow.Trait, requirement: flow.Requirement, among: Ranks, 
         message = f"`{trait.name}` takes the name of an algorithm, a number of ranks and how far they are apart"
         fail("bad-exchange", message, trait.span, hint=f'such as `as {trait.name}("{algorithms(trait.name)[0].name}")`')
     ranks, size = counts[0] if counts else among.count, requirement.amount
+    stride = counts[1] if len(counts) > 1 else graph.ONE
+    ranks = _require_whole(stride, trait, ranks)
     called = next((name for name in names if name in CALLED), None)
     algorithm = names[0] if names and called is None else None
     if called in LIBRARIES:
         among = among.replace(network=among.network.replace(mpi=called))
     network = among.network
     if paths.by_level:
-        stride = counts[1] if len(counts) > 1 else graph.ONE
         levels = levels_between(ranks, paths, among.count, stride)
         if called is not None:
             levels = tuple(level.without_pieces for level in levels)
@@ -271,6 +272,13 @@ def _unless(condition: Expr, use: RankPathUse) -> RankPathUse:
 
 
 # -- what is refused -------------------------------------------------------------------------------
+
+
+def _require_whole(stride: Expr, trait: flow.Trait, ranks: Expr) -> Expr:
+    """The number of ranks; evaluating it fails where they are not a whole number of ranks apart."""
+    mistake = Diagnostic("bad-exchange", "ranks are a whole number of ranks apart, from 1 on", trait.span)
+    is_whole = graph.compare("==", graph.apply("floor", stride), stride)
+    return graph.if_else(graph.junction("and", is_whole, graph.compare(">=", stride, 1)), ranks, graph.failure(mistake))
 
 
 def _require_order(exchange: Exchange, stride: Expr, trait: flow.Trait, paths: Paths) -> Exchange:

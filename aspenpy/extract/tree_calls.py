@@ -9,11 +9,11 @@ from typing import Any
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import POINTED, pointer_key
 from aspenpy.extract.front_end import load_libclang
-from aspenpy.extract.portable_loops import PortableLoops
 from aspenpy.extract.tree_complex import operate_on_complex
 from aspenpy.extract.tree_device import DeviceCalls, is_kernel
 from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions
 from aspenpy.extract.tree_methods import find_template, has_virtual_methods, is_virtual, list_overridden
+from aspenpy.extract.tree_portable import PortableLoops
 from aspenpy.extract.tree_standard import translate_call
 from aspenpy.extract.tree_state import UnitState
 from aspenpy.extract.tree_types import INT, LAMBDA, THIS, VOID, children_of

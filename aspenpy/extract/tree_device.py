@@ -8,9 +8,9 @@ from typing import Any
 from aspenpy.extract import device_functions as d
 from aspenpy.extract import records as r
 from aspenpy.extract.device_functions import index_variable
-from aspenpy.extract.device_groups import DeviceGroups
 from aspenpy.extract.matrix_units import MatrixProduct, read_builtin, read_fragment
 from aspenpy.extract.tree_expressions import Expressions
+from aspenpy.extract.tree_groups import DeviceGroups
 from aspenpy.extract.tree_state import UnitState
 from aspenpy.extract.tree_types import INT, VOID, children_of
 from aspenpy.language.diagnostics import warning

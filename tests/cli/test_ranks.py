@@ -180,7 +180,7 @@ def test_explain_shows_over_how_many_cores_each_rank_is_spread(run: Runner) -> N
 
 def test_a_formula_has_no_more_in_it_than_the_ranks_need(run: Runner) -> None:
     formula = run("expr", *ON_G, "--free", "ranks,each", "--ranks-on", "core").out
-    assert formula == "min(1, ceil(if(ranks <= 800, ranks, undefined)))*(each/1000000000)\n"
+    assert formula == "min(1, ceil(if(ranks <= 800, ranks, undefined)))*(each/1e9)\n"
 
 
 def test_a_trace_says_in_how_many_parts_a_rank_shares_its_work_out(run: Runner) -> None:

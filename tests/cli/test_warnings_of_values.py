@@ -63,4 +63,4 @@ def test_a_formula_whose_own_value_is_none(capsys: pytest.CaptureFixture[str]) -
     )
     assert main(["expr", "wide.aspen", "--machine", "m.aspen", "--free", "n"]) == 0
     told = capsys.readouterr()
-    assert (told.out, told.err) == ("sqrt(n - 10)/1000000000\n", "")
+    assert (told.out, told.err) == ("sqrt(n - 10)/1e9\n", "")

@@ -25,8 +25,8 @@ LOOPS = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) y[i*m + j] *= 2
         ("omp simd", ("execute {", "[m*n] as multiply, dp, simd")),
         ("omp parallel for reduction(+: s, t)", ("// combined over threads: s, t",)),
         ("omp target teams distribute parallel for", ("execute [ceil(n/128)] {", "flops [m*n/ceil(n/128)] as dp")),
-        ("omp target teams loop collapse(2)", ("execute [n*ceil(m/128)] {", "flops [m/ceil(m/128)] as dp, simd")),
-        ("acc parallel loop collapse(2)", ("execute [n*ceil(m/128)] {",)),
+        ("omp target teams loop collapse(2)", ("execute [ceil(m*n/128)] {", "flops [m*n/ceil(m*n/128)] as dp, simd")),
+        ("acc parallel loop collapse(2)", ("execute [ceil(m*n/128)] {",)),
         ("omp critical", ("execute {",)),
         ("unroll", ("execute {",)),
     ],
@@ -209,7 +209,7 @@ ROW = "for (int j = 0; j < m; j++) A[i][j] *= 3;"
     [
         ("", ROW, "execute [ceil(n/128)] {"),
         ("collapse(1)", ROW, "execute [ceil(n/128)] {"),
-        ("collapse(2)", ROW, "m/128)] {"),
+        ("collapse(2)", ROW, "execute [ceil(m*n/128)] {"),
         ("collapse(2)", f"{ROW} {ROW}", "execute [threads] "),  # the specification has one loop in each
         ("collapse(2)", "A[i][0] *= 3;", "execute [threads] "),
         ("collapse(2)", "for (int j = 0; j < i; j++) A[i][j] *= 3;", "execute [threads] "),

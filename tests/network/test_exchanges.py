@@ -260,9 +260,13 @@ def test_mistakes_are_told_at_their_places() -> None:
         "too-many-ranks: there are more ranks in `barrier` than the nodes of machine `m` take"
     )
     assert told('[1] as allreduce("rign")', 8, star) == "bad-exchange: unknown algorithm `rign` of allreduce"
-    assert told("[1] as allreduce(2, 3)", 8, star).startswith(
+    assert told("[1] as allreduce(2, 3, 4)", 8, star).startswith(
         "bad-exchange: `allreduce` takes the name of an algorithm"
     )
+    for stride in ("0", "1.5"):
+        assert told(f"[1] as allreduce(2, {stride})", 8, star) == (
+            "bad-exchange: ranks are a whole number of ranks apart, from 1 on"
+        )
     assert told('[1] as halo("al_ports")', 8, star) == "bad-exchange: unknown word `al_ports` of a halo"
     assert told("[1] as halo(2, 2, 2, 1)", 8, star) == "bad-exchange: a halo is exchanged in 1 to 3 dimensions"
     assert told("[1] as halo(4)", 8, star) == "bad-exchange: a halo is exchanged in 1 to 3 dimensions"
