@@ -79,7 +79,7 @@ def balance(parts: list[str]) -> str:
     return f"({balance(parts[:half])} + {balance(parts[half:])})" if half else parts[0]
 
 
-def operands(index: str, number: int = 3000) -> str:
+def operands(index: str, number: int = 2000) -> str:
     parts = [f"x[{index.replace('K', str(k + 2))}]" for k in range(number)]
     text = f"__global__ void k(float *x) {{\n  int i = blockIdx.x*256 + threadIdx.x; x[i] = {balance(parts)}; }}\n"
     return f"{text}int main() {{ float *x; cudaMalloc(&x, 1 << 22); k<<<64, 256>>>(x); }}\n"

@@ -12,6 +12,7 @@ from aspenpy.answers.case import Case
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.page.what_if import WhatIf
 from tests.chromium import BROWSER
+from tests.timing import slowness
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the Python package playwright is not installed")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
@@ -120,11 +121,13 @@ def test_the_keyboard_moves_a_slider_and_every_number_with_it(shown):
 def test_an_update_of_lulesh_is_shorter_than_a_frame(shown):
     page = shown("lulesh")
     page.locator("#input-0-slider").focus()
-    spent = []
-    for _ in range(15):
+
+    def update() -> float:
         page.keyboard.press("ArrowRight")
-        spent.append(float(page.evaluate("document.documentElement.dataset.milliseconds")))
-    assert min(spent) < 16  # others use the machine as well
+        return float(page.evaluate("document.documentElement.dataset.milliseconds"))
+
+    frame = 16 * slowness()
+    assert any(update() < frame for _ in range(40))  # others use the machine as well
 
 
 def test_link_and_baseline_come_back(shown):
