@@ -9,7 +9,15 @@ import pytest
 
 import aspenpy
 from aspenpy.extract.extraction import Extraction, extract
-from aspenpy.extract.locality import BINS, TouchCounts, find_locality, reuse_distances, time_of_bin
+from aspenpy.extract.locality import (
+    BINS,
+    Locality,
+    TouchCounts,
+    find_locality,
+    read_touches,
+    reuse_distances,
+    time_of_bin,
+)
 from aspenpy.extract.model_runs import ProgramRun
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
@@ -77,6 +85,92 @@ def counts_of(lines: list[int]) -> TouchCounts:
             first += 1
         last[line] = now
     return TouchCounts(len(lines), 0, (0, first), (tuple([0.0] * BINS), tuple(far)))
+
+
+def bin_of(time: int) -> int:
+    """As the recorder says: four bins from each power of two to the next."""
+    top = time.bit_length() - 1
+    return 4 * top + (4 * time // 2**top) % 4
+
+
+def test_bins_stand_for_the_middle_of_their_times() -> None:
+    times: dict[int, list[int]] = {}
+    for time in range(1, 2**11):
+        times.setdefault(bin_of(time), []).append(time)
+    for place, inside in times.items():
+        assert time_of_bin(place) == (inside[0] if inside[0] < 4 else (inside[0] + inside[-1] + 1) / 2)
+    assert [time_of_bin(place) for place in (1, 2, 3, 5, 7)] == [1, 1, 1, 2, 3]  # in which no time falls
+
+
+def binned(**numbers: int) -> tuple[float, ...]:
+    """Numbers by the times that they came back after, `t1100=5`."""
+    bins = [0.0] * BINS
+    for time, number in numbers.items():
+        bins[bin_of(int(time[1:]))] += number
+    return tuple(bins)
+
+
+NONE = binned()
+FAR = 1024 * (1 + 1 / 8)  # the middle of the bin of 1024 .. 1279, and so many other lines where none comes back before
+
+
+@pytest.mark.parametrize(
+    ("counts", "locality"),
+    [
+        # a word of each line is met again: nine touches of 8 bytes for the 64 of each of 1000 lines
+        (TouchCounts(9000, 8000, (1000, 0), (NONE, NONE)), {"far": 0, "window": 0, "jumps": 0, "reuse": 9 / 8}),
+        # 2000 come back late in 10000 lines; the others move along, eight words a line
+        (
+            TouchCounts(82_000, 70_000, (10_000, 0), (binned(t1100=2000), NONE)),
+            {"far": 2 / 82, "window": 64 * FAR, "jumps": 0, "reuse": 1},
+        ),
+        # what comes back after more than half of all lines is a sweep over them; at half of them it is late
+        (TouchCounts(9000, 0, (2 * FAR, 0), (binned(t1100=1000), NONE)), {"far": 1 / 9, "window": 64 * FAR}),
+        (
+            TouchCounts(9000, 0, (2 * FAR - 1, 0), (binned(t1100=1000), NONE)),
+            {"far": 0, "window": 0, "reuse": 9000 / (8 * (2 * FAR - 1 + 1000))},
+        ),
+        # 60 lines are near, 72 are not
+        (TouchCounts(9000, 0, (1000, 0), (binned(t63=900), NONE)), {"far": 0}),
+        (TouchCounts(9000, 0, (1000, 0), (binned(t64=900), NONE)), {"far": 1 / 10, "window": 64 * 72}),
+        (TouchCounts(9000, 0, (0, 1000), (NONE, binned(t63=900))), {"jumps": 1 / 9}),
+        (TouchCounts(9000, 0, (0, 1000), (NONE, binned(t64=900))), {"jumps": 1.9 / 9}),
+        # jumps: 3000 over 1152 lines; 1000 after twice the time, in which the 5/8 that come back later are new lines;
+        # 4000 first touches count as what leads over all 4000. The quarters' middles are 1000, 3000, 5000 and 7000.
+        (
+            TouchCounts(10_000, 0, (0, 4000), (NONE, binned(t1100=3000, t2100=1000))),
+            {"jumps": 0.8, "tables": (64 * FAR, 64 * FAR, 64 * 4000, 64 * 4000), "anywhere": True, "far": 0},
+        ),
+        (
+            TouchCounts(10_000, 0, (0, 3000), (NONE, binned(t1100=3000, t2100=2000))),
+            {"tables": (64 * FAR, 64 * FAR, 64 * (FAR + FAR * 5 / 8), 64 * 3000)},
+        ),
+        # half of the jumps lead over 1152 lines, those of a table of 2304: anywhere in up to 4608
+        (TouchCounts(20_000, 0, (0, 4608), (NONE, binned(t1100=4608))), {"anywhere": True}),
+        (TouchCounts(20_000, 0, (0, 4610), (NONE, binned(t1100=4610))), {"anywhere": False}),
+        (TouchCounts(0, 0, (0, 0), (NONE, NONE)), {"far": 0, "window": 0, "jumps": 0}),
+    ],
+)  # fmt: skip
+def test_locality_by_hand(counts: TouchCounts, locality: dict[str, object]) -> None:
+    found = find_locality(counts, 8)
+    for name, value in locality.items():
+        assert getattr(found, name) == pytest.approx(value, rel=1e-12), name
+
+
+@pytest.mark.parametrize(
+    ("far", "jumps", "late"), [(0.2, 0.5, 0.4), (0.5, 0.5, 1.0), (0.25, 0.0, 0.25), (0.0, 1.0, 0.0)]
+)
+def test_the_part_of_what_does_not_jump_that_comes_back_late(far: float, jumps: float, late: float) -> None:
+    assert Locality(far, 0.0, jumps, (), False, reuse=1.0).late_share == late
+
+
+def test_touches_of_all_processes_add_up() -> None:
+    first = [*range(2 * BINS)]
+    lines = [f"{place} 100 30 20 {place + 1} {' '.join(map(str, first))}" for place in (4, 7, 4)]
+    found = read_touches("\n".join(lines))
+    along, away = (tuple(2.0 * number for number in half) for half in (first[:BINS], first[BINS:]))
+    assert found[4] == TouchCounts(200, 60, (40, 10), (along, away))
+    assert (found[7].first, found[7].far[1][0], sorted(found)) == ((20, 8), BINS, [4, 7])
 
 
 def searched_distances(lines: list[int]) -> list[int]:
