@@ -25,13 +25,11 @@ MEMORY = 1 << 30
 
 class Allowance:
     """Operations that one command may still spend. `exceeded` is set once something was refused for lack of them: an
-    answer given nevertheless is partial. `noted` are operations of laws that are computed point by point, whose number
-    shows only while they are computed: who asks for the points spends them."""
+    answer given nevertheless is partial."""
 
     def __init__(self, operations: float = OPERATIONS) -> None:
         self.operations = operations
         self.spent = 0.0
-        self.noted = 0.0
         self.exceeded = False
 
     @property

@@ -14,7 +14,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any, NoReturn, cast
 
-from aspenpy.allowance import OPERATIONS, allowance
+from aspenpy.allowance import OPERATIONS, allowance, spending
 from aspenpy.cost.mapper import all_definitions, all_origins
 from aspenpy.cost.value_mistakes import BoundMistake, ValueMistake, describe_bound_mistake, describe_mistake
 from aspenpy.expr import graph
@@ -359,8 +359,8 @@ class Scope:
     def _compute(self, exprs: Sequence[Expr], seed: int) -> list[Any]:
         last, self._last = self._last, None  # nobody goes on with an evaluation that failed, or that is not at its end
         run = last if last is not None and last.seed == seed else ExactEvaluation({}, seed, self.definitions)
-        run.allowance = allowance()
-        values = run.compute(exprs)
+        with spending(allowance()) as run.allowance:  # laws of caches spend it too
+            values = run.compute(exprs)
         self._last = run
         return values
 

@@ -19,10 +19,9 @@ from aspenpy.engine.operation import Op, SumLoop
 from aspenpy.engine.program import Program
 from aspenpy.expr import graph
 from aspenpy.expr.array_rules import RULES, ConstantArray
-from aspenpy.expr.failures import DIVISION, DOMAIN, FINE, OVERFLOW, count_pass_operations
+from aspenpy.expr.failures import DIVISION, DOMAIN, FINE, OVERFLOW, count_pass_operations, spend
 from aspenpy.expr.graph import Expr, nodes_of_kind
 from aspenpy.expr.node import dependents
-from aspenpy.language.diagnostics import fail
 
 Floats = NDArray[numpy.float64]
 Reasons = NDArray[numpy.uint8]
@@ -66,18 +65,11 @@ class EvaluationOrder:
                 self.spent.setdefault(index, []).append(arg)
 
 
-def spend_operations(operations: float) -> None:
-    """Spends operations of the command; raises AspenError where fewer are left."""
-    if not allowance().spend(operations):
-        hint = "fewer points, or shorter loops; --yes (in Python, yes=True) if you want to wait for it"
-        fail("too-much-work", "the points have loops without a closed form that take too long to be added", hint=hint)
-
-
 def refuse_before_adding(program: Program, op: Op, values: dict[int, Any], operations: float) -> None:
     """Refuses a loop at once where its passes spend more than is left. `operations`: those of one step of a pass."""
     ahead = operations * _count_steps(program, op, values, {})
     if ahead > allowance().left:
-        spend_operations(ahead)
+        spend(ahead)
 
 
 def _count_steps(program: Program, op: Op, values: dict[int, Any], counted: dict[Op, float]) -> float:
@@ -141,7 +133,7 @@ class Fast:
         refuse_before_adding(self.program, op, values, 2 * INTERPRETED)
         total: Any = 0.0
         for number in range(int(numpy.max(passes))):
-            spend_operations(operations)
+            spend(operations)
             values[loop.counter] = float(number)
             self._compute_steps(order, values)
             total = numpy.where(number < passes, total + values[loop.body], total)
@@ -199,7 +191,7 @@ class Careful:
         refuse_before_adding(self.program, op, known.values, CAREFUL * 2 * INTERPRETED)
         total: Any = 0.0 * passes
         for number in range(int(numpy.max(passes))):
-            spend_operations(operations)
+            spend(operations)
             known.values[loop.counter] = float(number)
             self._compute_steps(order, known)
             active = number < passes

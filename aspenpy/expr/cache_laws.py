@@ -6,11 +6,16 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from aspenpy.allowance import INTERPRETED, allowance
+from aspenpy.allowance import INTERPRETED
 from aspenpy.expr.arithmetic import DomainError, Number, format_number, normalise_number, to_float
+from aspenpy.expr.failures import NoOperationsLeft, spend
 
 MOST_WAYS = 1_000_000  # limit of the associativity: `lru_hits` adds one term for each way
 MOST_UNITS = 1 << 27  # limit of the units of a cache that `sets_touched` marks, one bit each
+OF_A_WAY = 100  # operations of a term of `lru_hits` at one point; with arrays `WAY_OF_ARRAY` at each
+WAY_OF_ARRAY = 10
+PLACES_OF_AN_OPERATION = 5
+"""Bits of `sets_touched` that are rotated and joined for one more bit of a number of trips: ten passes over words."""
 
 
 def lru_hits(distance: Number, ways: Number, lines: Number) -> Number:
@@ -29,6 +34,7 @@ def lru_hits(distance: Number, ways: Number, lines: Number) -> Number:
         return 1
     if count == lines:
         return 0
+    spend(OF_A_WAY * count)
     chance = count / to_float(lines)
     logarithm, term, total = beyond * math.log1p(-chance), 1.0, 1.0
     for way in range(count - 1):
@@ -67,6 +73,7 @@ def random_misses(lines: Number, *reuses: Number) -> Number:
         raise DomainError("the shares of the reuse distances add up to more than 1")
     size, misses = to_float(lines), 1.0
     for _ in range(200):
+        spend(INTERPRETED * len(pairs))
         kept = 1 - misses / size
         value, slope = 1 - misses, -1.0
         for distance, share in pairs:
@@ -117,6 +124,8 @@ def _count_lines_touched(length: int, size: int, wrap: int, *loops: tuple[int, i
         return turns[0][1]  # multiples of one stride are different until they come back to where they began
     if units > MOST_UNITS:
         raise DomainError(f"a cache of {wrap:,} bytes is too large for strides of {unit} bytes")
+    bits = sum(count.bit_length() for count in (runs, *(count for _, count in turns), units * unit // size))
+    spend(bits * units / PLACES_OF_AN_OPERATION)
     touched = _repeat_places(1, units, 1, runs)
     for step, count in turns:
         touched = _repeat_places(touched, units, step, count)
@@ -188,6 +197,7 @@ def lines_with_room(ways: Number, own: Number, *loads: Number) -> Number:
 def _chance_of_room(ways: float, parts: list[tuple[float, float, float]]) -> float:
     """The chance that `ways` hold the lines of all parts: (whole lines, chance of one more line, chance of being in the
     set)."""
+    spend(INTERPRETED * len(parts))
     if ways < 0:
         return 0.0
     if sum(whole + 1 for whole, _, _ in parts) <= ways:
@@ -222,7 +232,9 @@ def numpy_lru_hits(numpy: Any, distance: Any, ways: Any, lines: Any) -> Any:
     safe = numpy.maximum(beyond, 0.0)
     logarithm = safe * numpy.log1p(-chance)
     term, total = numpy.ones_like(safe), numpy.ones_like(safe)
-    for way in range(int(numpy.nanmax(numpy.where(wrong | whole, 1.0, ways), initial=1.0)) - 1):
+    most = int(numpy.nanmax(numpy.where(wrong | whole, 1.0, ways), initial=1.0))
+    spend(WAY_OF_ARRAY * most * safe.size)
+    for way in range(most - 1):
         term = numpy.where(way < ways - 1, term * ((safe + way) / (way + 1)) * chance, 0.0)
         total = total + term
         large = total > 1e250
@@ -253,6 +265,7 @@ def numpy_lines_with_room(numpy: Any, ways: Any, own: Any, *loads: Any) -> Any:
 
 
 def _numpy_chance_of_room(numpy: Any, ways: Any, parts: list[tuple[Any, Any, Any]]) -> Any:
+    spend(INTERPRETED + 10 * len(parts) * ways.size)
     if not parts:
         return (ways >= 0).astype(float)
     if (ways < 0).all():
@@ -297,7 +310,7 @@ def apply_by_point(rule: Any) -> Any:
         _, first, where = numpy.unique(number.ravel(), return_index=True, return_inverse=True)
         different = points[first]
         finite = numpy.isfinite(different).all(axis=1).tolist()
-        allowance().noted += INTERPRETED * OF_A_LAW * sum(finite)
+        spend(INTERPRETED * OF_A_LAW * sum(finite))
         values = [
             _value_or_nan(rule, point) if fine else math.nan
             for fine, point in zip(finite, different.tolist(), strict=True)
@@ -310,6 +323,8 @@ def apply_by_point(rule: Any) -> Any:
 def _value_or_nan(rule: Any, point: list[float]) -> float:
     try:
         return float(rule(*point))
+    except NoOperationsLeft:
+        raise
     except DomainError:
         return math.nan
 

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from aspenpy.allowance import INTERPRETED, allowance
+from aspenpy.allowance import INTERPRETED
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.cache_walks import Cache, Loops, Runs, Walk
+from aspenpy.expr.failures import spend
 
 # -- places of a loop's steps round a cache --------------------------------------------------------
 
@@ -39,7 +40,7 @@ def sum_floors(counts: Any, step: int, modulus: int, begins: Any) -> Any:
     under the line are counted by its other axis, as in Euclid's algorithm (Graham, Knuth and Patashnik, Concrete
     Mathematics, 1994, section 3.5). Below `MOST_EXACT` floating-point numbers, which divide faster, are as exact."""
     counts, begins = (numpy.array(part, dtype=numpy.int64) for part in numpy.broadcast_arrays(counts, begins))
-    allowance().noted += OF_A_SUM * counts.size
+    spend(OF_A_SUM * counts.size)
     most = int(counts.max(initial=0))
     furthest = max(int(begins.max(initial=0)), -int(begins.min(initial=0))) + step * most + modulus
     if most * furthest < MOST_EXACT:
@@ -252,7 +253,7 @@ class Kept:
         if table is None:
             table = self._make(loops, cache)
             self._bytes += table.nbytes + OF_A_TABLE
-            allowance().noted += OF_AN_ENTRY * table.nbytes / 8
+            spend(OF_AN_ENTRY * table.nbytes / 8)
         self._tables[loops, cache] = table
         while self._bytes > MOST_KEPT and len(self._tables) > 1:
             oldest = next(iter(self._tables))
@@ -263,7 +264,7 @@ class Kept:
         self._tables, self._bytes = {}, 0
 
 
-OF_AN_ENTRY = 2  # operations in which a number of a table is made
+OF_AN_ENTRY = 5  # operations in which a number of a table is made, and the lines counted that it is made of
 OF_A_STEP = 25  # the same where runs of a loop are added to those of another, at places far from each other
 OF_A_TABLE = 1000
 """Bytes of a table beside its numbers."""
@@ -284,7 +285,7 @@ def _count_begins(loops: Loops, cache: Cache) -> Begins | Single | Turns:
         (stride, trips), *_ = loops
         return Turns(stride // cache.unit, trips, cache.units)
     everywhere = _all_units(cache)
-    allowance().noted += OF_A_STEP * len(loops) * cache.units
+    spend(OF_A_STEP * len(loops) * cache.units)
     counts = (everywhere == 0).astype(numpy.int64)
     for stride, trips in loops:
         counts = Steps(counts, stride // cache.unit).sum_between(everywhere, 0, trips)
@@ -369,7 +370,7 @@ OF_A_WALK = 170
 def _count_lines_between(walk: Walk, visits: Visits, cache: Cache) -> Any:
     """The lines of a walk in the set of each visited line: what follows the first visit, and what is done before the
     second."""
-    allowance().noted += INTERPRETED * OF_A_WALK
+    spend(INTERPRETED * OF_A_WALK)
     units = visits.units - walk.place // cache.unit
     for stride, trip in zip(walk.outer, visits.outside, strict=True):
         units = units - stride // cache.unit * trip if stride else units

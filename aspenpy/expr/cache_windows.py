@@ -6,9 +6,11 @@ import math
 from bisect import bisect
 from functools import lru_cache
 
+from aspenpy.allowance import INTERPRETED
 from aspenpy.expr.arithmetic import DomainError, Number, normalise_number
 from aspenpy.expr.cache_laws import require_positive_whole
 from aspenpy.expr.cache_walks import Cache, read_window
+from aspenpy.expr.failures import NoOperationsLeft, spend
 
 
 def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Number:
@@ -54,6 +56,8 @@ def _sure_share_of_runs(limit: int, size: int, count: int, window: tuple[Number,
 WINDOWS = 8192
 """Windows that are kept: that of caches of other ways is the same, as is that beside other numbers of drawn lines."""
 
+OF_A_NUMBER = 2  # interpreted operations in which a number of a window is read
+
 HEADROOM = 8
 """Ways asked for, for each of which one more is counted, beside one in any case."""
 
@@ -63,6 +67,7 @@ class CountedWindow:
     for all numbers of ways that are asked about."""
 
     def __init__(self, size: int, count: int, window: tuple[Number, ...]) -> None:
+        spend(OF_A_NUMBER * INTERPRETED * len(window))
         self.trips, self.measured = read_window(window, size)
         walks = [walk for found in self.measured for walk in found]
         self.way, self.first = size * count, walks[0].walk.place
@@ -98,6 +103,8 @@ class CountedWindow:
         more = limit + 1 + limit // HEADROOM
         try:
             self.used, self.shares = shares_by_use(more, self.trips, structures, self.cache)
+        except NoOperationsLeft:
+            raise
         except DomainError:  # of what only a larger cache would come to
             more = limit
             self.used, self.shares = shares_by_use(more, self.trips, structures, self.cache)

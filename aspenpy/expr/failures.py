@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from aspenpy.allowance import Allowance
+from aspenpy.allowance import Allowance, allowance
 from aspenpy.expr.arithmetic import DomainError, Number, format_number
 from aspenpy.expr.node import Expr
 from aspenpy.record import Record
@@ -136,8 +136,13 @@ def spend_operations(allowance: Allowance, operations: float) -> None:
     if not allowance.spend(operations):
         raise NoOperationsLeft(
             f"the {allowance.operations:,.0f} operations that one command may spend are used up by loops that have to "
-            "be added pass by pass, or by values that rounding leaves in doubt"
+            "be added pass by pass, lines of caches that are counted, or values that rounding leaves in doubt"
         )
+
+
+def spend(operations: float) -> None:
+    """Spends operations of the running command; raises NoOperationsLeft where fewer are left."""
+    spend_operations(allowance(), operations)
 
 
 # -- why a point of a sweep has no value -----------------------------------------------------------

@@ -184,9 +184,7 @@ class Lanes:
         rule = partial(RULES[name], self, node.payload)
         if node.kind in ("add", "mul"):
             return reduce(rule, operands)
-        noted = self.run.allowance.noted
         value = PRECISE[name](self, node, operands) if name in PRECISE else rule(*operands)
-        spend_operations(self.run.allowance, self.run.allowance.noted - noted)
         return value if self._refused is None else self._blank_refused(value, self._refused)
 
     def _blank_refused(self, value: Any, refused: Any) -> Any:

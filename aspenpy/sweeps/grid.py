@@ -301,11 +301,11 @@ def _column_of_values(name: str, axis: Axis | Floats, probe: _Probe) -> Floats:
     """The values of an axis; those of something that is counted are whole ones, unless a range says `:real`."""
     scope = ResolvedCase(probe.case).scope
     if isinstance(axis, Axis):
-        if axis.whole is None and not axis.items and scope.is_count(name):
-            axis = axis.replace(whole=True)
         column = axis_values(axis, probe.reader(name), probe.declared)
         if axis.is_real:
             return column
+        if axis.whole is None and not axis.items and (scope.is_count(name) or probe.fits_whole(axis, column)):
+            column = axis_values(axis.replace(whole=True), probe.reader(name), probe.declared)
     else:
         column = axis
     for part in numpy.array_split(column, 1 + len(column) // IN_CACHE):
@@ -353,6 +353,13 @@ class _Probe:
             return is_countable(name, Prediction(self.case)) and low.is_integer() and high.is_integer()
         except AspenError:
             return False  # it has no value of its own, and may be anything
+
+    def fits_whole(self, axis: Axis, column: Floats) -> bool:
+        """Whether whole numbers may stand for the values of a range, as where it is sampled: for as many as were asked
+        for only if they stay different."""
+        if axis.count is not None and (len(column) < 2 or column[1] - column[0] < 1):  # the smallest gap is the first
+            return False
+        return self.takes_whole_numbers(axis.name, float(column[0]), float(column[-1]))
 
 
 def _to_float(value: Any, name: str) -> float:

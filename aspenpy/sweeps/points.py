@@ -69,10 +69,8 @@ class Points(Lanes):
         before, self.doubts = self.doubts, numpy.zeros(self.size, dtype=bool)
         try:
             super()._compute(node)
-            noted = self.run.allowance.noted
             if node in self.inside and not isinstance(self.known[node], tuple) and self.doubts.any():
                 self._settle(node)
-            spend_operations(self.run.allowance, self.run.allowance.noted - noted)
         except NoOperationsLeft as error:
             raise TooMuchWork(node, error) from None
         except DomainError as error:

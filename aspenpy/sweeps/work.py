@@ -24,15 +24,15 @@ from aspenpy.engine.arrays import (
     Floats,
     Reasons,
     loop_operations,
-    spend_operations,
 )
 from aspenpy.engine.backends import BACKENDS, Backend
 from aspenpy.engine.compiled import CompiledProgram
 from aspenpy.engine.program import Program, unroll_loops
 from aspenpy.expr import graph
 from aspenpy.expr.array_rules import ConstantArray
-from aspenpy.expr.failures import FINE
+from aspenpy.expr.failures import FINE, NoOperationsLeft, spend
 from aspenpy.expr.graph import Expr
+from aspenpy.language.diagnostics import fail
 
 Slices = tuple[slice, ...]
 
@@ -113,7 +113,7 @@ class PointSheet:
             if self.loops is not None:
                 operations = numpy.empty(prod(shape))
                 self.loops.block(slices, [operations])
-                spend_operations(float(numpy.nansum(operations)))
+                spend(float(numpy.nansum(operations)))
             columns = [_fill_column(known.values[leaf], shape) for leaf in self.kernel.leaves]
             self.kernel.run(columns, results)
             return
@@ -254,11 +254,18 @@ class Worker:
         self._lock = Lock()
 
     def stretch(self, number: int, into: Floats | None = None) -> Stretch:
-        """A stretch, its values in their place `into` the array of all points, if there is one."""
-        with spending(self.allowance):
-            return self._compute(number, into)
+        """A stretch, its values in their place `into` the array of all points, if there is one. Raises AspenError where
+        it takes more operations than are left."""
+        try:
+            with spending(self.allowance):
+                return self.compute(number, into)
+        except NoOperationsLeft:
+            message = "the points take too long: loops without a closed form are added, and lines in caches counted"
+            hint = "fewer points, or shorter loops; --yes (in Python, yes=True) if you want to wait for it"
+            fail("too-much-work", message, hint=hint)
 
-    def _compute(self, number: int, into: Floats | None) -> Stretch:
+    def compute(self, number: int, into: Floats | None) -> Stretch:
+        """A stretch, within the allowance of the running command. Raises NoOperationsLeft."""
         case, blocks = self.plan.locate(number)
         sheet = self._sheet(case)
         size, first = self.plan.size(number), self.plan.blocks[blocks.start][0]

@@ -18,12 +18,14 @@ import numpy
 import pytest
 
 from aspenpy import AspenError, load_application, load_machine, parse, predict, sweep
-from aspenpy.allowance import OPERATIONS, Allowance, allowance, one_allowance, separate_allowance, spending
+from aspenpy.allowance import INTERPRETED, OPERATIONS, Allowance, allowance, one_allowance, separate_allowance, spending
 from aspenpy.engine.arrays import loop_operations
 from aspenpy.engine.backends import BACKENDS
 from aspenpy.explore.space import most_affordable
-from aspenpy.expr import graph
+from aspenpy.expr import cache_sets, cache_windows, graph
+from aspenpy.expr.cache_laws import OF_A_LAW, apply_by_point
 from aspenpy.expr.evaluate import evaluate
+from aspenpy.expr.failures import NoOperationsLeft
 
 SECONDS = 7.5
 """Of processor time: five on a quiet machine, and half as much again beside a busy thread of the same core."""
@@ -311,6 +313,76 @@ def test_the_largest_affordable_study_is_taken(each: int, chosen: int) -> None:
         assert most_affordable((8, 4, 2, 1), evaluate, numpy.ones) == chosen
     assert spent == [1]
     assert given.spent == (each if each <= 14 else 0)
+
+
+# -- laws of caches --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("points", [1, 7, 30])
+def test_a_law_at_points_spends_for_each_that_is_different(points: int) -> None:
+    law, column = apply_by_point(lambda size: 2 * size), numpy.repeat(numpy.arange(float(points)), 3)
+    needed = points * OF_A_LAW * INTERPRETED
+    with separate_allowance(needed) as given:
+        assert law(numpy, column).tolist() == (2 * column).tolist()
+    assert given.spent == needed
+    with separate_allowance(needed - 1), pytest.raises(NoOperationsLeft):
+        law(numpy, column)
+
+
+def forget_windows() -> None:
+    """Makes windows count their lines anew."""
+    for table in (cache_sets._count_begins, cache_sets._count_lines_by_trip):
+        table.clear()
+    cache_windows._window.cache_clear()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_lines_counted_at_points_are_spent(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each count of a walk's lines spends what is said of one. With one operation less the sweep is refused, with one
+    more it is not."""
+    require_backend(backend)
+    app, machine = load_application("cache_mm_blk16"), load_machine("haswell")
+    count, counted = cache_sets._count_lines_between, list[object]()
+    monkeypatch.setattr(cache_sets, "_count_lines_between", lambda *args: (counted.append(args), count(*args))[1])
+
+    def spend(sizes: list[int], operations: float = OPERATIONS) -> float:
+        forget_windows()
+        with separate_allowance(operations) as given:
+            values = sweep(app, machine, over={"n": sizes}, backend=backend, cores=1)["runtime"].values
+        assert numpy.isfinite(values).all()
+        return given.spent
+
+    spend([96, 112])  # what is computed while formulas are lowered is kept with them
+    counted.clear()
+    needed = spend([96, 112])
+    assert 10 * cache_sets.OF_A_WALK * INTERPRETED < len(counted) * cache_sets.OF_A_WALK * INTERPRETED < needed
+    assert max(spend([96]), spend([112])) < needed
+    assert spend([96, 112], needed) == spend([96, 112], needed + 1) == needed
+    with pytest.raises(AspenError, match="the points take too long"):
+        spend([96, 112], needed - 1)
+
+
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_lines_counted_in_one_prediction_spend_its_allowance(share: float) -> None:
+    app, machine = load_application("cache_mm_blk16"), load_machine("haswell")
+    forget_windows()
+    with separate_allowance() as needed:
+        runtime = predict(app, machine).runtime
+    forget_windows()
+    with separate_allowance(share * needed.spent):
+        if share > 1:
+            assert predict(app, machine).runtime == runtime
+        else:
+            with pytest.raises(AspenError, match="lines of caches that are counted"):
+                _ = predict(app, machine).runtime
+
+
+@pytest.mark.parametrize("machine", ["haswell", "h100"])
+@pytest.mark.parametrize("app", ["cache_mm_blk16", "cache_mm_ikj", "cache_mm_reg", "cache_transpose", "cache_jacobi5"])
+def test_a_search_over_laws_of_caches_is_answered_or_refused(app: str, machine: str) -> None:
+    ran = run("optimise", app, "--machine", machine, "--minimise", "runtime", "--vary", "n", share=4)
+    assert ran.seconds < START_UP + SECONDS / 4
+    assert ran.status == 0 or (ran.status == 2 and "= hint:" in ran.err and "Traceback" not in ran.err)
 
 
 # -- accesses of nested loops ----------------------------------------------------------------------

@@ -37,6 +37,34 @@ def test_a_range_of_something_counted_is_one_of_whole_numbers(pair: str, capsys:
     assert (result["points"], result["no_value"]) == (4, [])
 
 
+@pytest.mark.parametrize(
+    ("over", "values"),
+    [
+        ("n=16..20", [16, 17, 18, 19, 20]),
+        ("n=1..10:4", [1, 4, 7, 10]),
+        ("n=1..4:4", [1, 2, 3, 4]),
+        ("n=1..8:3", [1, 4, 8]),  # 4.5 lies between two, and goes to the even one
+        ("n=1..4:7", [1, 1.5, 2, 2.5, 3, 3.5, 4]),  # so many values are asked for, and there are no so many whole ones
+        ("n=1..8:3:real", [1, 4.5, 8]),
+        ("n=0.5..8.5:3", [0.5, 4.5, 8.5]),
+        ("share=0..2:2:real", [0, 2]),
+    ],
+)
+def test_a_range_between_whole_numbers_is_one_of_them(over: str, values: list[float], tmp_path: Path) -> None:
+    model = tmp_path / "m.aspen"
+    model.write_text("model m { param n = 3 param share = 1 kernel main { execute { flops [n+share] } } }", "utf-8")
+    points = tmp_path / "points.csv"
+    assert main(["sweep", str(model), "--machine", "simple", "--over", over, "-o", str(points)]) == 0
+    rows = points.read_text(encoding="utf-8").splitlines()[1:]
+    assert [float(row.split(",")[0]) for row in rows] == values
+
+
+def test_strides_that_have_to_be_whole_are_so_over_a_range(capsys: pytest.CaptureFixture[str]) -> None:
+    """A row of `word*n` bytes is a whole number of them."""
+    result = found("sweep cache_transpose --machine haswell --over n=16..2000 --format json", capsys)
+    assert (result["points"], result["no_value"]) == (100, [])
+
+
 def test_columns_from_python_are_held_to_it() -> None:
     application, machine = aspenpy.load_application("jacobi"), aspenpy.load_machine("haswell")
     with pytest.raises(aspenpy.AspenError, match=r"cannot be 2\.5"):
