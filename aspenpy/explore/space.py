@@ -15,7 +15,7 @@ from aspenpy.engine.arrays import Floats
 from aspenpy.explore.variable import CASES, Variable, case_variable, read_variable
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import EvaluationError
-from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork
+from aspenpy.expr.failures import TooMuchWork
 from aspenpy.expr.graph import Expr
 from aspenpy.language.axis import Axis, parse_axis
 from aspenpy.language.diagnostics import AspenError, fail
@@ -154,11 +154,7 @@ class Space:
             worker = Worker(WorkerTask(*about, STRETCH, allowance().left))
             values = numpy.empty((len(quantities), of_case[0].size))
             with prediction.scope.locate_failures():
-                try:
-                    for stretch in range(worker.plan.count):
-                        worker.compute(stretch, into=values)
-                except NoOperationsLeft as error:
-                    raise TooMuchWork(exprs[0], error) from None
+                worker.fill(values)
             of_case[...] = values.reshape(of_case.shape)
         return found.reshape(len(quantities), -1)
 

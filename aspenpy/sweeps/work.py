@@ -30,7 +30,7 @@ from aspenpy.engine.compiled import CompiledProgram
 from aspenpy.engine.program import Program, unroll_loops
 from aspenpy.expr import graph
 from aspenpy.expr.array_rules import ConstantArray
-from aspenpy.expr.failures import FINE, NoOperationsLeft, spend
+from aspenpy.expr.failures import FINE, NoOperationsLeft, TooMuchWork, spend
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
 
@@ -258,14 +258,22 @@ class Worker:
         it takes more operations than are left."""
         try:
             with spending(self.allowance):
-                return self.compute(number, into)
+                return self._compute(number, into)
         except NoOperationsLeft:
             message = "the points take too long: loops without a closed form are added, and lines in caches counted"
             hint = "fewer points, or shorter loops; --yes (in Python, yes=True) if you want to wait for it"
             fail("too-much-work", message, hint=hint)
 
-    def compute(self, number: int, into: Floats | None) -> Stretch:
-        """A stretch, within the allowance of the running command. Raises NoOperationsLeft."""
+    def fill(self, values: Floats) -> None:
+        """Computes all values of one case, in the order of its points, within the allowance of the running command.
+        Raises TooMuchWork."""
+        try:
+            for number in range(self.plan.count):
+                self._compute(number, values)
+        except NoOperationsLeft as error:
+            raise TooMuchWork(self.work.formulas[0][0], error) from None
+
+    def _compute(self, number: int, into: Floats | None) -> Stretch:
         case, blocks = self.plan.locate(number)
         sheet = self._sheet(case)
         size, first = self.plan.size(number), self.plan.blocks[blocks.start][0]
