@@ -14,7 +14,7 @@ MOST: dict[str, int] = {
     "editor": 2741,
     "engine": 2302,
     "explore": 4634,
-    "expr": 6514,
+    "expr": 6540,
     "extract": 24306,
     "generate": 849,
     "language": 4950,
@@ -25,7 +25,7 @@ MOST: dict[str, int] = {
     "probe": 2061,
     "report": 10377,
     "shell": 7692,
-    "sweeps": 2634,
+    "sweeps": 2651,
     "tables": 1652,
     "traces": 1584,
 }
