@@ -193,6 +193,18 @@ def require_types(function: str, arguments: Mapping[str, object]) -> None:
             raise TypeError(f"`{name}` takes {kind.wanted}, not {type(value).__name__} ({value!r:.60})")
 
 
+def _require_option(inner: Any, function: str, name: str, plain: tuple[str, ...]) -> None:
+    """Raises TypeError for the name of an option that is not among those of `**options: Unpack[...]`."""
+    listed = next((text[7:-1] for text in inner.__annotations__.values() if str(text).startswith("Unpack[")), None)
+    known = [*plain, *(inner.__globals__[listed].__annotations__ if listed else ())]
+    if name not in known:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, known, 1)
+        hint = f"did you mean `{close[0]}`?" if close else f"it takes {', '.join(known)}"
+        raise TypeError(f"{function}() takes no argument `{name}`; {hint}")
+
+
 def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A public function whose arguments are checked first. It is pickled as `aspenpy.<name>`."""
     inner: Any = function
@@ -200,10 +212,13 @@ def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         inner = inner.__wrapped__
     code = inner.__code__
     positional = code.co_varnames[: code.co_argcount]
+    plain = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
         require_types(name, {**dict(zip(positional, args, strict=False)), **options})
+        for unknown in [option for option in options if option not in plain]:
+            _require_option(inner, name, unknown, plain)
         return function(*args, **options)
 
     call.__module__, call.__qualname__, call.__name__ = "aspenpy", name, name

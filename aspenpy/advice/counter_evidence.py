@@ -308,7 +308,8 @@ def shapley_values(products: Floats, cross: Floats) -> Floats:
     for size in range(1, count + 1):
         for subset in combinations(range(count), size):
             part = products[:, subset][:, :, subset]
-            ridge = 1e-12 * numpy.trace(part, axis1=1, axis2=2)[:, None, None] * numpy.eye(size)
+            scale = numpy.trace(part, axis1=1, axis2=2)[:, None, None]  # 0 where the runs drawn are alike in all
+            ridge = numpy.where(scale > 0, 1e-12 * scale, 1.0) * numpy.eye(size)
             solution = numpy.linalg.solve(part + ridge, cross[:, subset][:, :, None])[:, :, 0]
             taken[subset] = (solution * cross[:, subset]).sum(axis=1)
     values = numpy.zeros_like(cross)

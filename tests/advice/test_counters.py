@@ -79,6 +79,18 @@ def test_shapley_values_by_all_orders() -> None:
     assert found == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_counter_that_is_alike_in_all_runs_of_a_draw_has_no_share_there(place: int) -> None:
+    """Of two others that have nothing in common each has its own product squared: 3^2/4 and 2^2/8."""
+    products, cross = numpy.diag([4.0, 8.0]), numpy.array([3.0, 2.0])
+    kept = [index for index in range(3) if index != place]
+    wider, further = numpy.zeros((3, 3)), numpy.zeros(3)
+    wider[numpy.ix_(kept, kept)], further[kept] = products, cross
+    found = shapley_values(wider[None], further[None])[0]
+    assert found[place] == 0
+    assert found[kept] == pytest.approx([9 / 4, 4 / 8], rel=1e-9)
+
+
 @pytest.mark.parametrize(
     ("runtimes", "widest", "more"),
     [

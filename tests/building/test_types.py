@@ -78,6 +78,17 @@ def test_a_wrong_type_names_the_argument(name: str, argument: str, wrong: object
         getattr(aspenpy, name)(**{**right, argument: wrong})
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("unknown", "hint"), [("zzzzzz", "it takes "), ("{}x", "did you mean `{}`?")])
+def test_an_unknown_argument_is_named_and_so_are_those_there_are(name: str, unknown: str, hint: str) -> None:
+    longest = max(arguments_of(name), key=len)
+    right = BASE.get(name, {"app": APP, "machine": MACHINE})
+    with pytest.raises(TypeError) as caught:
+        getattr(aspenpy, name)(**{**right, unknown.format(longest): 1})
+    assert str(caught.value).startswith(f"{name}() takes no argument `{unknown.format(longest)}`; ")
+    assert hint.format(longest) in str(caught.value)
+
+
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if arguments_of(name)[0] not in OBJECTS])
 def test_the_first_argument_has_no_need_of_its_name(name: str) -> None:
     right = {key: value for key, value in BASE.get(name, {"machine": MACHINE}).items() if key != arguments_of(name)[0]}
