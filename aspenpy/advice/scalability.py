@@ -123,7 +123,7 @@ class Scaled(Result):
         scaling.ranks = tuple(scaling.ranks_with_runtime(list(ranks)))
         points = scaling.points
         nodes = tuple(-(-point.ranks // places) for point in points)
-        times = [point.time for point in points]
+        times = [point.seconds for point in points]
         fastest = min(range(len(points)), key=times.__getitem__)
         return Scalability(
             configuration,

@@ -2,8 +2,9 @@
 where more ranks no longer help.
 
 With P ranks, and P0 the fewest asked for, the efficiency of strong scaling is T(P0) P0 / (T(P) P): the problem stays as
-it is. Of weak scaling, where it grows with the ranks, it is T(P0) / T(P). Times are closed forms of P, so that
-8 million ranks take no longer to predict than 8.
+it is. Of weak scaling, where it grows with the ranks, it is T(P0) / T(P). T is the time under the power cap of the
+socket, where the machine states one that can hold. Times are closed forms of P, so that 8 million ranks take no longer
+to predict than 8.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, split_options
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.answers.energy.totals import energy_totals
+from aspenpy.answers.energy.waiting import waiting_of_run
 from aspenpy.answers.evaluation import MESSAGES, Bottleneck, component_paths, seconds_on_paths
 from aspenpy.answers.expected_error import ExpectedError, class_of, combine_classes
 from aspenpy.answers.prediction import Prediction, predict
@@ -50,7 +52,8 @@ PROBLEMS = (("nx", "ny", "nz"),)  # parameters whose product is the size of a pr
 
 
 class ScalingPoint(Record):
-    """One number of ranks: seconds, of which `communication` would vanish if messages took no time; `calls` are those
+    """One number of ranks: `time` in seconds without power caps, of which `communication` would vanish if messages took
+    no time; `capped_runtime` is under them, None where the cap cannot hold; `calls` are those
     that talk, the longest first, in seconds. `growth` is by how much the problem has to grow for the efficiency asked
     for; None where it was not asked for, or is never reached. `energy` is in joules, None where it was not asked for.
     `bottleneck` is what bounds the run for longest, None where it takes no time. `lost` are the seconds in which ranks
@@ -59,6 +62,7 @@ class ScalingPoint(Record):
 
     ranks: int
     time: float
+    capped_runtime: float | None
     speedup: float
     efficiency: float
     communication: float
@@ -75,15 +79,20 @@ class ScalingPoint(Record):
         return None if self.lost is None else self.lost / self.time if self.time else 0.0
 
     @property
+    def seconds(self) -> float:
+        """Seconds under the power cap; without it where it cannot hold."""
+        return self.time if self.capped_runtime is None else self.capped_runtime
+
+    @property
     def share(self) -> float:
         """Share of communication in the time, 0 to 1."""
         return self.communication / self.time if self.time else 0.0
 
 
 class _Parts(Record):
-    """Formulas of the runtime, of what of it is communication, of each of the `calls`, of the seconds in which each of
-    the resources in `bounds` bounds the run, of those that messages take on each of the `paths`, and perhaps of the
-    energy and of what waits for the slowest."""
+    """Formulas of the runtime, of the seconds for which it waits for its power cap, of what is communication, of each
+    of the `calls`, of the seconds in which each of the resources in `bounds` bounds the run, of those that messages
+    take on each of the `paths`, and perhaps of the energy and of what waits for the slowest."""
 
     formulas: Formulas
     calls: tuple[str, ...]
@@ -146,6 +155,12 @@ class Scaling(Result):
         self._is_cut = self.per_rank and mode == "strong" and is_brick(app, self.problem)
 
     @cached_property
+    def _waited(self) -> Expr:
+        """Seconds by which the power cap of its socket makes the run longer; 0 where none is stated or can hold."""
+        holds = self.prediction.stated_cap is not None and self.prediction.capped_runtime is not None
+        return waiting_of_run(self.prediction.tree) if holds else graph.ZERO
+
+    @cached_property
     def _parts(self) -> _Parts:
         """The runtime and what it consists of, as functions of the ranks and the problem."""
         tree = self.prediction.tree
@@ -161,13 +176,14 @@ class Scaling(Result):
         exprs = [expr for kind in kinds for expr in kind.values()]
         slowest = [sum_terms(found.values())] if (found := seconds_lost(tree)) else []
         return _Parts(
-            self._prepare_formulas([shares.runtime, shares.waited, *exprs, *joules, *slowest]), *map(tuple, kinds)
+            self._prepare_formulas([shares.runtime, self._waited, shares.waited, *exprs, *joules, *slowest]),
+            *map(tuple, kinds),
         )
 
     @cached_property
     def _runtime(self) -> Formulas:
-        """The formula of the runtime alone, for searches."""
-        return self._prepare_formulas([self.prediction.tree.runtime])
+        """The formula of the runtime under the power cap alone, for searches."""
+        return self._prepare_formulas([graph.add(self.prediction.tree.runtime, self._waited)])
 
     def _prepare_formulas(self, exprs: Sequence[Expr]) -> Formulas:
         scope, free = self.prediction.scope, (self.parameter, *self.problem)
@@ -303,7 +319,7 @@ class Scaling(Result):
     def _points(self, ranks: Sequence[int], growths: Sequence[float | None]) -> tuple[ScalingPoint, ...]:
         """Points at some numbers of ranks, from one evaluation."""
         columns = self._evaluate_at(self._parts.formulas, [self.ranks[0], *ranks]).T.tolist()
-        first = columns[0][0]
+        first = sum(columns[0][:2])
         return tuple(
             self._point(each, first, column, growth)
             for each, column, growth in zip(ranks, columns[1:], growths, strict=True)
@@ -311,7 +327,7 @@ class Scaling(Result):
 
     def _point(self, ranks: int, first: float, values: Sequence[float], growth: float | None) -> ScalingPoint:
         """The point of a number of ranks, from the values of all parts and the seconds on the fewest ranks."""
-        time, waited, *rest = values
+        time, longer, waited, *rest = values
         left = iter(rest)
         named, waits, on_paths = (
             dict(zip(names, islice(left, len(names)), strict=True))
@@ -319,7 +335,7 @@ class Scaling(Result):
         )
         energy = next(left, None) if self.energy is not None else None
         lost = next(left, None)
-        efficiency = self._efficiency(ranks, first, time)
+        efficiency = self._efficiency(ranks, first, time + longer)
         calls = sorted(named.items(), key=lambda call: -call[1])
         talking = tuple((name, seconds) for name, seconds in calls if seconds > 0)
         speedup = efficiency * ranks / self.ranks[0]
@@ -328,6 +344,7 @@ class Scaling(Result):
         return ScalingPoint(
             ranks,
             time,
+            capped_runtime=None if self.prediction.capped_runtime is None else time + longer,
             speedup=speedup,
             efficiency=efficiency,
             communication=waited,
@@ -395,7 +412,7 @@ class Scaling(Result):
         self._times(self.ranks[-1:])
         at_once = batch_size(self._runtime.operations - before)
         search = RankSearch(self._times, self.counts, self.ranks[0], self._last_searched, at_once)
-        best = search.find_fastest(self.ranks, [point.time for point in self.points])
+        best = search.find_fastest(self.ranks, [point.seconds for point in self.points])
         known = next((point for point in self.points if point.ranks == best), None)
         return known if known is not None or best is None else self._points([best], [None])[0]
 
@@ -408,7 +425,7 @@ class Scaling(Result):
     def gets_slower(self) -> bool:
         """Whether there is a number of ranks from which on more of them take longer."""
         best = self.fastest
-        return best is not None and best.ranks < self.ranks[-1] and self.points[-1].time > best.time
+        return best is not None and best.ranks < self.ranks[-1] and self.points[-1].seconds > best.seconds
 
     @cached_property
     def calls(self) -> tuple[str, ...]:

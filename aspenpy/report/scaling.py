@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from aspenpy.answers.energy.cap_warning import SAME
 from aspenpy.explore.scaling import Scaling, ScalingPoint
 from aspenpy.record import NamedTuple
 from aspenpy.report.intervals import interval_as_data, interval_rows
@@ -36,7 +37,7 @@ def report_scaling(scaling: Scaling, interval: bool = True) -> Report:
         **subject(prediction),
         **{name: getattr(scaling, name) for name in ("mode", "parameter", "problem", "isoefficiency")},
         "optimal_ranks": None if scaling.fastest is None else scaling.fastest.ranks,
-        "optimal_time": None if scaling.fastest is None else scaling.fastest.time,
+        "optimal_time": None if scaling.fastest is None else scaling.fastest.seconds,
         "accepted": [str(each) for each in scaling.counts],
         "turns": scaling.gets_slower,
         "dominant_calls": list(scaling.calls),
@@ -68,7 +69,7 @@ def _list_facts(scaling: Scaling, interval: bool) -> list[tuple[str, str]]:
         fastest_run = (
             "none of them is accepted"
             if fastest is None
-            else f"{count_of(fastest.ranks, 'rank')}, {seconds(fastest.time)}"
+            else f"{count_of(fastest.ranks, 'rank')}, {_describe_time(fastest)}"
         )
         rows.append(("fastest", f"{fastest_run}{more}"))
     point = fastest if scaling.mode == "strong" and fastest is not None else scaling.points[-1]
@@ -77,6 +78,15 @@ def _list_facts(scaling: Scaling, interval: bool) -> list[tuple[str, str]]:
     if scaling.calls:
         rows.append(("calls", f"{', '.join(scaling.calls)}: the longest first, on {count_of(last, 'rank')}"))
     return rows
+
+
+def _waits_for_cap(point: ScalingPoint) -> bool:
+    return point.seconds > point.time * (1 + SAME)
+
+
+def _describe_time(point: ScalingPoint) -> str:
+    """The time under the power cap, and that it is, where it is longer."""
+    return f"{seconds(point.seconds)}{' under power caps' if _waits_for_cap(point) else ''}"
 
 
 def _describe_problem(scaling: Scaling) -> str:
@@ -101,6 +111,12 @@ def _describe_sizes(scaling: Scaling, ranks: int) -> str:
     return f"{', '.join(each)} on {format_count(ranks)}"
 
 
+def _capped_column(points: Sequence[ScalingPoint]) -> Column:
+    """The time under the power cap, which a reader sees where one makes a run longer."""
+    media = ALL if any(map(_waits_for_cap, points)) else DATA
+    return Column("under power caps", unit="s", key="capped_runtime", media=media)
+
+
 def _points_table(scaling: Scaling, interval: bool) -> Table:
     """One row per number of ranks; CSV has a column for each call, JSON an object of them."""
 
@@ -112,6 +128,7 @@ def _points_table(scaling: Scaling, interval: bool) -> Table:
     heads = (
         Column("ranks", "count"),
         Column("time", unit="s"),
+        _capped_column(scaling.points),
         Column("speedup", _format_short, "right"),
         Column("efficiency", "share"),
         Column("communication", "share", get="share", media=TEXT),
@@ -195,9 +212,9 @@ def draw_scaling(scaling: Scaling) -> Any:
         above.plot(*zip(*line.points, strict=True), label=line.name, **line.style)
     fastest = scaling.fastest
     if scaling.mode == "strong" and fastest is not None:
-        above.plot([fastest.ranks], [fastest.time], "o", color=BLACK, markersize=7, zorder=5)
+        above.plot([fastest.ranks], [fastest.seconds], "o", color=BLACK, markersize=7, zorder=5)
         beside = {"xytext": (-4, 7), "textcoords": "offset points", "ha": "right", "va": "bottom", "color": INK}
-        above.annotate(f"fastest, on {format_count(fastest.ranks)}", (fastest.ranks, fastest.time), **beside)
+        above.annotate(f"fastest, on {format_count(fastest.ranks)}", (fastest.ranks, fastest.seconds), **beside)
     shares = (
         ("efficiency", STYLES[0], [100 * point.efficiency for point in points]),
         ("communication", STYLES[1], [100 * point.share for point in points]),
@@ -226,8 +243,11 @@ def _lines_of_times(scaling: Scaling) -> list[NamedCurve]:
     """The time, that with full efficiency, the part of communication, and the longest calls."""
     points = scaling.points
     lines = [NamedCurve("time", STYLES[0], [(point.ranks, point.time) for point in points])]
+    if any(map(_waits_for_cap, points)):
+        under = [(point.ranks, point.seconds) for point in points]
+        lines.append(NamedCurve("under power caps", {"color": BLACK, "linewidth": 1}, under))
     if scaling.mode == "strong":
-        ideal = [(point.ranks, points[0].time * points[0].ranks / point.ranks) for point in points]
+        ideal = [(point.ranks, points[0].seconds * points[0].ranks / point.ranks) for point in points]
         lines.append(NamedCurve("with full efficiency", {"color": GREY, "linestyle": ":", "linewidth": 1}, ideal))
     communication = [(point.ranks, point.communication) for point in points if point.communication > 0]
     if communication:

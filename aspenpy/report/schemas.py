@@ -431,9 +431,10 @@ RESULTS: dict[str, dict[Any, Any]] = {
         **RUN, "mode": str, "parameter": str, "problem": [str], "isoefficiency": NUMBER, "optimal_ranks": WHOLE,
         "optimal_time": NUMBER, "accepted": AnyOf([str], None), "turns": bool, "dominant_calls": [str],
         "points": [{
-            "ranks": int, "time": float, "speedup": NUMBER, "efficiency": NUMBER, "communication": NUMBER,
-            "communication_share": NUMBER, "problem_growth": NUMBER, "energy": NUMBER, "bound_by": TEXT,
-            "component": TEXT, "expected?": AnyOf(EXPECTED, None), "calls": NUMBERS, "late_ranks?": NUMBER,
+            "ranks": int, "time": float, "capped_runtime": NUMBER, "speedup": NUMBER, "efficiency": NUMBER,
+            "communication": NUMBER, "communication_share": NUMBER, "problem_growth": NUMBER, "energy": NUMBER,
+            "bound_by": TEXT, "component": TEXT, "expected?": AnyOf(EXPECTED, None), "calls": NUMBERS,
+            "late_ranks?": NUMBER,
         }],
     },
     "sensitivity/1": {

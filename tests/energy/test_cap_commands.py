@@ -108,6 +108,7 @@ def test_every_command_gives_the_same(run: Run, tmp_path: Path) -> None:
     tiles = "1056" if stated else "22"
     scaled = shell("scale", *on, run.machine, "--parameter", "tiles", "--ranks", tiles, "--energy")
     assert scaled["points"][0]["time"] == pytest.approx(run.runtime)
+    assert scaled["points"][0]["capped_runtime"] == scaled["optimal_time"] == pytest.approx(run.capped_runtime)
     assert scaled["points"][0]["energy"] == pytest.approx(run.energy)
     advised = shell("advise", "configure", *on, run.machine)
     assert advised["base"]["capped_runtime"] == pytest.approx(run.capped_runtime)  # what is ranked holds the cap
@@ -159,3 +160,31 @@ def test_compare_has_both_times(tmp_path: Path) -> None:
     first, _ = shell("compare", str(model), "--machine", "h200,h100")["machines"]
     assert first["capped_runtime"]["value"] == pytest.approx(run.capped_runtime)
     assert first["runtime"]["value"] == pytest.approx(run.runtime)
+
+
+def test_scale_ranks_by_the_time_under_the_cap(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each core has 22/P + P/22 of the work, which is least on 22 of them. 15.4 W a core fit into 250 W less 80.3 W on
+    11; on more of them the run takes P*15.4/169.7 of the time, and longer the more there are."""
+    model = tmp_path / "model.aspen"
+    model.write_text(WARM.replace("[4e8]", "[4e8*(22/tiles + tiles/22)]"), encoding="utf-8")
+    words = ("scale", str(model), "--machine", "power9", "--set", "power9_clock=3.8e9", "--parameter", "tiles")
+    words = (*words, "--ranks", "1,11,16,22")
+    found = shell(*words)
+    alone = {cores: 4e8 * (22 / cores + cores / 22) / (3.8e9 * 2 * 4 * 2 / 2) for cores in (1, 11, 16, 22)}
+    capped = {cores: time * max(1, cores * 15.4 / (250 - 56.8 - 23.5)) for cores, time in alone.items()}
+    for point in found["points"]:
+        cores = point["ranks"]
+        assert point["time"] == pytest.approx(alone[cores])
+        assert point["capped_runtime"] == pytest.approx(capped[cores])
+        assert point["efficiency"] == pytest.approx(capped[1] / cores / capped[cores])
+        assert point["speedup"] == pytest.approx(capped[1] / capped[cores])
+    assert found["optimal_ranks"] == 11
+    assert found["optimal_time"] == pytest.approx(capped[11])
+    assert found["turns"]
+    capsys.readouterr()
+    assert main([*words]) == 0
+    out = capsys.readouterr().out
+    assert f"11 ranks, {capped[11] * 1e3:.3g} ms; more of them take longer" in out
+    assert "under power caps" in out
+    assert main([*words[:-1], "1,11"]) == 0  # no cap is reached
+    assert "under power caps" not in capsys.readouterr().out

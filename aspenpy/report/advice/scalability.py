@@ -48,9 +48,9 @@ def parts(scaled: Scaled) -> tuple[Part, ...]:
         Column("scaling", key="mode"),
         Column("configuration", get=lambda it: configured(it.configuration), wrapped=True, media=TEXT),
         Column("values", get=lambda it: dict(it.configuration.named), media=JSON),
-        Column("1 node", unit="s", key="first", get=lambda it: it.points[0].time),
+        Column("1 node", unit="s", key="first", get=lambda it: it.points[0].seconds),
         Column("worthwhile", "count"),
-        Column("then", unit="s", get=lambda it: it.points[it.nodes.index(it.worthwhile)].time),
+        Column("then", unit="s", get=lambda it: it.points[it.nodes.index(it.worthwhile)].seconds),
         Column("energy", unit="J", get=lambda it: it.points[it.nodes.index(it.worthwhile)].energy),
         Column("knee", "count"),
         Column("fastest", "count", get=lambda it: it.fastest if it.mode == "strong" else None),
@@ -98,7 +98,7 @@ def group_by_nodes(scaled: Scaled) -> Part:
 
         def cell(number: int) -> str | None:
             point = at[index].get(number)
-            return None if point is None else f"{seconds(point.time)} {format_share(point.efficiency)}"
+            return None if point is None else f"{seconds(point.seconds)} {format_share(point.efficiency)}"
 
         return Column(header, align="right", get=cell)
 
@@ -108,7 +108,13 @@ def group_by_nodes(scaled: Scaled) -> Part:
 
 def _scaled_points(item: Scalability) -> list[dict[str, Any]]:
     return [
-        {"nodes": nodes, **{name: getattr(point, name) for name in ("ranks", "time", "efficiency", "energy")}}
+        {
+            "nodes": nodes,
+            "ranks": point.ranks,
+            "time": point.seconds,
+            "efficiency": point.efficiency,
+            "energy": point.energy,
+        }
         for nodes, point in zip(item.nodes, item.points, strict=True)
     ]
 
@@ -136,7 +142,7 @@ def draw(scaled: Scaled) -> Any:
     for axes, mode in zip(panels, modes, strict=True):
         items = [item for item in scaled.scalings if item.mode == mode]
         for item, style in zip(items, cycle(STYLES), strict=False):
-            times = [point.time for point in item.points]
+            times = [point.seconds for point in item.points]
             label = ", ".join(filter(None, (item.settings, configured(item.configuration))))
             axes.plot(item.nodes, times, label=fill(label, LONGEST_LABEL), **style)
             if item.knee is not None:
@@ -164,9 +170,9 @@ def nodes_blocks(advice: Advice) -> list[Block]:
             item.settings or "as given",
             item.mode,
             Link(configured(item.configuration, titled=True), "components"),
-            link_text(seconds(item.points[0].time), "runtime"),
+            link_text(seconds(item.points[0].seconds), "runtime"),
             link_text(format_count(item.worthwhile), "efficiency"),
-            link_text(seconds(item.points[item.nodes.index(item.worthwhile)].time), "efficiency"),
+            link_text(seconds(item.points[item.nodes.index(item.worthwhile)].seconds), "efficiency"),
             "" if item.knee is None else link_text(format_count(item.knee), "knee"),
             link_text(format_count(item.fastest), "knee") if item.mode == "strong" else "",
         ]
