@@ -35,6 +35,9 @@ bandwidth = "460 GB/s"
 """
 
 
+SOCKET = "models/machines/parts/sockets/nvidia_h100_pcie.aspen"
+
+
 def write_box(run: Runner, sheet: str = SHEET) -> None:
     Path("box.toml").write_text(sheet, encoding="utf-8")
     assert run("machine", "new", "box", "--from", "box.toml", "--replace").status == 0
@@ -45,9 +48,13 @@ def test_balances_by_hand() -> None:
     assert list_balances(Figures(2e12, 100e9, 50e9, 200.0, None)) == {
         "bandwidth of memory for each flop/s": 0.05,
         "power for each Gflop/s": pytest.approx(0.1),
+        "power for each GB/s of memory": pytest.approx(2.0),
         "time to read its memory once": 0.5,
     }
-    assert [*list_balances(Figures(None, 100e9, 50e9, 200.0, None))] == ["time to read its memory once"]
+    assert [*list_balances(Figures(None, 100e9, 50e9, 200.0, None))] == [
+        "power for each GB/s of memory",
+        "time to read its memory once",
+    ]
 
 
 def test_a_processor_of_its_year_is_none(run: Runner, models: Path) -> None:
@@ -60,6 +67,7 @@ def test_a_processor_of_its_year_is_none(run: Runner, models: Path) -> None:
     [
         ("460 GB/s", "46 TB/s", "in `box` the bandwidth of memory for each flop/s is "),
         ("360 W", "18 kW", "in `box` the power for each Gflop/s is "),
+        ("360 W", "36 W", "in `box` the power for each Gflop/s is "),
         ("2023", "1998", None),  # the library has no eight processors of those years
     ],
 )
@@ -91,3 +99,15 @@ def test_the_fence_is_three_interquartile_ranges_of_logarithms(name: str, stands
     found = [*check_outliers(aspenpy.load_machine(name), find_source("machines", name).text)]
     assert any("the time to read its memory once" in item.message for item in found) is stands_apart
     assert all(f"the library's {len(peers)} processors of {year - 3} to {year + 3}" in (i.hint or "") for i in found)
+
+
+@pytest.mark.parametrize("factor", [0.1, 10])
+def test_a_digit_too_many_or_too_few_in_watts_is_named(factor: float) -> None:
+    """Boards differ by 24 times in watts for a flop of double precision, by 1.6 for a byte."""
+    machine, text = aspenpy.load_machine("h100_pcie"), find_source("machines", "h100_pcie").text
+    assert [*check_outliers(machine, text)] == []
+    socket = (Path(aspenpy.__file__).parents[1] / SOCKET).read_text(encoding="utf-8")
+    assert socket.count("350 W") > 3
+    slip = text.replace("include parts/sockets/nvidia_h100_pcie.aspen", socket.replace("350 W", f"{350 * factor} W"))
+    (found,) = check_outliers(aspenpy.parse(slip), text)
+    assert found.message.startswith("in `h100_pcie` the power for each GB/s of memory is ")

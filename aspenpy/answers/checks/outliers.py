@@ -37,6 +37,7 @@ class Balance(NamedTuple):
 BALANCES = (
     Balance("bandwidth of memory for each flop/s", "B", lambda of: (of.bandwidth or 0) / (of.flops or 0)),
     Balance("power for each Gflop/s", "W", lambda of: 1e9 * (of.watts or 0) / (of.flops or 0)),
+    Balance("power for each GB/s of memory", "W", lambda of: 1e9 * (of.watts or 0) / (of.bandwidth or 0)),
     Balance("time to read its memory once", "s", lambda of: (of.capacity or 0) / (of.bandwidth or 0)),
 )
 
