@@ -59,9 +59,8 @@ def check_outliers(machine: Machine, text: str) -> Iterator[Diagnostic]:
             low, _, high = quantiles(map(log, known), n=4)
             beyond = max(low - log(own[balance.name]), log(own[balance.name]) - high)
             if beyond > FENCE * (high - low):
-                value, first, last = (
-                    format_quantity(x, balance.unit) for x in (own[balance.name], exp(low), exp(high))
-                )
+                ratios = (own[balance.name], exp(low), exp(high))
+                value, first, last = (format_quantity(ratio, balance.unit) for ratio in ratios)
                 message = f"in `{machine.name}` the {balance.name} is {value}"
                 years = f"{of.year - YEARS} to {of.year + YEARS}"
                 hint = f"half of the library's {len(known)} {KINDS[of.kind]} of {years} have {first} to {last}"
