@@ -111,11 +111,14 @@ class BlockAmounts(Record):
     depth: int
 
 
-def list_events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = ALWAYS) -> Iterator[Event]:
-    """Accesses and operations inside some items, with their loops and conditions; calls are left out."""
+def list_events(
+    items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = ALWAYS, most: int | None = None
+) -> Iterator[Event]:
+    """Accesses and operations inside some items, with their loops and conditions, or the first `most` terms of these;
+    calls are left out. Raises `NoClosedForm` for more than MOST_TERMS."""
     for item in items:
         if isinstance(item, Nest):
-            yield from list_events(item.body, (*nests, item), terms)
+            yield from list_events(item.body, (*nests, item), terms, most)
         elif isinstance(item, Alternative):
             held = tuple(
                 (amount if item.share is None else v.multiply(amount, item.share), (*guards, *item.guards))
@@ -123,11 +126,12 @@ def list_events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = 
             )
             if item.share is not None and not item.share.terms:
                 held = ()
-            yield from list_events(item.then, nests, held)
-            rest = _terms_of_otherwise(item, terms) or (*terms, *((-amount, guards) for amount, guards in held))
+            yield from list_events(item.then, nests, held, most)
+            rest = _terms_of_otherwise(item, terms) or _subtract(terms, held)
+            rest = rest[:most]
             if item.otherwise and len(rest) > MOST_TERMS:
                 raise NoClosedForm
-            yield from list_events(item.otherwise, nests, rest)
+            yield from list_events(item.otherwise, nests, rest, most)
         elif isinstance(item, MemoryAccess):
             guarded = tuple((amount, (*guards, *item.guards)) for amount, guards in terms)
             yield Event(item, nests, guarded)
@@ -136,6 +140,14 @@ def list_events(items: list[Item], nests: tuple[Nest, ...] = (), terms: Terms = 
             if item.times is not None:
                 often = tuple((v.multiply(amount, item.times), guards) for amount, guards in terms)
             yield Event(item, nests, often)
+
+
+def _subtract(terms: Terms, held: Terms) -> Terms:
+    """Terms without those that hold; under the same conditions they are one."""
+    left: dict[tuple[Guard, ...], Value] = {}
+    for amount, guards in (*terms, *((-amount, guards) for amount, guards in held)):
+        left[guards] = v.add(left[guards], amount) if guards in left else amount
+    return tuple((amount, guards) for guards, amount in left.items() if amount.terms)
 
 
 def _innermost_nests(items: Iterable[Item], nests: tuple[Nest, ...] = ()) -> Iterator[tuple[Nest, ...]]:

@@ -106,10 +106,11 @@ class CallEvaluator(WalkTask):
         if node.name in k.FREE:
             return reals[0] if reals else self.state.unknown_result(node)
         if node.name in k.SQUARE_ROOTS:
-            self.state.add_arithmetic("square_root", kind, node.span)
+            of_reals = kind if kind.kind == "real" else r.Type("real", 8)  # of a name that is not understood
+            self.state.add_arithmetic("square_root", of_reals, node.span)
             return Real({source: (*path, "square_root") for part in reals for source, path in part.paths.items()})
         if node.name in k.EXTREMES:
-            self.state.add_arithmetic("compare", kind, node.span)
+            self.state.add_arithmetic("compare" if kind.kind == "real" else "integer", kind, node.span)
             return NOTHING
         if node.name in k.PURE:
             self.state.add_arithmetic(f"call {node.name}", kind, node.span)

@@ -83,9 +83,13 @@ class Intrinsics:
             type = OF_TEXT.get(name, INT)
             return scalar_view(r.Call(name, name, (), type, span) if type.kind != "pointer" else r.Constant(None, type))
         rule: Callable[[list[Any], dict[str, Any]], View] | None = getattr(self, f"_intrinsic_{name}", None)
+        if plain and name in OF_COMPLEX:
+            plain = [one := self.expressions.view(plain[0]), *plain[1:]]
+            if one.element.name == COMPLEX:
+                return self.expressions.map_elements(
+                    [one], lambda parts: OF_COMPLEX[name](*complex_parts(parts[0]), span)
+                )
         views = [] if rule is not None else [self.expressions.view(value) for value in plain]
-        if plain and name in OF_COMPLEX and (one := self.expressions.view(plain[0])).element.name == COMPLEX:
-            return self.expressions.map_elements([one], lambda parts: OF_COMPLEX[name](*complex_parts(parts[0]), span))
         if rule is not None:
             return rule(plain, given)
         if name in ELEMENTAL:

@@ -74,6 +74,7 @@ class FortranStatements:
         self.declarations = declarations
         self.result = result
         self.loop_names: list[str] = []
+        self._loops = self._depth = 0  # loops and constructs around the statement that is read
         self._labelled_lines: dict[int, int] = {}
         self._lines = range(0)  # those of the statement that is read
         self._last_labels: set[int] = set()  # those behind which a procedure only returns
@@ -138,12 +139,17 @@ class FortranStatements:
         rule = self._find_rule(kind)
         if rule is None:
             return [r.Unread(kind.lower().replace("_stmt", "").replace("_construct", "").replace("_", " "), span)]
+        if self._depth == r.MOST_DEPTH:
+            return [r.Unread("a statement that is nested too deeply", span)]
+        self._depth += 1
         with self.expressions.collect() as before:
             try:
                 statements = rule(node, span)
             except RankMismatch:
                 self.expressions.unknown("an operation on arrays of different ranks")
                 return []
+            finally:
+                self._depth -= 1
         if kind == "Assignment_Stmt" and is_atomic(self.text.pragmas_above(self._line(node))):
             statements = [*map(make_atomic, statements)]
         gets, puts = self._read_remote(kind, span)
@@ -393,6 +399,8 @@ class FortranStatements:
         if headers:
             start, condition, step = self._count(*headers[0], span)
         self.loop_names.append(name)
+        self._loops += 1
+        r.check_loops(self._loops, span)
         shared = next((place for place, child in enumerate(body) if type_name(child) == "Label_Do_Stmt"), None)
         if shared is not None:  # a loop inside that ends at the same label
             self.loop_names.append("")
@@ -403,6 +411,7 @@ class FortranStatements:
         else:
             inside = self.read_all(body)
         self.loop_names.pop()
+        self._loops -= 1
         hoisted: list[r.Statement] = []
         if headers and isinstance(inside, r.CompoundStatement):
             variable = self.expressions.read(headers[0][0])
@@ -452,7 +461,10 @@ class FortranStatements:
         """Loops over the triplets of a header, under its mask."""
         triplets, mask = list_arguments(header.children[0]), header.children[1]
         loops = [self._count(item.children[0], item.children[1:], span) for item in triplets]
+        self._loops += len(loops)
+        r.check_loops(self._loops, span)
         statement: r.Statement = self.read_all([item for item in body if not type_name(item).startswith("End_")])
+        self._loops -= len(loops)
         if mask is not None:
             statement = r.Branch(self.expressions.read(mask), statement, span=span)
         for start, condition, step in loops:

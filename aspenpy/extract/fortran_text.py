@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from aspenpy.extract.fortran_coarrays import RemoteReference, read_coarrays
@@ -26,10 +26,26 @@ MOST_INCLUDED = 16
 """How deeply files include each other."""
 
 MOST_LINES = 400_000
+"""Of a file with what it includes."""
+
+MOST_LETTERS = 100_000
+"""Of a line with what macros stand for."""
+
+LONG, MOST_MATCHED = 5_000, 1_000_000
+"""Characters of an expression from which on each try to read it counts, and the most in all of them, some 5 s: fparser
+reads a chain of operators anew behind each of them."""
+
+FIXED_COLUMNS = 72
+"""Of a line in fixed form (Fortran 2018, 6.3.3.1)."""
 
 _CONDITION_LINE = re.compile(r"\s*+#\s*+(\w++)\s*+(.*)")
 _INCLUDE = re.compile(r"""\s*include\s*(["'])([^"'\0]+)\1\s*(?:!.*)?""", re.IGNORECASE)
+_DIRECTIVE = re.compile(r"^[ \t]*+#[ \t]*+(?:if|ifdef|ifndef|define|include)\b", re.MULTILINE)
 _DEFINITION = re.compile(r"(\w+)(\([^)]*\))?\s*(.*)")
+_WORD = re.compile(r"'[^']*+'|\"[^\"]*+\"|[A-Za-z_]\w*+")
+_PASTED = re.compile(r"\s*##\s*|/\*.*?\*/")
+"""What joins words in the body of a macro, also as `cpp -traditional` does it."""
+
 _SENTINEL = re.compile(r"\s*[!cC*]\$(omp|acc|aspen)\b(&?)(.*)", re.IGNORECASE)
 _TYPED_HEADER = re.compile(r"(\bdo\s++concurrent\s*+\()\s*+integer\s*+(?:\([^()]*+\)\s*+)?+::", re.IGNORECASE)
 """The type of the indices of `do concurrent`, which fparser does not read."""
@@ -64,18 +80,26 @@ def load_parser() -> Any:
     return ParserFactory().create(std="f2008"), readfortran, sourceinfo, Fortran2003, utils
 
 
+class _Lengthy(Exception):
+    """Expressions of which fparser would take minutes."""
+
+
 @contextmanager
 def _remember_matches(utils: Any) -> Iterator[None]:
     """Lets fparser match each text with each class of nodes once: it tries some forty classes for a statement, and many
     levels of operators for each operand. Equal expressions share their nodes."""
     match = utils.Base.__new__
     matches: dict[tuple[Any, str], Any] = {}
+    matched = 0
 
     def match_once(cls: Any, string: Any, parent_cls: Any = None, _deepcopy: bool = False) -> Any:
         if type(string) is not str or parent_cls is not None or _deepcopy:
             return match(cls, string, parent_cls, _deepcopy)
+        nonlocal matched
         key = cls, string
         if key not in matches:
+            if len(string) > LONG and (matched := matched + len(string)) > MOST_MATCHED:
+                raise _Lengthy
             try:
                 matches[key] = match(cls, string)
             except utils.NoMatchError as error:
@@ -105,18 +129,19 @@ class FortranText:
         self.folders = [os.path.dirname(path) or ".", *(flag[2:] for flag in flags if flag.startswith("-I"))]
         given = (re.fullmatch(r"-D(\w+)(?:=(.*))?", flag, re.DOTALL) for flag in flags)
         self.macros = {match[1]: match[2] or "1" for match in given if match is not None}
+        self.macro_formals: dict[str, list[str]] = {}  # of macros with arguments
         self.defined_again: set[str] = set()  # macros that the text gives other values than the flags
         self.diagnostics: list[Diagnostic] = []
         self._bindings = ""  # `procedure ::` of a list of names that goes on
         self.remote: dict[int, tuple[RemoteReference, ...]] = {}  # references to other images, by line
-        is_preprocessed = os.path.splitext(path)[1] in PREPROCESSED or "-cpp" in flags
-        self.lines = list(self._expand(path, is_preprocessed, 0))
+        self._read = 0  # lines
+        self.lines = list(self._expand(path, os.path.splitext(path)[1] in PREPROCESSED or "-cpp" in flags, 0))
         self.source = self.lines[0].source if self.lines else Source("", path, os.path.realpath(path))
 
     def parse(self) -> Any:
         """fparser's tree of the file. Raises AspenError at the first statement that is no Fortran."""
         parser, readfortran, sourceinfo, _, utils = load_parser()
-        read = [read_coarrays(_parsed_text(line), self._is_comment(line.text)) for line in self.lines]
+        read = [read_coarrays(_parsed_text(line, self.is_fixed), self._is_comment(line.text)) for line in self.lines]
         self.remote = {number: found for number, (_, found) in enumerate(read, start=1) if found}
         text = "\n".join(text for text, _ in read) + "\n"
         reader = readfortran.FortranStringReader(text, ignore_comments=True, process_directives=False)
@@ -129,12 +154,15 @@ class FortranText:
             utils.InternalSyntaxError,
             utils.InternalError,
             RecursionError,
+            _Lengthy,
             SystemExit,
         ) as error:  # fparser's reader ends the process on a name without a construct
             match = _FAILED_LINE.search(str(error))
             line = int(match[1]) if match else min(max(1, reader.linecount), len(self.lines))
             if isinstance(error, RecursionError):
                 fail("too-deep", "this is nested too deeply for fparser", self.span(line, line))
+            if isinstance(error, _Lengthy):
+                fail("too-long", "this is too long for fparser", self.span(line, line))
             hint = "it knows Fortran 77 to 2008; --function models others of a program without this file"
             return fail("fortran-syntax", "fparser does not read this as Fortran", self.span(line, line), hint=hint)
 
@@ -202,15 +230,24 @@ class FortranText:
         if b"\0" in data:
             fail("unreadable-source", f"`{path}` is not a text: it has bytes of 0")
         source = Source(data.decode("utf-8", "replace"), path, os.path.realpath(path))
-        if source.text.count("\n") > MOST_LINES:
-            fail("too-large", f"`{path}` has more than {MOST_LINES:,} lines")
+        self._read += source.text.count("\n")
+        if self._read > MOST_LINES:
+            fail("too-large", f"`{self.path}` has more than {MOST_LINES:,} lines, with those that it includes")
+        is_preprocessed = (
+            is_preprocessed or _DIRECTIVE.search(source.text) is not None
+        )  # builds run `cpp` on such files
         taken: list[str] = []  # for each `#if` around: `now`, `later` or `done`
-        start = 0
+        start, begun = 0, ""  # what goes on behind a backslash
         for whole in source.text.splitlines(keepends=True):
             line = FortranLine(whole.rstrip("\r\n"), source, start)
             start += len(whole)
-            directive = _CONDITION_LINE.match(line.text) if is_preprocessed else None
+            directive = _CONDITION_LINE.match(begun + line.text) if is_preprocessed else None
             included = _INCLUDE.fullmatch(line.text)
+            if directive is not None and line.text.endswith("\\"):
+                begun += line.text[:-1]
+                yield line._replace(text="")
+                continue
+            begun = ""
             if directive is not None:
                 yield line._replace(text="")
                 name = self._direct(directive[1], directive[2].strip(), taken, line)
@@ -220,7 +257,7 @@ class FortranText:
             elif included is not None:
                 name = included[2]
             else:
-                text = self._replace_macros(line.text) if is_preprocessed else line.text
+                text = self._replace_macros(line.text, line) if is_preprocessed else line.text
                 yield from self._split_statements(line._replace(text=text))
                 continue
             if name is not None and all(state == "now" for state in taken):
@@ -263,7 +300,8 @@ class FortranText:
         where = Span(line.source, line.start, line.start + max(1, len(line.text)))
         if depth >= MOST_INCLUDED:
             fail("nested", f"files include each other more than {MOST_INCLUDED} deep", where)
-        found = next((path for folder in self.folders if os.path.isfile(path := os.path.join(folder, name))), None)
+        folders = (os.path.dirname(line.source.name), *self.folders)
+        found = next((path for folder in folders if os.path.isfile(path := os.path.join(folder, name))), None)
         if found is not None:
             yield from self._expand(found, is_preprocessed, depth + 1)
         elif name.lower() not in ("mpif.h", "omp_lib.h"):
@@ -286,11 +324,11 @@ class FortranText:
             taken.pop()
         elif all(state == "now" for state in taken):
             if word == "define" and (match := _DEFINITION.match(rest)):
-                if match[2] is None:
-                    self.defined_again |= {match[1]} & self.macros.keys()
-                    self.macros[match[1]] = match[3]
-                else:
-                    self._warn(f"the macro `{match[1]}` has arguments: where it is used is not understood", line)
+                self.defined_again |= {match[1]} & self.macros.keys()
+                self.macros[match[1]] = _PASTED.sub("", match[3]) if match[2] is None else match[3]
+                self.macro_formals.pop(match[1], None)
+                if match[2] is not None:
+                    self.macro_formals[match[1]] = [name.strip() for name in match[2].strip("()").split(",")]
             elif word == "undef":
                 self.macros.pop(rest, None)
             elif word == "include":
@@ -299,18 +337,14 @@ class FortranText:
 
     def _holds(self, word: str, rest: str, line: FortranLine) -> bool:
         if word in ("ifdef", "ifndef"):
-            return (
-                (rest.split(maxsplit=1)[:1] or [""])[0] in self.macros
-                if word == "ifdef"
-                else rest.split()[0] not in self.macros
-            )
+            return ((rest.split(maxsplit=1) or [""])[0] in self.macros) == (word == "ifdef")
         text = re.sub(r"defined\s*(?:\(\s*(\w+)\s*\)|(\w+))", lambda m: str(int((m[1] or m[2]) in self.macros)), rest)
-        text = re.sub(r"[A-Za-z_]\w*", lambda m: self.macros.get(m[0], "0") or "0", text)
+        text = re.sub(r"[A-Za-z_]\w*", "0", self._replace_macros(text, line))
         text = text.replace("&&", " and ").replace("||", " or ")
         text = re.sub(r"!(?!=)", " not ", text)
         try:
             return bool(_compute(ast.parse(text.strip(), mode="eval").body))
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # of too many brackets and signs
             self._warn("this condition of the preprocessor is not understood: taken not to hold", line)
             return False
 
@@ -318,15 +352,63 @@ class FortranText:
         where = Span(line.source, line.start, line.start + max(1, len(line.text)))
         self.diagnostics.append(Diagnostic("preprocessor", message, where, severity="warning"))
 
-    def _replace_macros(self, text: str) -> str:
-        if not self.macros:
+    def _replace_macros(self, text: str, line: FortranLine, hidden: tuple[str, ...] = ()) -> str:
+        """A text with the macros in it replaced, but for those that are being replaced."""
+        if not self.macros and "__" not in text:
             return text
-        return re.sub(r"[A-Za-z_]\w*", lambda match: self.macros.get(match[0], match[0]), text)
+        result, at = "", 0
+        while (match := _WORD.search(text, at)) is not None:
+            result, at, name = result + text[at : match.start()], match.end(), match[0]
+            body, formals = self.macros.get(name), self.macro_formals.get(name)
+            if name == "__LINE__":
+                body = str(Span(line.source, line.start, line.start + 1).position().line)
+            elif name == "__FILE__":
+                body = f'"{os.path.basename(line.source.name)}"'
+            given = None if formals is None else _split_arguments(text, at)
+            if body is None or name in hidden or (formals is not None and given is None):
+                result += name
+                continue
+            if formals is not None and given is not None:
+                values, at = given
+                known = dict(zip(formals, (self._replace_macros(part, line, hidden) for part in values), strict=False))
+                body = re.sub(r"#\s*(\w+)|\b(\w+)\b", partial(_replace_formal, known), _PASTED.sub("\0", body))
+                body = body.replace("\0", "")
+            result += self._replace_macros(body, line, (*hidden, name))
+            if len(result) > MOST_LETTERS:
+                where = Span(line.source, line.start, line.start + max(1, len(line.text)))
+                fail("too-large", f"macros make more than {MOST_LETTERS:,} letters of this", where)
+        return result + text[at:]
 
 
-def _parsed_text(line: FortranLine) -> str:
+def _split_arguments(text: str, at: int) -> tuple[list[str], int] | None:
+    """The arguments in the brackets that begin at a place, and the place behind them; None where none begin or end."""
+    begin = at + len(text[at:]) - len(text[at:].lstrip())
+    if not text.startswith("(", begin):
+        return None
+    parts, depth, start = list[str](), 0, begin + 1
+    for match in re.compile(r"'[^']*+'|\"[^\"]*+\"|[(),]").finditer(text, begin):
+        depth += (match[0] == "(") - (match[0] == ")")
+        if (match[0] == "," and depth == 1) or depth == 0:
+            parts.append(text[start : match.start()].strip())
+            start = match.end()
+        if depth == 0:
+            return parts, start
+    return None
+
+
+def _replace_formal(known: Mapping[str, str], match: re.Match[str]) -> str:
+    """What stands in the body of a macro for a word, or for `#` and a word."""
+    if match[1] is not None:
+        return f'"{known[match[1]]}"' if match[1] in known else match[0]
+    return known.get(match[2], match[2])
+
+
+def _parsed_text(line: FortranLine, is_fixed: bool) -> str:
     """A line as fparser reads it."""
-    return "" if _INCLUDE.fullmatch(line.text) else _TYPED_HEADER.sub(r"\1", line.text)
+    text = _TYPED_HEADER.sub(r"\1", line.text)
+    if is_fixed and "\t" not in text and (end := text.rstrip()).endswith("&") and len(end) > FIXED_COLUMNS:
+        text = text[:FIXED_COLUMNS]  # the mark of free form, where fixed form has ended
+    return "" if _INCLUDE.fullmatch(line.text) else text
 
 
 _OPERATORS: dict[type, Any] = {

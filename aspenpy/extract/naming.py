@@ -217,6 +217,7 @@ class Naming:
         self.taken: set[str] = set()
         self.counters: set[Expr] = set()
         self.patterned: set[str] = set()  # names of counters in patterns
+        self.braces = 0  # around what is written
 
     def finish_kernel(self, name: str, lines: list[str]) -> KernelText:
         """The text of a kernel around its lines: what is known about it, its arguments and its local data."""

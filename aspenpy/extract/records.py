@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from aspenpy.language.diagnostics import fail
 from aspenpy.language.source import Source, Span
 from aspenpy.record import Record
 
@@ -28,6 +29,21 @@ FIXED_FORM = frozenset({".f", ".for", ".ftn", ".f77", ".F", ".FOR", ".FTN", ".F7
 FORTRAN = FREE_FORM | FIXED_FORM
 PREPROCESSED = frozenset(ending for ending in FORTRAN if ending[1].isupper())
 """How the names of files of Fortran end: in free form, in fixed form, all, and preprocessed."""
+
+MOST_LOOPS = 32
+"""Loops inside one another that have a model: as many as a nest of the language has."""
+
+MOST_DEPTH = 200
+"""Deepest nesting of expressions and statements that is read; what lies deeper is unknown. C promises 127 levels of
+blocks and 63 of parentheses (ISO C17, 5.2.4.1)."""
+
+
+def check_loops(depth: int, span: Span | None) -> None:
+    """Raises AspenError where too many loops are inside one another."""
+    if depth > MOST_LOOPS:
+        hint = "put the inner ones into a function of their own"
+        fail("too-deep", f"loops stand inside one another more than {MOST_LOOPS} deep", span, hint=hint)
+
 
 # -- types -----------------------------------------------------------------------------------------
 

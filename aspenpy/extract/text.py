@@ -46,12 +46,16 @@ from aspenpy.extract.pragmas import parallel_directive, parse_directives
 from aspenpy.extract.triangles import CounterRange, Trips
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
+from aspenpy.language.tokens import MAXIMUM_BLOCKS
 
 ScatteredLoads = dict[str, tuple[Value, Value, bool]]
 """Of loads of an array the part that jumps, how many these are, and whether they lead anywhere in it."""
 
 MOST_LETTERS = 1500
 """Letters of a line; a function with longer ones takes its loops and conditions from the counts of a run."""
+
+MOST_BRACES = MAXIMUM_BLOCKS - 8
+"""Braces around statements of a kernel: those of the model, of a block and of what it has stand beside them."""
 
 STACK = 4096
 """Bytes that stand for a program's stack: a page, which any first cache holds."""
@@ -77,9 +81,11 @@ class Writer(ModelBindings):
             comment = source_line(array.span)
             if array.volume is None and (elements := self.count_elements(array)) is not None:
                 array = array.replace(volume=v.scale(elements, array.word), extents=(elements,))
-            size = body.write_size(
-                array.replace(volume=array.volume or self._find_reach(key) or self._find_pointed_bytes(key))
-            )
+            array = array.replace(volume=array.volume or self._find_reach(key) or self._find_pointed_bytes(key))
+            try:
+                size = body.write_size(array)
+            except TooLarge:
+                size = body.write_size(array.replace(volume=None))
             found.append(f"data {self.names.shared[key]} {size}{f'  // {comment}' if comment else ''}")
         return found
 
@@ -178,10 +184,19 @@ class Body(Naming):
             return any(_has_dependence(item, nest.counter) for item in inside)
         return True
 
+    def _write_inside(self, items: list[Item], around: tuple[Nest, ...], braces: int, span: Span | None) -> list[str]:
+        """Statements in so many more braces; where the language has not as many, a parameter stands for them."""
+        if items and self.braces + braces > MOST_BRACES:
+            return [f"execute {{ flops [{self.write_formula(self.names.add_uncounted(self.profile.name, span))}] }}"]
+        self.braces += braces
+        lines = self.write_statements(items, around)
+        self.braces -= braces
+        return lines
+
     def _write_loop(self, nest: Nest, around: tuple[Nest, ...]) -> list[str]:
         """A loop of the model."""
         self.counter.around.append(nest)
-        inner = self.write_statements(nest.body, (*around, nest))
+        inner = self._write_inside(nest.body, (*around, nest), 1, nest.span)
         self.counter.around.pop()
         if not inner:
             return []
@@ -195,7 +210,8 @@ class Body(Naming):
         return [*write_comments(nest.comment, nest.span), f"iterate{counter} [{count}] {{", *inner, "}"]
 
     def _write_alternative(self, item: Alternative, around: tuple[Nest, ...]) -> list[str]:
-        then, otherwise = (self.write_statements(side, around) for side in (item.then, item.otherwise))
+        braces = 1 if item.share is None else 2
+        then, otherwise = (self._write_inside(side, around, braces, item.span) for side in (item.then, item.otherwise))
         if not then and not otherwise:
             return []
         if item.share is not None:

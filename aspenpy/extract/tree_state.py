@@ -11,19 +11,11 @@ from aspenpy.extract import records as r
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.front_end import ParsedUnit
 from aspenpy.extract.pragmas import is_atomic
-from aspenpy.language.diagnostics import Diagnostic, fail, warning
+from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
-
-MOST_DEPTH = 200
-"""Deepest nesting of expressions and statements that is read; what lies deeper is unknown. C promises 127 levels of
-blocks and 63 of parentheses (ISO C17, 5.2.4.1)."""
-
 
 GRAPH_BEGIN, GRAPH_END, GRAPH_LAUNCH = "device graph begin", "device graph end", "device graph launch"
 """Keys of the calls that capture a device's graph, and of those that launch it."""
-
-MOST_LOOPS = 32
-"""Loops inside one another that have a model: as many as a nest of the language has."""
 
 
 class UnitState:
@@ -107,7 +99,7 @@ class UnitState:
         """Enters one level of nesting; yields whether that is not too deep."""
         self._depth += 1
         try:
-            yield self._depth <= MOST_DEPTH
+            yield self._depth <= r.MOST_DEPTH
         finally:
             self._depth -= 1
 
@@ -115,9 +107,7 @@ class UnitState:
     def enter_loop(self, span: Span | None) -> Iterator[None]:
         """Enters the body of a loop. Raises AspenError where too many are inside one another."""
         self._loops += 1
-        if self._loops > MOST_LOOPS:
-            hint = "put the inner ones into a function of their own"
-            fail("too-deep", f"loops stand inside one another more than {MOST_LOOPS} deep", span, hint=hint)
+        r.check_loops(self._loops, span)
         yield
         self._loops -= 1
 

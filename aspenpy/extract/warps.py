@@ -202,7 +202,7 @@ def _make_lanes(kernel: DeviceKernel, shape: WarpShape, named: Mapping[Expr, Val
 def measure_accesses(lanes: _Lanes, items: list[Item], arrays: Mapping[str, Array]) -> dict[int, WarpAccess]:
     """Requests of the warps of a block, by the `id` of the access that makes them."""
     found: dict[int, WarpAccess] = {}
-    for event in list_events(items):
+    for event in list_events(items, most=1):
         item = event.item
         if isinstance(item, MemoryAccess):
             measured = _measure(event, item, lanes)

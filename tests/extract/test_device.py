@@ -719,3 +719,10 @@ def test_a_template_of_the_device_is_read_where_it_is_used(tmp_path: Path) -> No
     assert "kernel scale" not in found.text
     assert not [each.code for each in found.diagnostics if each.code == "not-understood"]
     assert amounts(found, "pairs", tmp_path)["flops"] == 64 * 256
+
+
+def test_a_chain_of_conditions_on_threads_is_settled(tmp_path: Path) -> None:
+    """Of 256 threads each of the first 39 stores twice its word, the others stand aside."""
+    arms = " else ".join(f"if (threadIdx.x == {k}) out[blockIdx.x*256 + {k}] = 2*in[{k}];" for k in range(39))
+    kernel = f"__global__ void some(float *out, const float *in) {{ {arms} }}"
+    assert amounts(of_vectors(kernel, "some<<<64, 256>>>(y, x)", tmp_path), "some", tmp_path)["flops"] == 64 * 39

@@ -740,3 +740,49 @@ def test_a_function_gives_no_named_constant(tmp_path: Path) -> None:
     found = extract(tmp_path / "p.f90")
     assert "a call in a declaration is not understood: not counted" in [item.message for item in found.diagnostics]
     assert "flops [main_i_passes] as add, sp" in found.text
+
+
+def test_macros_with_arguments_are_what_they_stand_for(tmp_path: Path) -> None:
+    """As `gfortran -cpp` has them: pasted words, arguments in brackets, macros in macros, lines that go on."""
+    text = """#define PASTE(a, b) a/**/b
+#define WIDE(n) (2*(n))
+#define LENGTH 8
+#define ALL WIDE(LENGTH)
+#define FUSED(x, y) \\
+  x*y + \\
+  WIDE(x)
+#if ALL == 16 && \\
+    defined(LENGTH)
+subroutine PASTE(sc, ale)(x)
+#else
+subroutine wrong(x)
+#endif
+  real(8), intent(inout) :: x(ALL)
+  integer :: i
+  do i = 1, ALL
+    x(i) = FUSED(x(i), max(x(i), x(1))) + __LINE__
+  end do
+end subroutine
+"""
+    plain = """subroutine scale(x)
+  real(8), intent(inout) :: x((2*(8)))
+  integer :: i
+  do i = 1, (2*(8))
+    x(i) = x(i)*max(x(i), x(1)) + (2*(x(i))) + 17
+  end do
+end subroutine
+"""
+    found, by_hand = model(text, tmp_path, "a.f90"), model(plain, tmp_path, "b.f90")
+    kernel = "kernel scale"
+    assert "flops [48] as add, dp" in found or "flops [32] as add, dp" in found
+
+    def requests(text: str) -> list[str]:
+        return [line.strip() for line in text.partition(kernel)[2].splitlines() if "[" in line and "//" not in line]
+
+    assert requests(found) == requests(by_hand)
+
+
+def test_the_mark_of_free_form_behind_fixed_form_is_none(tmp_path: Path) -> None:
+    line = "      call t(x, n,".ljust(72)
+    text = f"      subroutine s(n, x)\n      real*8 x(n)\n{line}&\n     &  3)\n      x(1) = x(2)*3\n      end\n"
+    assert "flops [1] as multiply, dp" in model(text, tmp_path, "a.f")

@@ -55,6 +55,14 @@ MODELS = {
     "cpp.F90": "#if defined(A) || (B > 3\n#endif\n#else\n#elif 1\n#define F(x) x\n#if 1/0\n#endif\n"
     "" + procedure("x = x*3"),
     "not_utf8.f90": procedure("x = x*3 ! \udcff\udcfe"),
+    "roots.f90": procedure(f"x(1) = {'sqrt('*300}x(2){')'*300}\nx(2) = {'abs('*300}x(2){')'*300}"),
+    "indices.f90": procedure(f"x(1) = {'x('*300}1{')'*300}"),
+    "many_branches.f90": procedure("if (x(1) > 1) then\n" * 400 + "x(1) = 2\n" + "end if\n" * 400),
+    "calls.f90": procedure("if (k(1) == 0) then\ncall t(x)\n" + "".join(
+        f"else if (k({n}) == 2) then\ncall t{n}(x)\n" for n in range(2, 90)) + "end if"),
+    "no_name.F90": "#ifndef\n#ifdef\n#endif\n#endif\n#if\n#endif\n" + procedure("x = x*3"),
+    "brackets.F90": f"#if {'(' * 2000}1{')' * 2000}\n#endif\n#if {'-' * 9000}1\n#endif\n" + procedure("x = x*3"),
+    "whole_root.f90": procedure("x(1) = sqrt(y%z)\nx(2) = max(y%z, y%w)"),
     "empty.f90": "",
     "comments.f90": "! nothing\n\n! at all\n",
 }  # fmt: skip
@@ -79,6 +87,12 @@ REFUSED = {
     "c_text.f90": "void f(double *x) { x[0] *= 3; }\n",
     "number.f90": procedure(f"x({'9' * 5000}) = 1; x = ="),
     "itself.f90": "include 'itself.f90'\nend\n",
+    "loops.f90": procedure("".join(f"do i{k} = 1, n\n" for k in range(33)) + "x(1) = 2\n" + "end do\n" * 33),
+    "labels.f": "      SUBROUTINE S(N, X)\n      REAL*8 X(N)\n"
+    + "".join(f"      DO 9 I{k} = 1, N\n" for k in range(300))
+    + "    9 X(1) = 2\n      END\n",
+    "powers.f90": procedure("x(1) = x(2)" + "**x(3)" * 3000),
+    "macros.F90": "".join(f"#define A{k} A{k + 1} A{k + 1}\n" for k in range(40)) + procedure("x(1) = A0"),
 }
 
 
