@@ -398,9 +398,7 @@ class FortranStatements:
                 condition = self.expressions.read(while_condition)
         if headers:
             start, condition, step = self._count(*headers[0], span)
-        self.loop_names.append(name)
-        self._loops += 1
-        r.check_loops(self._loops, span)
+        self._enter_loop(name, span)
         shared = next((place for place, child in enumerate(body) if type_name(child) == "Label_Do_Stmt"), None)
         if shared is not None:  # a loop inside that ends at the same label
             self.loop_names.append("")
@@ -410,8 +408,7 @@ class FortranStatements:
             inside: r.Statement = r.CompoundStatement((*structure_jumps(entries), *inner))
         else:
             inside = self.read_all(body)
-        self.loop_names.pop()
-        self._loops -= 1
+        self._leave_loop()
         hoisted: list[r.Statement] = []
         if headers and isinstance(inside, r.CompoundStatement):
             variable = self.expressions.read(headers[0][0])
@@ -422,6 +419,15 @@ class FortranStatements:
             start, condition, step, inside, pragmas=pragmas, comment=comment, lengths=lengths, span=span
         )
         return [*hoisted, loop]
+
+    def _enter_loop(self, name: str, span: Span | None) -> None:
+        self.loop_names.append(name)
+        self._loops += 1
+        r.check_loops(self._loops, span)
+
+    def _leave_loop(self) -> None:
+        self.loop_names.pop()
+        self._loops -= 1
 
     def _find_lengths(self, pragmas: tuple[str, ...]) -> Iterator[tuple[str, r.Expression]]:
         """The elements of arrays that the directives of a launch copy."""
