@@ -7,6 +7,7 @@ access. Conditions that keep the last blocks of a grid within bounds become shar
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
+from fractions import Fraction
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
@@ -23,6 +24,7 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.device_launches import BLOCK, GRID
+from aspenpy.extract.round_trips import has_trips, lengthen_trips
 from aspenpy.extract.scope import SIZE, STEADY
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.record import Record
@@ -67,6 +69,14 @@ class ThreadRange(Record):
     @property
     def length(self) -> Value:
         return v.subtract(self.high, self.low)
+
+
+def _count_whole_blocks(within: ThreadRange, axis: ThreadAxis) -> Fraction:
+    """The threads of the blocks that a range reaches by those in it; 1 where these are no numbers."""
+    low, high, size = (v.whole_number(each) for each in (within.low, within.high, axis.threads))
+    if low is None or high is None or not size or high <= low:
+        return Fraction(1)
+    return Fraction((-(-high // size) - low // size) * size, high - low)
 
 
 class DeviceKernel:
@@ -185,10 +195,16 @@ class DeviceKernel:
                 left.append(guard)
                 continue
             inner[cut[0]] = cut[1]
+        longer = Fraction(1)
         for name, interval in inner.items():
             if interval is not within[name]:
                 share = v.multiply(share, v.ratio(interval.length, within[name].length))
+                longer *= _count_whole_blocks(interval, self.axes[name]) / _count_whole_blocks(
+                    within[name], self.axes[name]
+                )
         then = self._settle_edges(item.then, inner)
+        if longer != 1 and not has_trips(item.otherwise):  # a block stays for the threads of it that make round trips
+            then = lengthen_trips(then, longer)
         otherwise = self._settle_edges(item.otherwise, within)
         if len(left) == len(item.guards):
             return item.replace(then=then, otherwise=otherwise)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Set
 from fractions import Fraction
 from itertools import pairwise
 
+from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.atomics import MOST_PIECES, PIECE
@@ -31,6 +32,7 @@ from aspenpy.extract.costs import (
 from aspenpy.extract.device import is_grid, is_threads
 from aspenpy.extract.device_functions import SHARED
 from aspenpy.extract.naming import Naming, source_line, write_comments
+from aspenpy.extract.round_trips import select_longest
 from aspenpy.extract.triangles import CounterRange
 from aspenpy.extract.values import ONE, ZERO, Value
 from aspenpy.extract.warps import Divergence, LaunchFacts, WarpAccess
@@ -128,11 +130,16 @@ class LaunchText:
                 yield f"flops [{self._each(amount)}] as {kind}{precision}, simd"
 
     def _write_trips(self, operations: tuple[OperationCount, ...]) -> Iterator[str]:
-        """Round trips of the warps of a block, with what it takes of a multiprocessor."""
+        """Round trips of the warps of a block that has the most, with what it takes of a multiprocessor."""
         trips = next((each.amount for each in operations if each.name == ROUND_TRIP), ZERO)
-        threads = ONE
+        threads, sizes = ONE, dict[Expr, Value]()
         for each in _list_threads(self.nest.body):
             threads = v.multiply(threads, each.bounds[0])
+            sizes[each.counter] = each.bounds[0]
+        if trips.terms:
+            summary = BlockSummary(self.naming.counter, self.naming.names, True)
+            longest = summary.sum_amounts(select_longest([self.nest], sizes)).operations
+            trips = next((each.amount for each in longest if each.name == ROUND_TRIP), trips)
         links = self._each(v.ratio(trips, threads))
         taken = ", ".join(map(self.naming.write_formula, (threads, self.facts.scratchpad, self._find_registers())))
         yield f"chain [{links}] as load, occupancy({taken})"

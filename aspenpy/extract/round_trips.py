@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
+from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
@@ -21,15 +22,17 @@ from aspenpy.extract.costs import (
     Alternative,
     Arithmetic,
     Array,
+    Guard,
     Item,
     MemoryAccess,
     MessageStatement,
     Nest,
+    rewrite_inside,
     walk_items,
 )
 from aspenpy.extract.device_functions import SHARED
 from aspenpy.extract.scope import unknown_symbols
-from aspenpy.extract.values import ONE
+from aspenpy.extract.values import ONE, ZERO, Value
 from aspenpy.record import Record
 
 MOST_REGISTERS = 65536
@@ -107,6 +110,47 @@ class RoundTrips:
         if isinstance(item, MemoryAccess):
             return self._look_at(item)[1]
         return isinstance(item, MessageStatement)
+
+
+def select_longest(items: list[Item], sizes: Mapping[Expr, Value]) -> list[Item]:
+    """The trips alone of loops over threads, as many for each as one has for which conditions that are linear in its
+    indices hold if they do for any of its block: a block stays until its last warp is done. Indices have `sizes`."""
+    found: list[Item] = []
+    for item in items:
+        if isinstance(item, Nest):
+            found.append(item.replace(body=select_longest(item.body, sizes)))
+        elif isinstance(item, Alternative):
+            guards = tuple(guard.replace(value=_find_largest(guard, sizes)) for guard in item.guards)
+            then, otherwise = (select_longest(side, sizes) for side in (item.then, item.otherwise))
+            found.append(item.replace(guards=guards, then=then, otherwise=otherwise))
+        elif isinstance(item, Arithmetic) and item.name == ROUND_TRIP:
+            found.append(item)
+    return found
+
+
+def _find_largest(guard: Guard, sizes: Mapping[Expr, Value]) -> Value:
+    """The largest value of a condition among threads, where it says at least 0 and is linear in their indices."""
+    value = guard.value
+    for index, size in sizes.items() if guard.operator == ">=" else ():
+        start, step = v.linear_parts(value, index) or (value, ZERO)
+        slope = v.number(step)
+        if slope is not None and not v.has_symbol(start, index):
+            value = start if slope <= 0 else v.add(start, v.multiply(step, v.subtract(size, ONE)))
+    return value
+
+
+def lengthen_trips(items: list[Item], factor: Fraction) -> list[Item]:
+    """Items whose trips count so many times: those of the threads of a block that make them as if all did."""
+    return [
+        item.replace(times=v.scale(item.times or ONE, factor))
+        if isinstance(item, Arithmetic) and item.name == ROUND_TRIP
+        else rewrite_inside(item, lambda inner: lengthen_trips(inner, factor))
+        for item in items
+    ]
+
+
+def has_trips(items: list[Item]) -> bool:
+    return any(isinstance(item, Arithmetic) and item.name == ROUND_TRIP for item in walk_items(items))
 
 
 def _trip(before: Item) -> Arithmetic:

@@ -38,7 +38,7 @@ from aspenpy.extract.blocks import Event, list_events
 from aspenpy.extract.costs import Alternative, Array, Guard, Item, MemoryAccess, Nest, rewrite_inside, walk_items
 from aspenpy.extract.device import DeviceKernel
 from aspenpy.extract.device_functions import SHARED
-from aspenpy.extract.round_trips import LaunchBounds
+from aspenpy.extract.round_trips import LaunchBounds, has_trips, lengthen_trips
 from aspenpy.extract.scope import unknown_symbols
 from aspenpy.extract.values import ZERO, TooLong, Value
 from aspenpy.language.diagnostics import Diagnostic, warning
@@ -389,6 +389,8 @@ def _settle_within(items: list[Item], lanes: _Lanes, active: list[int], found: l
         if not mine:
             result.append(item.replace(then=then, otherwise=otherwise))
             continue
+        if has_trips(then) and kept and not has_trips(otherwise):  # the block stays for those that make them
+            then = lengthen_trips(then, Fraction(len(active), len(kept)))
         found.append(Divergence(len(kept), lanes.count_warps(kept), lanes.shape.threads, item.span))
         share = constant_polynomial(Fraction(len(kept), max(1, len(active))))
         share = share if item.share is None else v.multiply(share, item.share)

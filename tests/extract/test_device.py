@@ -726,3 +726,20 @@ def test_a_chain_of_conditions_on_threads_is_settled(tmp_path: Path) -> None:
     arms = " else ".join(f"if (threadIdx.x == {k}) out[blockIdx.x*256 + {k}] = 2*in[{k}];" for k in range(39))
     kernel = f"__global__ void some(float *out, const float *in) {{ {arms} }}"
     assert amounts(of_vectors(kernel, "some<<<64, 256>>>(y, x)", tmp_path), "some", tmp_path)["flops"] == 64 * 39
+
+
+@pytest.mark.parametrize(
+    ("condition", "grid"),
+    [("threadIdx.x < 32", 64), ("blockIdx.x*1024 + threadIdx.x < 8", 1), ("threadIdx.x/32 + 32*blockIdx.y < 1", 64)],
+)
+def test_a_block_waits_as_long_as_its_longest_warp(condition: str, grid: int, tmp_path: Path) -> None:
+    """400 passes, four of which are under way at once, are 100 trips of a block, however few of its warps make them."""
+    kernel = f"""__global__ void sum(float *__restrict__ out, const float *__restrict__ in) {{
+      float value = 0;
+      if ({condition}) {{
+        for (int k = 0; k < 400; k++) value += in[1024*k + threadIdx.x];
+        out[threadIdx.x] = value;
+      }}
+    }}"""
+    text = of_vectors(kernel, f"sum<<<{grid}, 1024>>>(y, x)", tmp_path).text
+    assert "chain [100] as load" in text
