@@ -102,3 +102,34 @@ def test_published_times_that_made_no_law(tmp_path: Path) -> None:
     # words at random places wait for the rows of memory and for translations, which no machine states
     slow = {name: found[name] for name in found if name.startswith(("gather", "scatter"))}
     assert all(ratio < 1.1 for ratio in slow.values())
+
+
+ON_L4 = {
+    "product": {512: 0.1549e-3, 1024: 1.280e-3, 2048: 12.085e-3, 4096: 141.39e-3},
+    "product_tiled": {512: 0.1322e-3, 1024: 1.136e-3, 2048: 8.365e-3, 4096: 84.65e-3},
+    "product_rows": {512: 0.06e-3, 1024: 0.53e-3, 2048: 4.12e-3, 4096: 48.76e-3},
+    "add_fours": {0: 2.50e-3},
+    "sum_shared": {0: 0.852e-3},
+    "sum_warps": {0: 0.853e-3},
+}
+"""Seconds by kernel and rows of a matrix ("CUDA Kernel Engineering", rtferraz: files of its profiles, and its summary)."""
+
+
+def test_published_times_of_a_board_that_made_no_law(tmp_path: Path) -> None:
+    found = {}
+    for size in (512, 1024, 2048, 4096):
+        flags = (f"-DN={size}",)
+        text = extract(KERNELS.with_name("board_l4.cu"), level="source", flags=flags).text
+        (tmp_path / "kernels.aspen").write_text(text, encoding="utf-8")
+        kernels, board = aspenpy.load_application(tmp_path / "kernels.aspen"), aspenpy.load_machine("l4")
+        for kernel, times in ON_L4.items():
+            if size in times or (0 in times and size == 512):
+                name = f"{kernel}_{size} l4" if size in times else f"{kernel} l4"
+                seconds = float(aspenpy.predict(kernels, board, kernel=kernel).runtime)
+                found[name] = seconds / times.get(size, times.get(0, 1))
+    held_back = {name: ratio for name, ratio in found.items() if is_held_back(name)}
+    assert len(found) == 15
+    assert len(held_back) == 6
+    assert median(abs(ratio - 1) for ratio in held_back.values()) < 0.3
+    assert sum(0.5 <= ratio <= 2 for ratio in held_back.values()) >= 5
+    assert all(0.4 < ratio < 2.5 for ratio in found.values()), found
