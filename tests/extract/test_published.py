@@ -112,7 +112,7 @@ ON_L4 = {
     "sum_shared": {0: 0.852e-3},
     "sum_warps": {0: 0.853e-3},
 }
-"""Seconds by kernel and rows of a matrix ("CUDA Kernel Engineering", rtferraz: files of its profiles, and its summary)."""
+"""Seconds by kernel and rows of a matrix ("CUDA Kernel Engineering", rtferraz: its profiles and summary)."""
 
 
 def test_published_times_of_a_board_that_made_no_law(tmp_path: Path) -> None:
