@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2302,
     "explore": 4651,
     "expr": 6540,
-    "extract": 24306,
+    "extract": 24513,
     "generate": 849,
     "language": 4950,
     "learn": 8372,
