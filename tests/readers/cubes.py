@@ -26,8 +26,18 @@ TREE = """<?xml version='1.0'?><cube version='4.4'><metrics>
 </systemtreenode></system></cube>"""
 
 
-def anchor(regions: Iterable[str], calls: str, ranks: Mapping[int, int], time: str = "INCLUSIVE") -> bytes:
-    """`calls`: nested <cnode> elements; `ranks`: threads of each rank."""
+FORMULA = (
+    "<metric id='{id}' type='PREDERIVED_EXCLUSIVE' viztype='GHOST'><disp_name>{name}</disp_name>"
+    "<uniq_name>{name}</uniq_name><dtype>FLOAT</dtype><uom>sec</uom><url/><descr/>"
+    "<cubepl>${{{name}}}[${{calculation::callpath::id}}] * metric::time(e)</cubepl>{inner}</metric>"
+)
+"""As in the specification `scorep.spec` by which Scalasca remaps profiles."""
+
+
+def anchor(
+    regions: Iterable[str], calls: str, ranks: Mapping[int, int], time: str = "INCLUSIVE", remapped: bool = False
+) -> bytes:
+    """`calls`: nested <cnode> elements; `ranks`: threads of each rank; `remapped`: below `time` stand formulas."""
     locations = 0
     groups = ""
     for rank, threads in ranks.items():
@@ -39,7 +49,10 @@ def anchor(regions: Iterable[str], calls: str, ranks: Mapping[int, int], time: s
             locations += 1
         groups += GROUP.format(rank=rank, inner=inner)
     metrics = METRIC.format(id=0, kind="EXCLUSIVE", name="visits", dtype="UINT64", unit="occ")
-    metrics += METRIC.format(id=1, kind=time, name="time", dtype="DOUBLE", unit="sec")
+    metrics += METRIC.format(id=1, kind=time, name="time", dtype="FLOAT" if remapped else "DOUBLE", unit="sec")
+    if remapped:
+        inner = FORMULA.format(id=2, name="execution", inner=FORMULA.format(id=3, name="mpi", inner=""))
+        metrics = f"{metrics.removesuffix('</metric>')}{inner}</metric>"
     named = "".join(REGION.format(id=id, name=name) for id, name in enumerate(regions))
     return TREE.format(metrics=metrics, regions=named, calls=calls, groups=groups).encode()
 

@@ -2,7 +2,9 @@
 
 A `.cubex` is a tar archive of `anchor.xml`, with metrics, call tree and locations, and for each metric of an index and
 values, those of all locations for one node of the call tree after the other ("Cube 4.x file format", Cube's
-documentation). The library reads what it finds whole, so that sizes are looked at first.
+documentation). The library reads what it finds whole, so that sizes are looked at first. It refuses trees with metrics
+that formulas of CubePL give, as Scalasca's `summary.cubex` and `cube_remap2` have; times and visits are values there as
+well ("copied from the summary profile", Score-P's `scorep.spec`), and the formulas are not needed.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import zlib
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, Literal
+from xml.etree import ElementTree
 
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.opening import read_whole_file
@@ -33,7 +36,7 @@ def read_cubex(path: Path) -> MeasurementSheet:
     """One row per region with its own seconds and calls in all its paths: of a rank those of its slowest thread, of
     several ranks the mean of those that it ran on. Raises AspenError."""
     try:
-        from pycubexr import CubexParser
+        import pycubexr  # noqa: F401
     except ImportError:
         fail("missing-library", "profiles of Score-P need pycubexr: pip install 'aspenpy[cube]'")
     content = read_whole_file(path, MOST_BYTES)
@@ -41,11 +44,9 @@ def read_cubex(path: Path) -> MeasurementSheet:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # CubeWriter 4.8 writes checksums that are none, of which it warns
             _require_small(content)
-            times, calls = _read_profile(CubexParser(path))
+            times, calls = _read_profile(content)
     except (MemoryError, Exception) as error:  # it asserts, indexes and unpacks what files claim
-        hint = (
-            "what is read is the `profile.cubex` that Score-P writes, before tools of Cube or Scalasca derive from it"
-        )
+        hint = "what is read is the `profile.cubex` that Score-P writes, and what Scalasca makes of it"
         why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         fail("no-profile", f"`{path}` cannot be read as a profile of Score-P ({why})", hint=hint)
     rows = [
@@ -56,14 +57,37 @@ def read_cubex(path: Path) -> MeasurementSheet:
     return tabulate_rows(rows, MOST_REGIONS)
 
 
-def _read_profile(parser: Any) -> tuple[dict[str, float], dict[str, float]]:
+def _read_profile(content: bytes) -> tuple[dict[str, float], dict[str, float]]:
     """Seconds and calls of the regions."""
-    try:
-        with parser as profile:
-            return _values_of_regions(profile, "time"), _values_of_regions(profile, "visits")
-    finally:
-        if hasattr(parser, "_cubex_file"):  # it stays open where the tree cannot be read
-            parser._cubex_file.close()
+    from pycubexr import CubexParser
+    from pycubexr.parsers.anchor_xml_parser import parse_anchor_xml
+
+    with tarfile.open(fileobj=BytesIO(content), mode="r:", tarinfo=_lenient()) as archive:
+        profile = CubexParser("")  # what its `__enter__` sets from a path
+        profile._cubex_file, profile._tar_file_member_list = archive, archive.getnames()
+        tree = archive.extractfile("anchor.xml")
+        assert tree is not None
+        profile._anchor_result = parse_anchor_xml(_without_formulas(tree))
+        return _values_of_regions(profile, "time"), _values_of_regions(profile, "visits")
+
+
+STORED = ("INCLUSIVE", "EXCLUSIVE")
+"""Types of metrics that have values; those of others are formulas."""
+
+
+def _without_formulas(file: IO[bytes]) -> ElementTree.ElementTree:
+    """The tree of `anchor.xml`; metrics that are formulas stay in their place, as metrics without values. Raises
+    ValueError where one of them is what is read."""
+    packed = file.read(5) != b"<?xml"
+    file.seek(0)
+    tree = ElementTree.parse(gzip.GzipFile(fileobj=file) if packed else file)
+    for metric in tree.iter("metric"):
+        name = metric.findtext("uniq_name")
+        if metric.get("type") not in STORED:
+            if name in ("time", "visits"):
+                raise ValueError(f"its metric `{name}` is a formula of CubePL and has no values")
+            metric.set("type", STORED[1])
+    return tree
 
 
 def _require_small(content: bytes) -> None:
