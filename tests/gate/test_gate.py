@@ -225,7 +225,6 @@ def test_the_action_fails_and_writes_the_summary(repository: Path, environment: 
 
 
 def test_git_refuses_the_commit(repository: Path, environment: dict[str, str]) -> None:
-    assert "entry: aspenpy gate\n" in (INTEGRATIONS / "pre-commit/.pre-commit-hooks.yaml").read_text(encoding="utf-8")
     hook = (INTEGRATIONS / "pre-commit/pre-commit").read_text(encoding="utf-8")
 
     def git(*words: str) -> int:
@@ -243,6 +242,14 @@ def test_git_refuses_the_commit(repository: Path, environment: dict[str, str]) -
     assert git("commit", "-am", "wider") != 0
     assert main(["gate", "--update"]) == 0
     assert git("commit", "-am", "wider, as wanted") == 0
+
+
+def test_pre_commit_finds_its_hook_at_the_top() -> None:
+    """pre-commit reads `.pre-commit-hooks.yaml` of a repository's first folder, and installs that folder."""
+    text = (INTEGRATIONS.parent / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    assert "entry: aspenpy gate\n" in text
+    assert "language: python\n" in text  # `system` would install nothing
+    assert 'additional_dependencies: [".[extract]"]' in text  # programs in C
 
 
 def test_pytest_runs_the_gate(repository: Path, environment: dict[str, str]) -> None:
