@@ -381,6 +381,52 @@ def test_functions_of_tau() -> None:
     assert found == pytest.approx({".TAU application": 7e-6, "triad(int, double*)": 2.5e-3, "MPI_Send()": 1e-3})
 
 
+SAMPLED = """9 templated_functions_MULTI_TIME
+# Name Calls Subrs Excl Incl ProfileCalls # <metadata></metadata>
+".TAU application" 1 1 7000 9000 0 GROUP="TAU_DEFAULT"
+"MPI_Wait()  " 10 0 2000 2000 0 GROUP="MPI"
+"[CONTEXT] .TAU application" 6 0 0 6000 0 GROUP="TAU_SAMPLE_CONTEXT"
+"[SAMPLE] triad(int, double*) [{/a/two.c} {364}]" 3 0 3000 3000 0 GROUP="TAU_SAMPLE"
+"[SAMPLE] triad(int, double*) [{/a/two.c} {365}]" 2 0 2000 2000 0 GROUP="TAU_SAMPLE"
+"[SAMPLE] copy [{/a/two.c} {9}]" 1 0 1000 1000 0 GROUP="TAU_SAMPLE"
+"[UNWIND] /a/two.c.364 [@] main [{/a/two.c} {20}]" 3 0 0 3000 0 GROUP="TAU_UNWIND"
+".TAU application  => [CONTEXT] .TAU application" 6 0 0 6000 0 GROUP="TAU_SAMPLE_CONTEXT|TAU_CALLPATH"
+0 aggregates
+"""
+
+
+def test_samples_of_tau_are_those_of_functions() -> None:
+    """The whole program takes 9 ms: 2 in MPI, 3 + 2 and 1 were sampled in functions, 1 of the timer's 7 was not."""
+    rows = {item.name: item.time for item in read_kernels([Source(SAMPLED, "profile.0.0.0")]).kernels}
+    assert rows == pytest.approx(
+        {".TAU application": 1e-3, "MPI_Wait()": 2e-3, "triad(int, double*)": 5e-3, "copy": 1e-3}
+    )
+    assert sum(rows.values()) == pytest.approx(9e-3)
+
+
+PAPI_REPORT = {
+    "papi_version": "6.0.0.1",
+    "event_definitions": {"PAPI_FP_OPS": {"component": "perf_event", "type": "delta"}},
+    "threads": {
+        "0": {
+            "regions": {
+                "0": {"name": "steps", "parent_region_id": "-1", "real_time_nsec": "9000000000", "PAPI_FP_OPS": "5000"},
+                "1": {"name": "triad", "parent_region_id": "0", "real_time_nsec": "3000000000", "PAPI_FP_OPS": "2000"},
+                "2": {"name": "triad", "parent_region_id": "0", "real_time_nsec": "4000000000", "PAPI_FP_OPS": "2000"},
+            }
+        }
+    },
+}
+
+
+def test_regions_of_papi() -> None:
+    """Of 9 s and 5,000 operations of `steps` its two calls of `triad` take 7 s and 4,000."""
+    kernels = read_kernels([Source(json.dumps(PAPI_REPORT), "rank_0.json")]).kernels
+    assert {item.name: (item.time, item.flops) for item in kernels} == {"steps": (2.0, 1000.0), "triad": (7.0, 4000.0)}
+    with pytest.raises(AspenError, match="is no report of PAPI: KeyError"):
+        read_measurements(Source('{"papi_version": "7"}', "rank_0.json"))
+
+
 def test_a_table_of_hatchet() -> None:
     """`GraphFrame.dataframe.to_csv()`: names, own time, and that with what they call."""
     (kernel, _) = read_kernels(

@@ -17,7 +17,7 @@ from aspenpy.learn.measurements.databases import read_profile_database
 from aspenpy.learn.measurements.jobs import JOB, REPORT, read_reframe, read_sacct, refuse_foreign
 from aspenpy.learn.measurements.profiles import GPROF, PERF_REPORT, read_gprof, read_perf_report
 from aspenpy.learn.measurements.records import is_record_store, read_records
-from aspenpy.learn.measurements.regions import CALIPER, TAU, read_caliper, read_tau
+from aspenpy.learn.measurements.regions import CALIPER, PAPI, TAU, read_caliper, read_papi, read_tau
 from aspenpy.learn.measurements.sheet import Data, MeasurementSheet, make_sheet, tabulate_rows
 from aspenpy.learn.measurements.tools import (
     ADVISOR,
@@ -66,6 +66,7 @@ FORMATS = (
     ToolFormat("gprof", lambda head: GPROF.match(head) is not None, read_gprof),
     ToolFormat("perf report", lambda head: PERF_REPORT.match(head) is not None, read_perf_report),
     ToolFormat("Caliper", lambda head: CALIPER.match(head) is not None, read_caliper),
+    ToolFormat("PAPI's reports", lambda head: PAPI.match(head) is not None, read_papi),
     ToolFormat("TAU", lambda head: TAU.match(head) is not None, read_tau),
     ToolFormat("sacct -P", lambda head: JOB.match(head) is not None, read_sacct),
     ToolFormat("ReFrame's reports", lambda head: REPORT.match(head) is not None, read_reframe),

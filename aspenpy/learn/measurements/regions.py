@@ -1,8 +1,12 @@
-"""Profiles of annotated regions: Caliper's JSON of `hatchet-region-profile`, and TAU's `profile.0.0.0`.
+"""Profiles of annotated regions: Caliper's JSON of `hatchet-region-profile`, TAU's `profile.0.0.0`, and the JSON of
+PAPI's high-level interface.
 
 Caliper: rows of values by `columns`; a path is the number of a node, which names its region (Caliper's documentation,
 "JSON split format", which hatchet reads). TAU: name, calls, calls that it makes, exclusive and inclusive microseconds
-(TAU User Guide, "Profile data format").
+(TAU User Guide, "Profile data format"). What event-based sampling found in a timer stands as `[SAMPLE] function`, a row
+for each line of the source, their sum as `[CONTEXT] timer`, and the timer still has all of it: in hatchet's example of
+LULESH, 239.7 of 241.5 s. PAPI: regions by thread, which may lie in one another, with the nanoseconds and counts between
+begin and end (manual page PAPI_hl_region_end(3)).
 """
 
 from __future__ import annotations
@@ -20,7 +24,8 @@ CALIPER = re.compile(r'\s*+\{\s*+"data"\s*+:\s*+\[\s*+\[')
 
 TAU = re.compile(r"\d{1,9} templated_functions")
 TAU_LINE = re.compile(
-    r'"(?P<name>[^"\n]{1,4000})" (?P<calls>[\d.eE+-]{1,24}) [\d.eE+-]{1,24} (?P<own>[\d.eE+-]{1,24}) [\d.eE+-]{1,24} '
+    r'"(?P<name>[^"\n]{1,4000})" (?P<calls>[\d.eE+-]{1,24}) [\d.eE+-]{1,24} (?P<own>[\d.eE+-]{1,24}) '
+    r"(?P<inclusive>[\d.eE+-]{1,24}) "
 )
 CALL_PATH = " => "
 """In the names of functions as they were called by others, which TAU counts by themselves as well."""
@@ -56,16 +61,57 @@ def _time_of_regions(held: Mapping[str, Any]) -> dict[str, float]:
 
 
 def read_tau(source: Source) -> MeasurementSheet:
-    """One row per function with its own seconds, without those of what it calls, and its calls."""
-    rows: list[Row] = []
+    """One row per function with its own seconds, without those of what it calls and what was sampled in it, and its
+    calls."""
+    rows: dict[str, Row] = {}
+    times: dict[str, float] = {}
     start = 0
     for number, line in enumerate(source.text.split("\n"), 1):
         span = Span(source, start, start + len(line))
         start += len(line) + 1
         found = TAU_LINE.match(line)
-        if found is None or CALL_PATH in found["name"]:
+        if found is None or CALL_PATH in found["name"] or found["name"].startswith("[UNWIND] "):
             continue
-        row = {"region": Cell(found["name"].partition(" [{")[0].strip(), number, span)}
-        row["runtime [s]"] = Cell(float(found["own"]) / 1e6 or "", number, span)
-        rows.append(row | {"calls": Cell(found["calls"], number, span)})
+        name = found["name"].partition(" [{")[0].strip()
+        timer = name.removeprefix("[CONTEXT] ")
+        if timer != name:
+            times[timer] = times.get(timer, 0.0) - float(found["inclusive"])
+            continue
+        name = name.removeprefix("[SAMPLE] ")
+        times[name] = times.get(name, 0.0) + float(found["own"])
+        rows.setdefault(name, {"region": Cell(name, number, span), "calls": Cell(found["calls"], number, span)})
+    for name, row in rows.items():
+        row["runtime [s]"] = row["region"]._replace(value=max(times[name], 0.0) / 1e6 or "")
+    return tabulate_cells(list(rows.values()), source)
+
+
+PAPI = re.compile(r'\s*+\{\s*+"papi_version"\s*+:')
+
+
+def read_papi(source: Source) -> MeasurementSheet:
+    """One row per region with its own seconds and counts in all its passes, of several threads those of each."""
+    whole = Span(source, 0, len(source.text.partition("\n")[0]))
+    sums: dict[str, dict[str, float]] = {}
+    try:
+        held = parse_json(source.text)
+        counters = [name for name, about in held["event_definitions"].items() if about["type"] == "delta"]
+        for thread in held["threads"].values():
+            regions = thread["regions"]
+            for region in regions.values():
+                own = {"runtime [s]": float(region["real_time_nsec"]) / 1e9}
+                own |= {name: float(region[name]) for name in counters}
+                parent = regions.get(region["parent_region_id"], {"name": ""})["name"]
+                for column, value in own.items():
+                    for name, sign in ((region["name"], 1.0), (parent, -1.0)):
+                        at = sums.setdefault(name, {})
+                        at[column] = at.get(column, 0.0) + sign * value
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        hint = "a program with PAPI_hl_region_begin writes one into papi_hl_output"
+        fail("no-profile", f"`{source.name}` is no report of PAPI: {type(error).__name__}", whole, hint=hint)
+    sums.pop("", None)
+    rows = [
+        {"region": Cell(name, 1, whole)}
+        | {column: Cell(max(value, 0.0) or "", 1, whole) for column, value in own.items()}
+        for name, own in sums.items()
+    ]
     return tabulate_cells(rows, source)
