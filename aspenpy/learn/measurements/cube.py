@@ -75,7 +75,7 @@ STORED = ("INCLUSIVE", "EXCLUSIVE")
 """Types of metrics that have values; those of others are formulas."""
 
 
-def _without_formulas(file: IO[bytes]) -> ElementTree.ElementTree:
+def _without_formulas(file: IO[bytes]) -> Any:
     """The tree of `anchor.xml`; metrics that are formulas stay in their place, as metrics without values. Raises
     ValueError where one of them is what is read."""
     packed = file.read(5) != b"<?xml"
