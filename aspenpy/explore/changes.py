@@ -90,17 +90,29 @@ def _differ(first: float, second: float) -> bool:
 
 
 def _changed_counts(before: Snapshot, after: Snapshot, limits: Mapping[str, float]) -> Iterator[Change]:
-    old, new = ({need.key: need for need in snapshot.needs} for snapshot in (before, after))
-    for key in dict.fromkeys([*old, *new]):
-        first, second = old.get(key), new.get(key)
+    for first, second in _pair_needs(before, after):
         amounts = first.amount if first else 0.0, second.amount if second else 0.0
         if _differ(*amounts):
-            kernel, resource, *_ = key
-            line = (second or first or _NOTHING).line
-            limit = limits.get(resource, limits[""])
-            unit = unit_of_resource(resource)
-            reason, data = _reason(first, second), _name_count(second or first or _NOTHING)
-            yield Change(resource, kernel, "", *amounts, unit=unit, limit=limit, line=line, reason=reason, data=data)
+            need = second or first or _NOTHING
+            limit = limits.get(need.resource, limits[""])
+            unit = unit_of_resource(need.resource)
+            told = {"reason": _reason(first, second), "data": _name_count(need)}
+            yield Change(need.resource, need.kernel, "", *amounts, unit=unit, limit=limit, line=need.line, **told)
+
+
+def _pair_needs(before: Snapshot, after: Snapshot) -> list[tuple[Need | None, Need | None]]:
+    """Needs of the same kind before and after; where a kernel touches a data structure in one way before and in one
+    other way after, those as well."""
+    old, new = ({need.key: need for need in snapshot.needs} for snapshot in (before, after))
+    pairs: list[tuple[Need | None, Need | None]] = [(old[key], new[key]) for key in old if key in new]
+    gone, come = ([each[key] for key in each if key not in other] for each, other in ((old, new), (new, old)))
+    for need in [*gone]:
+        alike = [[each for each in side if each.key[:3] == need.key[:3]] for side in (gone, come)]
+        if need.data and [*map(len, alike)] == [1, 1]:
+            pairs.append((need, alike[1][0]))
+            gone.remove(need)
+            come.remove(alike[1][0])
+    return pairs + [(need, None) for need in gone] + [(None, need) for need in come]
 
 
 _NOTHING = Need("", "", "", "", 0.0, 0.0, "")
@@ -122,6 +134,8 @@ def _reason(first: Need | None, second: Need | None) -> str:
     sizes = [each.amount / each.elements if each.elements else 0.0 for each in (first, second)]
     if _differ(*sizes) and not _differ(first.elements, second.elements):
         return f"{what} have {sizes[1]:g} {unit} each, {sizes[0]:g} before"
+    if first.traits != second.traits:
+        what += f", before ({first.traits or 'no pattern'}),"
     times = second.amount / first.amount
     amounts = " before, now ".join(format_amount(Amount(each.amount, unit)) for each in (first, second))
     return f"{what} are {times:.4g} times as many: {amounts}"
@@ -166,10 +180,9 @@ _UNITS = {RUNTIME: "s", ENERGY: "J"}
 
 def _changed_orders(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str, str]]:
     """The kernels that touch the same data in another order, each with the line and the reason."""
-    old = {need.key: need for need in before.needs}
-    for need in after.needs:
-        order = old[need.key].order if need.key in old else ""
-        if order and need.order and order != need.order:
+    for first, need in _pair_needs(before, after):
+        order = first.order if first else ""
+        if need and order and need.order and order != need.order:
             what = f"{need.resource} of `{need.data}`" if need.data else need.resource
             yield need.kernel, need.line, f"{what} now go as {need.order}, before as {order}"
 

@@ -319,6 +319,20 @@ def test_one_of_three_kernels_is_refused(three_kernels: Path, environment: dict[
     assert str(three_kernels / "triad.c") not in said
 
 
+def test_a_pattern_that_changes_is_no_other_need(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The triad reads c twice for each of 4,000 elements, 32 kB more, and no longer as a stream."""
+    (repository / "triad.c").write_text(TRIAD, encoding="utf-8")
+    (repository / "spmv.gate.json").unlink()
+    assert main("gate t.gate.json --begin triad.c --machine epyc_9654 --set n=4000".split()) == 0
+    (repository / "triad.c").write_text(SLOWER, encoding="utf-8")
+    capsys.readouterr()
+    assert main(["gate", "--format", "json"]) == 1
+    counts = [item for item in json.loads(capsys.readouterr().out)["changes"] if item["machine"] is None]
+    found = {item["quantity"]: (item["before"]["value"], item["after"]["value"]) for item in counts}
+    assert found == {"loads": (32_000, 64_000), "flops": (4000, 8000)}
+    assert "loads of `c` (nest), before (stream), are 2 times as many" in str(counts)
+
+
 def test_what_is_set_is_not_open(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A parameter of the program that --set gives a value is not reported as one without."""
     (repository / "triad.c").write_text(TRIAD, encoding="utf-8")
