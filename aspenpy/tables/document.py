@@ -141,8 +141,8 @@ h1 { font-size: 1.7rem; line-height: 1.25; margin-bottom: 1rem; overflow-wrap: a
 h2 { font-size: 1.25rem; margin: 2.4rem 0 .6rem; border-bottom: 1px solid var(--line); padding-bottom: .2rem; }
 h3, h4 { font-size: 1rem; margin: 1.4rem 0 .3rem; overflow-wrap: anywhere; }
 nav { background: var(--soft); border-radius: 6px; padding: .6rem 1rem; font-size: .9rem; }
-nav a { margin-right: 1.1em; white-space: nowrap; }
-a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
+a { color: var(--link); text-underline-offset: .15em; }
+nav a { margin-right: 1.1em; display: inline-block; text-decoration: none; } a:hover { text-decoration: underline; }
 li { overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; margin: .6rem 0 1rem; font-variant-numeric: tabular-nums; }
@@ -174,11 +174,11 @@ def write_html(document: Document) -> str:
             '<html lang="en"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(document.title)}</title><style>{STYLE}</style></head><body>",
+            f"<title>{escape(document.title)}</title><style>{STYLE}</style></head><body><main>",
             f"<h1>{escape(document.title)}</h1>",
             f"<nav>{contents}</nav>",
             *_fold(document, _write_blocks(document, HTML)),
-            "</body></html>",
+            "</main></body></html>",
             "",
         ]
     )
@@ -217,12 +217,14 @@ def _write_html_sheet(part: DocumentTable, number: int) -> str:
     def side(index: int) -> str:
         return ' class="n"' if index in part.numbers else ""
 
-    head = "".join(f"<th{side(index)}>{escape(text)}</th>" for index, text in enumerate(part.heads))
+    kinds = ["th" if text else "td" for text in part.heads]  # a heading without words is none to a screen reader
+    heads = zip(kinds, part.heads, strict=True)
+    head = "".join(f"<{kind}{side(index)}>{escape(text)}</{kind}>" for index, (kind, text) in enumerate(heads))
     rows = [
         f"<tr>{''.join(f'<td{side(index)}>{_write_html_span(cell)}</td>' for index, cell in enumerate(row))}</tr>"
         for row in part.rows
     ]
-    opening = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>'
+    opening = f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>'
     return "\n".join([opening, *rows, "</tbody></table></div>"])
 
 
@@ -233,7 +235,7 @@ def _write_html_picture(part: Picture, number: int) -> str:
     svg = re.sub(r'\bid="([^"]+)"', rf'id="p{number}-\1"', svg)
     svg = re.sub(r'href="#([^"]+)"', rf'href="#p{number}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#p{number}-\1)", svg)
-    return f"<figure>{svg}<figcaption>{escape(part.caption)}</figcaption></figure>"
+    return f'<figure tabindex="0">{svg}<figcaption>{escape(part.caption)}</figcaption></figure>'
 
 
 HTML: Writers = {
