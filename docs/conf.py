@@ -16,6 +16,7 @@ html_theme = "furo"
 html_title = "aspenpy"
 html_static_path = ["_static"]
 html_css_files = ["width.css"]
+html_js_files = ["accessible.js"]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
