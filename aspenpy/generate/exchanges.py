@@ -65,24 +65,21 @@ class HelperExchange(Record):
         return instances * messages, graph.mul(instances, self.requirement.amount, share)
 
 
+OF_GROUP = "the ranks of a group, and how far apart they are"
+
 KINDS: dict[str, ExchangeKind] = {
     "shift": ExchangeKind("aspen_shift", "the distance in the ring"),
     "halo": ExchangeKind("aspen_halo", "the number of dimensions"),
-    "allreduce": ExchangeKind("aspen_allreduce", None),
-    "reduce": ExchangeKind("aspen_reduce", None),
-    "broadcast": ExchangeKind("aspen_broadcast", None),
-    "allgather": ExchangeKind("aspen_allgather", None),
-    "reduce_scatter": ExchangeKind("aspen_reduce_scatter", None),
-    "alltoall": ExchangeKind("aspen_alltoall", None),
+    **{
+        name: ExchangeKind(f"aspen_{name}", OF_GROUP)
+        for name in ("allreduce", "reduce", "reduce_scatter", "broadcast", "allgather", "alltoall")
+    },
     "barrier": ExchangeKind("aspen_barrier", None),
 }
 """Exchanges by the trait that asks for them; a requirement without any goes once around the ring, `shift(1)`."""
 
 IN_PROPORTION = ExchangeKind("aspen_faces", "the number of dimensions")
 """A halo with ends, or with faces that are not alike."""
-
-AMONG = {"allreduce": ExchangeKind("aspen_allreduce_among", "the number of ranks of a group")}
-"""Exchanges that may take place in groups of ranks, where the trait says how many."""
 
 
 def exchange_of(requirement: flow.Requirement) -> HelperExchange:
@@ -95,14 +92,16 @@ def exchange_of(requirement: flow.Requirement) -> HelperExchange:
     if not named:
         return HelperExchange(KINDS["shift"], (graph.ONE,), requirement)
     trait = _without_algorithm(named[0])
-    kind = (AMONG if trait.arguments else KINDS).get(trait.name, KINDS[trait.name])
+    kind = KINDS[trait.name]
     if trait.name == HALO:
         faces = _faces(trait, requirement)
         return HelperExchange(IN_PROPORTION if faces else kind, (*_grid(trait, kind), *faces), requirement)
-    if len(trait.arguments) != (kind.argument is not None):
-        _refuse_arguments(trait, kind)
     arguments = tuple(argument for argument in trait.arguments if isinstance(argument, Expr))
     if len(arguments) != len(trait.arguments):
+        _refuse_arguments(trait, kind)
+    if kind.argument is OF_GROUP and len(arguments) <= 2:
+        return HelperExchange(kind, (*(arguments or (graph.ZERO,)), graph.ONE)[:2], requirement)
+    if len(arguments) != (kind.argument is not None):
         _refuse_arguments(trait, kind)
     return HelperExchange(kind, arguments, requirement)
 
@@ -153,6 +152,9 @@ def _refuse_arguments(trait: flow.Trait, kind: ExchangeKind) -> NoReturn:
     if trait.name == HALO:
         hint = "it takes the number of dimensions, `as halo(3)`, or the ranks along each, `as halo(x, y, z)`"
         fail("trait-argument", "the trait `halo` takes one to three numbers", trait.span, hint=hint)
+    if kind.argument is OF_GROUP:
+        hint = f"they are {kind.argument}: `as {trait.name}(8, 2)`"
+        fail("trait-argument", f"the trait `{trait.name}` takes two numbers at most", trait.span, hint=hint)
     hint = f"its argument is {kind.argument}: `as {trait.name}(1)`"
     fail("trait-argument", f"the trait `{trait.name}` needs one number", trait.span, hint=hint)
 

@@ -53,11 +53,12 @@ def built(code: str, folder: Path, processes: int = 0) -> Path:
 
 
 def started(program: Path, *arguments: str, processes: int = 0) -> subprocess.CompletedProcess[str]:
-    command = ["mpirun", "--oversubscribe", "-n", str(processes)] if processes else []
+    command = ["mpirun", "-n", str(processes)] if processes else []
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    more = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     return subprocess.run(
         [*command, str(program), *arguments],
-        env=os.environ | root,
+        env=os.environ | root | more,  # more ranks than cores: Open MPI to 4, from 5 on; MPICH starts them in any case
         capture_output=True,
         text=True,
         timeout=HANGS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from itertools import cycle, product
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import aspenpy
 from aspenpy import Application, AspenError, Skeleton
+from aspenpy.generate.mpi import mpi_helpers
 from aspenpy.language.files import models_folder
 from tests.generate.programs import Ran, Sent, built, needs_gcc, needs_mpi, ran, started
 from tests.thorough import THOROUGH, examples
@@ -347,6 +349,52 @@ def test_a_sum_among_groups(tmp_path: Path, processes: int) -> None:
     assert run.own == run.model == Sent(8, 640)
 
 
+@needs_mpi
+@pytest.mark.parametrize("trait", ["allreduce", "reduce", "reduce_scatter", "broadcast", "allgather", "alltoall"])
+def test_groups_of_ranks_that_are_apart(tmp_path: Path, trait: str) -> None:
+    """Of four ranks groups of two that are two apart, 0 with 2 and 1 with 3: a call of 80 bytes from each."""
+    skeleton = Skeleton(application(f"execute [4] {{ messages [80] as {trait}(2, 2) }}"))
+    run = ran(skeleton.code, tmp_path, processes=4)
+    assert run.own == run.below == run.model == Sent(4, 320)
+
+
+COLOURS = """
+#include <limits.h>
+#include <stdio.h>
+typedef int MPI_Comm;
+static struct { long long rank; } aspen_process;
+static int aspen_dimensions(double value, int low, int high, const char *place)
+{ return value >= low && value <= high && place ? (int)value : -1; }
+static void aspen_check(int code, const char *place) { (void)code; (void)place; }
+static int MPI_Comm_split(MPI_Comm group, int colour, int key, MPI_Comm *part) { *part = colour; return group + key; }
+HELPER
+int main(void)
+{ for (; aspen_process.rank < 12; aspen_process.rank++) printf("%d ", aspen_among(99, AMONG, STEP, "")); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("among", "step", "groups"),
+    [
+        (3, 2, [[0, 2, 4], [1, 3, 5], [6, 8, 10], [7, 9, 11]]),
+        (4, 1, [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]),
+        (2, 6, [[0, 6], [1, 7], [2, 8], [3, 9], [4, 10], [5, 11]]),
+        (0, 1, [[*range(12)]]),
+    ],
+)
+def test_who_is_in_a_group(among: int, step: int, groups: list[list[int]], tmp_path: Path) -> None:
+    """The groups that twelve ranks are split into, by their colours."""
+    text = COLOURS.replace("HELPER", mpi_helpers()["aspen_among"])
+    program = tmp_path / "colours.c"
+    program.write_text(text.replace("AMONG", str(among)).replace("STEP", str(step)), encoding="utf-8")
+    subprocess.run(["gcc", "-o", str(tmp_path / "colours"), str(program)], check=True)
+    colours = subprocess.run([str(tmp_path / "colours")], capture_output=True, text=True, check=True).stdout.split()
+    found: dict[str, list[int]] = {}
+    for rank, colour in enumerate(colours):
+        found.setdefault(colour, []).append(rank)
+    assert [*found.values()] == groups
+
+
 # -- the library -----------------------------------------------------------------------------------
 
 
@@ -356,6 +404,7 @@ SMALL = {
     "fft1d": {"ranks": 8, "n": 2**16},
     "hpl": {"grid_rows": 2, "grid_columns": 2, "n": "8*block"},
     "matmul": {"ranks": 4},
+    "transformer_training": {"ranks": 8, "tensor": 2, "layers": 2, "sequence": 64, "batch": 8},
 }
 """As many ranks as the decomposition of an application takes, and little work."""
 
@@ -437,6 +486,7 @@ def test_waiting_is_for_the_cores_that_a_rank_has(tmp_path: Path) -> None:
         ("execute { messages [1] as reduce, allreduce }", "two-exchanges"),
         ("execute { messages [1] as halo }", "trait-argument"),
         ("execute { messages [1] as barrier(3) }", "trait-argument"),
+        ("execute { messages [1] as allgather(2, 2, 2) }", "trait-argument"),
         ('execute { messages [1] as shift("far") }', "trait-argument"),
         ("execute { messages [1] as halo(2), faces(1) }", "trait-argument"),
         ('execute { messages [1] as halo("open", n) }', "trait-argument"),

@@ -321,114 +321,101 @@ static void aspen_faces(aspen_site *site, double instances, double volume, doubl
     }
 }
 
-static void aspen_allreduce(aspen_site *site, double instances, double volume)
+/* Of a group those that a process exchanges with: `among` of them, `step` ranks apart; 0 of them: all. */
+static MPI_Comm aspen_among(MPI_Comm group, double among, double step, const char *place)
 {
-    const int bytes = aspen_bytes(site, volume);
-    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
-        const int members = aspen_members(left);
-        const MPI_Comm group = aspen_group(members, site->place);
-        if (aspen_process.rank < members) {
-            aspen_reserve((size_t)bytes, site->place);
-            aspen_check(MPI_Allreduce(aspen_process.outgoing, aspen_process.incoming, bytes, MPI_BYTE, MPI_BOR, group), site->place);
-            aspen_tally(1, bytes);
-        }
+    MPI_Comm part = group;
+    if (among != 0.0) {
+        const int length = aspen_dimensions(among, 1, INT_MAX, place), apart = aspen_dimensions(step, 1, INT_MAX, place);
+        const long long span = (long long)length * apart, rank = aspen_process.rank;
+        aspen_check(MPI_Comm_split(group, (int)(rank / span * apart + rank % apart), (int)rank, &part), place);
     }
+    return part;
 }
 
-/* The same among groups of `among` instances that are next to each other. */
-static void aspen_allreduce_among(aspen_site *site, double instances, double volume, double among)
-{
-    const int bytes = aspen_bytes(site, volume), size = aspen_dimensions(among, 1, INT_MAX, site->place);
-    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
-        const int members = aspen_members(left);
-        const MPI_Comm group = aspen_group(members, site->place);
-        if (aspen_process.rank < members) {
-            MPI_Comm part;
-            aspen_check(MPI_Comm_split(group, aspen_process.rank / size, aspen_process.rank, &part), site->place);
-            aspen_reserve((size_t)bytes, site->place);
-            aspen_check(MPI_Allreduce(aspen_process.outgoing, aspen_process.incoming, bytes, MPI_BYTE, MPI_BOR, part), site->place);
-            aspen_check(MPI_Comm_free(&part), site->place);
-            aspen_tally(1, bytes);
-        }
-    }
-}
-
-static void aspen_reduce(aspen_site *site, double instances, double volume)
-{
-    const int bytes = aspen_bytes(site, volume);
-    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
-        const int members = aspen_members(left);
-        const MPI_Comm group = aspen_group(members, site->place);
-        if (aspen_process.rank < members) {
-            aspen_reserve((size_t)bytes, site->place);
-            aspen_check(MPI_Reduce(aspen_process.outgoing, aspen_process.incoming, bytes, MPI_BYTE, MPI_BOR, 0, group), site->place);
-            aspen_tally(1, bytes);
-        }
-    }
-}
+enum aspen_kind { ASPEN_ALLREDUCE, ASPEN_REDUCE, ASPEN_REDUCE_SCATTER, ASPEN_BROADCAST, ASPEN_ALLGATHER, ASPEN_ALLTOALL };
 
 /* Of a volume that each has, every process gets the sum of its part. */
-static void aspen_reduce_scatter(aspen_site *site, double instances, double volume)
+static int aspen_scatter(int bytes, int members, MPI_Comm part, const char *place)
+{
+    int *const parts = malloc((size_t)members * sizeof *parts);
+    if (parts == NULL)
+        aspen_stop(place, "there is no memory for a message");
+    for (int i = 0; i < members; i++)
+        parts[i] = aspen_part(bytes, i + 1, members) - aspen_part(bytes, i, members);
+    const int code = MPI_Reduce_scatter(aspen_process.outgoing, aspen_process.incoming, parts, MPI_BYTE, MPI_BOR, part);
+    free(parts);
+    return code;
+}
+
+/* One call; of an alltoall so many bytes go from each to each. */
+static int aspen_call(enum aspen_kind kind, int bytes, int members, MPI_Comm part, const char *place)
+{
+    aspen_reserve((size_t)bytes * (size_t)(kind >= ASPEN_ALLGATHER ? members : 1), place);
+    void *const from = aspen_process.outgoing, *const into = aspen_process.incoming;
+    switch (kind) {
+    case ASPEN_ALLREDUCE:
+        return MPI_Allreduce(from, into, bytes, MPI_BYTE, MPI_BOR, part);
+    case ASPEN_REDUCE:
+        return MPI_Reduce(from, into, bytes, MPI_BYTE, MPI_BOR, 0, part);
+    case ASPEN_REDUCE_SCATTER:
+        return aspen_scatter(bytes, members, part, place);
+    case ASPEN_BROADCAST:
+        return MPI_Bcast(from, bytes, MPI_BYTE, 0, part);
+    case ASPEN_ALLGATHER:
+        return MPI_Allgather(from, bytes, MPI_BYTE, into, bytes, MPI_BYTE, part);
+    default:
+        return MPI_Alltoall(from, bytes, MPI_BYTE, into, bytes, MPI_BYTE, part);
+    }
+}
+
+static void aspen_collective(aspen_site *site, double instances, double volume, double among, double step,
+                             enum aspen_kind kind)
 {
     const int bytes = aspen_bytes(site, volume);
     for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
         const int members = aspen_members(left);
         const MPI_Comm group = aspen_group(members, site->place);
         if (aspen_process.rank < members) {
-            int *const parts = malloc((size_t)members * sizeof *parts);
-            if (parts == NULL)
-                aspen_stop(site->place, "there is no memory for a message");
-            for (int i = 0; i < members; i++)
-                parts[i] = aspen_part(bytes, i + 1, members) - aspen_part(bytes, i, members);
-            aspen_reserve((size_t)bytes, site->place);
-            aspen_check(MPI_Reduce_scatter(aspen_process.outgoing, aspen_process.incoming, parts, MPI_BYTE, MPI_BOR, group), site->place);
-            free(parts);
+            MPI_Comm part = aspen_among(group, among, step, site->place);
+            int size = 1;
+            aspen_check(MPI_Comm_size(part, &size), site->place);
+            aspen_check(aspen_call(kind, bytes, size, part, site->place), site->place);
+            if (part != group)
+                aspen_check(MPI_Comm_free(&part), site->place);
             aspen_tally(1, bytes);
         }
     }
 }
 
-static void aspen_broadcast(aspen_site *site, double instances, double volume)
+static void aspen_allreduce(aspen_site *site, double instances, double volume, double among, double step)
 {
-    const int bytes = aspen_bytes(site, volume);
-    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
-        const int members = aspen_members(left);
-        const MPI_Comm group = aspen_group(members, site->place);
-        if (aspen_process.rank < members) {
-            aspen_reserve((size_t)bytes, site->place);
-            aspen_check(MPI_Bcast(aspen_process.outgoing, bytes, MPI_BYTE, 0, group), site->place);
-            aspen_tally(1, bytes);
-        }
-    }
+    aspen_collective(site, instances, volume, among, step, ASPEN_ALLREDUCE);
 }
 
-static void aspen_allgather(aspen_site *site, double instances, double volume)
+static void aspen_reduce(aspen_site *site, double instances, double volume, double among, double step)
 {
-    const int bytes = aspen_bytes(site, volume);
-    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
-        const int members = aspen_members(left);
-        const MPI_Comm group = aspen_group(members, site->place);
-        if (aspen_process.rank < members) {
-            aspen_reserve((size_t)bytes * (size_t)members, site->place);
-            aspen_check(MPI_Allgather(aspen_process.outgoing, bytes, MPI_BYTE, aspen_process.incoming, bytes, MPI_BYTE, group), site->place);
-            aspen_tally(1, bytes);
-        }
-    }
+    aspen_collective(site, instances, volume, among, step, ASPEN_REDUCE);
 }
 
-/* So many bytes from each to each. */
-static void aspen_alltoall(aspen_site *site, double instances, double volume)
+static void aspen_reduce_scatter(aspen_site *site, double instances, double volume, double among, double step)
 {
-    const int bytes = aspen_bytes(site, volume);
-    for (long long left = aspen_times(site, instances); left > 0; left -= aspen_process.size) {
-        const int members = aspen_members(left);
-        const MPI_Comm group = aspen_group(members, site->place);
-        if (aspen_process.rank < members) {
-            aspen_reserve((size_t)bytes * (size_t)members, site->place);
-            aspen_check(MPI_Alltoall(aspen_process.outgoing, bytes, MPI_BYTE, aspen_process.incoming, bytes, MPI_BYTE, group), site->place);
-            aspen_tally(1, bytes);
-        }
-    }
+    aspen_collective(site, instances, volume, among, step, ASPEN_REDUCE_SCATTER);
+}
+
+static void aspen_broadcast(aspen_site *site, double instances, double volume, double among, double step)
+{
+    aspen_collective(site, instances, volume, among, step, ASPEN_BROADCAST);
+}
+
+static void aspen_allgather(aspen_site *site, double instances, double volume, double among, double step)
+{
+    aspen_collective(site, instances, volume, among, step, ASPEN_ALLGATHER);
+}
+
+static void aspen_alltoall(aspen_site *site, double instances, double volume, double among, double step)
+{
+    aspen_collective(site, instances, volume, among, step, ASPEN_ALLTOALL);
 }
 
 static void aspen_barrier(aspen_site *site, double instances, double volume)
