@@ -94,18 +94,27 @@ def _changed_counts(before: Snapshot, after: Snapshot, limits: Mapping[str, floa
         amounts = first.amount if first else 0.0, second.amount if second else 0.0
         if _differ(*amounts):
             need = second or first or _NOTHING
-            limit = limits.get(need.resource, limits[""])
-            unit = unit_of_resource(need.resource)
-            told = {"reason": _reason(first, second), "data": _name_count(need)}
-            yield Change(need.resource, need.kernel, "", *amounts, unit=unit, limit=limit, line=need.line, **told)
+            limit, unit = limits.get(need.resource, limits[""]), unit_of_resource(need.resource)
+            reason, data = _reason(first, second), _name_count(need)
+            yield Change(
+                need.resource,
+                need.kernel,
+                "",
+                *amounts,
+                unit=unit,
+                limit=limit,
+                line=need.line,
+                reason=reason,
+                data=data,
+            )
 
 
 def _pair_needs(before: Snapshot, after: Snapshot) -> list[tuple[Need | None, Need | None]]:
     """Needs of the same kind before and after; where a kernel touches a data structure in one way before and in one
     other way after, those as well."""
     old, new = ({need.key: need for need in snapshot.needs} for snapshot in (before, after))
-    pairs: list[tuple[Need | None, Need | None]] = [(old[key], new[key]) for key in old if key in new]
     gone, come = ([each[key] for key in each if key not in other] for each, other in ((old, new), (new, old)))
+    pairs: list[tuple[Need | None, Need | None]] = [(old[key], new[key]) for key in old if key in new]
     for need in [*gone]:
         alike = [[each for each in side if each.key[:3] == need.key[:3]] for side in (gone, come)]
         if need.data and [*map(len, alike)] == [1, 1]:
@@ -157,22 +166,11 @@ def _changed_times(
         for kernel, quantity, first, second in rows:
             if _differ(first, second):
                 reasons = [item for item in counts if kernel in ("", item.kernel)]
-                limit = limits.get(quantity, limits[""])
-                yield _timed(
-                    Change(
-                        quantity,
-                        kernel,
-                        name,
-                        before=first,
-                        after=second,
-                        unit=_UNITS[quantity],
-                        limit=limit,
-                        line="",
-                        reason="",
-                    ),
-                    reasons,
-                    [item for item in orders if kernel in ("", item[0])],
+                limit, unit = limits.get(quantity, limits[""]), _UNITS[quantity]
+                change = Change(
+                    quantity, kernel, name, before=first, after=second, unit=unit, limit=limit, line="", reason=""
                 )
+                yield _timed(change, reasons, [item for item in orders if kernel in ("", item[0])])
 
 
 _UNITS = {RUNTIME: "s", ENERGY: "J"}

@@ -97,11 +97,9 @@ def exchange_of(requirement: flow.Requirement) -> HelperExchange:
         faces = _faces(trait, requirement)
         return HelperExchange(IN_PROPORTION if faces else kind, (*_grid(trait, kind), *faces), requirement)
     arguments = tuple(argument for argument in trait.arguments if isinstance(argument, Expr))
-    if len(arguments) != len(trait.arguments):
-        _refuse_arguments(trait, kind)
-    if kind.argument is OF_GROUP and len(arguments) <= 2:
+    if kind.argument is OF_GROUP and len(arguments) == len(trait.arguments) <= 2:
         return HelperExchange(kind, (*(arguments or (graph.ZERO,)), graph.ONE)[:2], requirement)
-    if len(arguments) != (kind.argument is not None):
+    if not len(arguments) == len(trait.arguments) == (kind.argument is not None):
         _refuse_arguments(trait, kind)
     return HelperExchange(kind, arguments, requirement)
 

@@ -8,6 +8,6 @@ document.addEventListener("DOMContentLoaded", () => {
       if (place === ".content-icon-container") part.setAttribute("role", "region");
     }
   }
-  for (const box of document.querySelectorAll(".highlight pre, .table-wrapper")) box.tabIndex = 0;
-  for (const head of document.querySelectorAll("th.head")) if (!head.textContent.trim()) head.setAttribute("role", "presentation");
+  for (const box of document.querySelectorAll("pre, .table-wrapper")) box.tabIndex = 0;
+  for (const head of document.querySelectorAll("th")) if (!head.textContent.trim()) head.setAttribute("role", "presentation");
 });

@@ -23,6 +23,8 @@ PAGES = [ROOT / "README.md", *sorted(path for path in ROOT.glob("docs/**/*.md") 
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """An `aspenpy` on the path that is the one under test, and a terminal of a known width. Proofs have the processor's
     time that they have elsewhere, however long the clock says that takes on a busy machine."""
+    if not hasattr(os, "fork"):
+        pytest.skip("commands of pages run in copies of this process, which need fork, and in bash")
     load_modules()
     folder = tmp_path_factory.mktemp("bin")
     command = folder / "aspenpy"

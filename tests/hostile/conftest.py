@@ -49,6 +49,8 @@ def frozen() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def limited() -> Iterator[subprocess.Popen[str]]:
     """A process that runs commands, each in a copy of it."""
+    if not hasattr(os, "fork"):
+        pytest.skip("commands run in copies of a process, which need fork")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
     limits = map(str, (MOST_MEMORY, MOST_SECONDS, HANGS))
     command = [sys.executable, Path(__file__).with_name("limited.py"), *limits]

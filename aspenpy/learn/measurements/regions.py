@@ -91,27 +91,28 @@ PAPI = re.compile(r'\s*+\{\s*+"papi_version"\s*+:')
 def read_papi(source: Source) -> MeasurementSheet:
     """One row per region with its own seconds and counts in all its passes, of several threads those of each."""
     whole = Span(source, 0, len(source.text.partition("\n")[0]))
-    sums: dict[str, dict[str, float]] = {}
     try:
-        held = parse_json(source.text)
-        counters = [name for name, about in held["event_definitions"].items() if about["type"] == "delta"]
-        for thread in held["threads"].values():
-            regions = thread["regions"]
-            for region in regions.values():
-                own = {"runtime [s]": float(region["real_time_nsec"]) / 1e9}
-                own |= {name: float(region[name]) for name in counters}
-                parent = regions.get(region["parent_region_id"], {"name": ""})["name"]
-                for column, value in own.items():
-                    for name, sign in ((region["name"], 1.0), (parent, -1.0)):
-                        at = sums.setdefault(name, {})
-                        at[column] = at.get(column, 0.0) + sign * value
+        sums = _sums_of_regions(parse_json(source.text))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         hint = "a program with PAPI_hl_region_begin writes one into papi_hl_output"
         fail("no-profile", f"`{source.name}` is no report of PAPI: {type(error).__name__}", whole, hint=hint)
-    sums.pop("", None)
     rows = [
-        {"region": Cell(name, 1, whole)}
-        | {column: Cell(max(value, 0.0) or "", 1, whole) for column, value in own.items()}
+        {"region": Cell(name, 1, whole)} | {key: Cell(max(value, 0.0) or "", 1, whole) for key, value in own.items()}
         for name, own in sums.items()
     ]
     return tabulate_cells(rows, source)
+
+
+def _sums_of_regions(held: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Seconds and counts by region, without those of regions inside."""
+    sums: dict[str, dict[str, float]] = {}
+    counters = [name for name, about in held["event_definitions"].items() if about["type"] == "delta"]
+    for regions in (thread["regions"] for thread in held["threads"].values()):
+        for region in regions.values():
+            own = {"runtime [s]": float(region["real_time_nsec"]) / 1e9}
+            own |= {name: float(region[name]) for name in counters}
+            parent = regions.get(region["parent_region_id"], {"name": ""})["name"]
+            for name, sign in ((region["name"], 1.0), (parent, -1.0)):
+                at = sums.setdefault(name, {})
+                at |= {column: at.get(column, 0.0) + sign * value for column, value in own.items()}
+    return {name: own for name, own in sums.items() if name}
