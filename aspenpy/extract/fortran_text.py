@@ -53,6 +53,13 @@ _TYPED_HEADER = re.compile(r"(\bdo\s++concurrent\s*+\()\s*+integer\s*+(?:\([^()]
 _BINDINGS = re.compile(r"\s*+procedure\b[^:;]*+::", re.IGNORECASE)
 _BINDING = re.compile(r"\w[^,;&]*+")
 
+_ASSIGN = re.compile(r"^([^!'\"\n]*?)\bassign[ \t]+(\d+)[ \t]+to[ \t]+(\w+)", re.IGNORECASE | re.MULTILINE)
+_ASSIGNED_JUMP = re.compile(
+    r"^((?![cC*!])[^!'\"\n]*?\bgo[ \t]*to[ \t]*)([a-z]\w*)(?:[ \t]*,?[ \t]*\([\d ,]*\))?[ \t]*(?=!|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Statements of Fortran 77 that Fortran 95 has deleted."""
+
 _STRINGS = re.compile(r"'[^']*+'|\"[^\"]*+\"")
 _FREE_COMMENT = re.compile(r"\s*+(?:!|$)")
 _FIXED_COMMENT = re.compile(r"[cC*!dD]|\s*+(?:!|$)")
@@ -143,7 +150,7 @@ class FortranText:
         parser, readfortran, sourceinfo, _, utils = load_parser()
         read = [read_coarrays(_parsed_text(line, self.is_fixed), self._is_comment(line.text)) for line in self.lines]
         self.remote = {number: found for number, (_, found) in enumerate(read, start=1) if found}
-        text = "\n".join(text for text, _ in read) + "\n"
+        text = _replace_assigned("\n".join(text for text, _ in read)) + "\n"
         reader = readfortran.FortranStringReader(text, ignore_comments=True, process_directives=False)
         reader.set_format(sourceinfo.FortranFormat(not self.is_fixed, False))
         try:
@@ -401,6 +408,20 @@ def _replace_formal(known: Mapping[str, str], match: re.Match[str]) -> str:
     if match[1] is not None:
         return f'"{known[match[1]]}"' if match[1] in known else match[0]
     return known.get(match[2], match[2])
+
+
+def _replace_assigned(text: str) -> str:
+    """A text with `x = 9` for `assign 9 to x`, and jumps to what was assigned as those by a number, of which fparser
+    reads the latter alone."""
+    labels: dict[str, list[str]] = {}
+    for match in _ASSIGN.finditer(text):
+        labels.setdefault(match[3].lower(), []).append(match[2])
+
+    def jump(match: re.Match[str]) -> str:
+        known = ",".join(dict.fromkeys(labels.get(match[2].lower(), ())))
+        return f"{match[1]}({known}), {match[2]}" if known else match[0]
+
+    return _ASSIGNED_JUMP.sub(jump, _ASSIGN.sub(r"\1\3 = \2", text)) if labels else text
 
 
 def _parsed_text(line: FortranLine, is_fixed: bool) -> str:

@@ -786,3 +786,23 @@ def test_the_mark_of_free_form_behind_fixed_form_is_none(tmp_path: Path) -> None
     line = "      call t(x, n,".ljust(72)
     text = f"      subroutine s(n, x)\n      real*8 x(n)\n{line}&\n     &  3)\n      x(1) = x(2)*3\n      end\n"
     assert "flops [1] as multiply, dp" in model(text, tmp_path, "a.f")
+
+
+def test_labels_that_are_assigned_end_no_program(tmp_path: Path) -> None:
+    """The jump is named with its line, all else is counted."""
+    text = """      subroutine s(n, x)
+      real*8 x(n)
+      assign 20 to next
+      if (n .gt. 9) assign 30 to next
+      do 10 i = 1, n
+   10 x(i) = x(i)*3
+      go to next, (20, 30)
+   20 x(1) = x(1)/3
+   30 continue
+      end
+"""
+    (tmp_path / "a.f").write_text(text, encoding="utf-8")
+    found = extract(tmp_path / "a.f", level="source")
+    assert "flops [n] as multiply, dp" in found.text
+    told = [each.span.position().line for each in found.diagnostics if each.code == "not-counted" and each.span]
+    assert told == [7]
