@@ -217,7 +217,7 @@ def test_invariant_arithmetic_is_in_front_of_its_loop(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "text", "words"), [
     ("bad.f90", "subroutine s(x)\nreal x\nx = = 1\nend\n", "fparser does not read this as Fortran"),
     ("bad.f90", "program p\ncall f\nend program\n\0", "it has bytes of 0"),
-    ("bad.f", "C\n      ASSIGN 30 TO NEXT\n      END\n", "fparser does not read this as Fortran"),
+    ("bad.f", "C\n      ASSIGN X TO NEXT\n      END\n", "fparser does not read this as Fortran"),
 ])  # fmt: skip
 def test_what_is_no_fortran_is_refused_with_its_place(
     name: str, text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
