@@ -404,7 +404,7 @@ def _split_arguments(text: str, at: int) -> tuple[list[str], int] | None:
 
 
 def _replace_formal(known: Mapping[str, str], match: re.Match[str]) -> str:
-    """What stands in the body of a macro for a word, or for `#` and a word."""
+    """The text in the body of a macro for a word, or for `#` and a word: the argument of that name."""
     if match[1] is not None:
         return f'"{known[match[1]]}"' if match[1] in known else match[0]
     return known.get(match[2], match[2])

@@ -140,7 +140,7 @@ def _find_largest(guard: Guard, sizes: Mapping[Expr, Value]) -> Value:
 
 
 def lengthen_trips(items: list[Item], factor: Fraction) -> list[Item]:
-    """Items whose trips count so many times: those of the threads of a block that make them as if all did."""
+    """Items whose trips count `factor` times: those of some threads of a block as if all made them."""
     return [
         item.replace(times=v.scale(item.times or ONE, factor))
         if isinstance(item, Arithmetic) and item.name == ROUND_TRIP

@@ -185,7 +185,7 @@ class Body(Naming):
         return True
 
     def _write_inside(self, items: list[Item], around: tuple[Nest, ...], braces: int, span: Span | None) -> list[str]:
-        """Statements in so many more braces; where the language has not as many, a parameter stands for them."""
+        """Statements inside of `braces` more; where the language does not nest as deep, a parameter stands for them."""
         if items and self.braces + braces > MOST_BRACES:
             return [f"execute {{ flops [{self.write_formula(self.names.add_uncounted(self.profile.name, span))}] }}"]
         self.braces += braces
