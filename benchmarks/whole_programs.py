@@ -100,7 +100,6 @@ def compare(name: str, machine: aspenpy.Machine) -> dict[str, float]:
         found = aspenpy.extract_application(
             PROGRAMS / name, level="o2", chains=True, run=ProgramRun(COMMANDS[name]), recipe=recipe
         )
-        Path(f"/tmp/pg/{name}.aspen").write_text(found.text, encoding="utf-8")
         application = parse(found.text, name)
         prediction = aspenpy.predict(application, machine)
         time = float(prediction.runtime) + process_overhead(prediction).total

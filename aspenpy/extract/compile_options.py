@@ -32,6 +32,9 @@ _GENERATING = re.compile(
 _PRODUCER = re.compile(rb"GNU (?:C(?:\+\+)?|Fortran)\d* \d[^\0]{0,2000}")
 """What GCC writes into a program with -g or -frecord-gcc-switches."""
 
+_OPENMP = (b"GOMP_parallel", b"__kmpc_fork_call")
+"""What programs call to share loops: the run-time libraries of GCC and of Clang."""
+
 
 class CompileOptions(Record):
     """Options of code generation, and what says so."""
@@ -67,6 +70,19 @@ def program_of_command(text: str | None) -> str:
         return ""
     program = next((word for word in words if word.startswith("./")), next(iter(words), ""))
     return "" if "{" in program else program
+
+
+def count_threads(program: str) -> int | None:
+    """Threads among which a compiled program shares its loops: one where it has no function of OpenMP, else as many as
+    OMP_NUM_THREADS says, or as this process may use processors. None where there is no such program."""
+    try:
+        text = read_whole_file(program, MOST_BYTES)
+    except AspenError:
+        return None
+    if not any(name in text for name in _OPENMP):
+        return 1
+    stated = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    return int(stated) if stated.isdecimal() and int(stated) else len(os.sched_getaffinity(0))
 
 
 def _select_generating(flags: Sequence[str]) -> tuple[str, ...]:

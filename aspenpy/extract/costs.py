@@ -41,6 +41,10 @@ NO_WORK = frozenset({"integer", CYCLES, WAITING, WRONG, BEHIND, FIRST, *BESIDE.v
 """Classes that are no operations of floating point."""
 
 
+THREADS = "threads of OpenMP"
+"""The meaning of the parameter for the threads that share loops."""
+
+
 class Array(Record):
     """Memory that a program names: an array, what a pointer points at, a structure. `extents` are those of its
     dimensions, None for the first where nothing says it; `volume` its bytes, where the program says them. No other

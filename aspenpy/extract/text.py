@@ -20,6 +20,7 @@ from aspenpy.extract.costs import (
     CYCLES,
     FIRST,
     NO_WORK,
+    THREADS,
     WAITING,
     WRONG,
     Alternative,
@@ -350,7 +351,7 @@ class Body(Naming):
 
     def find_threads(self) -> Value:
         if self.writer.threads is None:
-            self.writer.threads = self.names.add_hole("threads", Meaning("threads of OpenMP"), ONE, span=None, low=1)
+            self.writer.threads = self.names.add_hole("threads", Meaning(THREADS), ONE, span=None, low=1)
         return self.writer.threads
 
     def _write_requirements(

@@ -98,3 +98,45 @@ def test_extract_and_validate_compile_as_the_program_was(
         assert f"compiled by gcc -mtune=generic -march=x86-64 -O{level}" in Path("plain.aspen").read_text(
             encoding="utf-8"
         )
+
+
+SHARED_LOOP = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  double *x = malloc(n * sizeof(double)), s = 0;
+#pragma omp parallel for reduction(+ : s)
+  for (int i = 0; i < n; i++) { x[i] = i; s += x[i]; }
+  return s < 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("options", "threads"), [([], 1), (["-fopenmp"], 3)])
+def test_threads_are_those_of_the_program_that_runs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    threads: int,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    Path("shared.c").write_text(SHARED_LOOP, encoding="utf-8")
+    subprocess.run(["gcc", "-O2", *options, "shared.c", "-o", "shared"], check=True)
+    words = ["validate", "shared.c", "--run", "./shared 100000", *OPTIONS]
+    assert main(words) == 0
+    said = capsys.readouterr().err
+    assert f"note: `threads` is {threads}, as `./shared` has here" in said
+    assert "`threads` has a placeholder" not in said
+    assert main([*words, "--set", "threads=2"]) == 0
+    assert main(["validate", "shared.c", "--run", "./shared{n} 100000", "--over", "n=1", *OPTIONS]) == 2
+    assert "cannot be 0.5" not in capsys.readouterr().err  # half of a thread
+
+
+def test_a_command_that_fails_is_refused_before_the_program_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken.c").write_text("this is no program", encoding="utf-8")
+    assert main(["validate", "broken.c", "--run", "false", *OPTIONS]) == 2
+    assert "error: `false` ended with status 1" in capsys.readouterr().err

@@ -11,14 +11,14 @@ from aspenpy.answers.prediction import predict
 from aspenpy.assembly.compiling import Recipe
 from aspenpy.assembly.mca import find_simulator
 from aspenpy.cost.windows import MODEL
-from aspenpy.extract.compile_options import CompileOptions, program_of_command, read_compile_options
-from aspenpy.extract.costs import Hole
+from aspenpy.extract.compile_options import CompileOptions, count_threads, program_of_command, read_compile_options
+from aspenpy.extract.costs import THREADS, Hole
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.extract.units import find_units
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity
 from aspenpy.language.files import write_whole
-from aspenpy.learn.measurements.measure import StoppingRule
+from aspenpy.learn.measurements.measure import CounterSources, StoppingRule, run_once
 from aspenpy.learn.model_validation import PROCESSOR, WALL, CommandTemplate, run_and_compare
 from aspenpy.learn.profile_validation import compare_profile
 from aspenpy.models.application.model import Application
@@ -108,11 +108,14 @@ def run_validate(arguments: Arguments) -> int:
     for path in arguments.report:
         require_page(path, more=(".xml",))
     limit = None if arguments.fail_over is None else read_percent("--fail-over", arguments.fail_over)
-    CommandTemplate(arguments.run, list(axes_of(arguments.over)))  # is refused before the program is read
+    command = CommandTemplate(arguments.run, list(axes_of(arguments.over)))  # is refused before the program is read
+    smallest = {name: min(sizes) for name, sizes in list_sizes(arguments).items()}
+    run_once(command.words_at(smallest), CounterSources((), None))  # one that fails is refused before anything is built
     machine = machine_named(arguments.machine, arguments) if arguments.machine else _host_machine()
     application, left = _extract_model(arguments, machine)
     kernel = only_entry(application, arguments.kernel)
     case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
+    case = case.replace(set={**_known_threads(arguments, left), **case.set})
     axes = axes_of(arguments.over)
     _report_placeholders(case, [hole for hole in left if hole.name not in axes], arguments.strict)
     target = StoppingRule(precision=arguments.precision, least=arguments.least_runs, most=arguments.most_runs)
@@ -146,6 +149,7 @@ def _validate_profile(arguments: Arguments) -> int:
     application, left = _extract_model(arguments, machine)
     kernel = only_entry(application, arguments.kernel)
     case = Case(application, machine, arguments.socket, kernel, settings_of(arguments))
+    case = case.replace(set={**_known_threads(arguments, left), **case.set})
     _report_placeholders(case, left, arguments.strict)
     pairs = split_pairs("--map", "REGION=KERNEL, such as triad_loop=triad", arguments.map)
     validation = compare_profile(case, arguments.profile, pairs, limit)
@@ -163,13 +167,16 @@ def _report_placeholders(case: Case, left: Sequence[Hole], refused: bool) -> Non
     """Names the parameters without a known value on which the runtime depends. Raises AspenError where that is
     refused."""
     stated = {*case.set}
-    placeholders = []
+    placeholders: list[Diagnostic] = []
+    scope = predict(case).scope if left else None
     for hole in [hole for hole in left if hole.name not in stated][:MOST_TRIED]:
-        values = (hole.text(), f"({hole.text()})/2")
+        is_count = scope is not None and scope.is_count(hole.name)
+        other = "twice as much" if is_count else "half of it"  # what counts has no halves
+        values = (hole.text(), f"2*({hole.text()})" if is_count else f"({hole.text()})/2")
         runtimes = [float(predict(case.with_set({hole.name: value})).runtime) for value in values]
         change = abs(runtimes[1] - runtimes[0]) / max(*runtimes, LEAST_TIME)
         if change >= NOTED or hole.meaning.is_call:
-            effect = f"half of it changes the runtime by {change:.0%}"
+            effect = f"{other} changes the runtime by {change:.0%}"
             if change < NOTED:
                 effect = "next to nothing of the runtime, but such a call may take any time"
             message = f"`{hole.name}` has a placeholder, {hole.text()}: {effect}"
@@ -180,6 +187,18 @@ def _report_placeholders(case: Case, left: Sequence[Hole], refused: bool) -> Non
     if placeholders and refused:
         raise AspenError(*placeholders)
     report(placeholders)
+
+
+def _known_threads(arguments: Arguments, left: Sequence[Hole]) -> dict[str, int]:
+    """The threads of the program that is run, where its model has a parameter for them; reports them."""
+    threads = next((hole for hole in left if hole.meaning.text == THREADS), None)
+    program = program_of_command(arguments.run)
+    count = count_threads(program) if threads is not None and program else None
+    if threads is None or count is None:
+        return {}
+    message = f"`{threads.name}` is {count}, as `{program}` has here"
+    report([Diagnostic("threads", message, hint=f"--set {threads.name}=... says otherwise", severity="note")])
+    return {threads.name: count}
 
 
 def _host_machine() -> Machine:
