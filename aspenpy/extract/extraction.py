@@ -178,6 +178,8 @@ def _extract_program(
             touched = tuple((point.sizes, point.touched) for point in points)
             guessed = tuple((point.sizes, find_rates(point.guessed, point.ran, tests)) for point in points)
         filling = runs.fit_holes(points, one.profiles)
+        fitted = ((hole.span, hole.fit) for hole in names.holes.values())
+        means |= {span for span, fit in fitted if span is not None and fit is not None and not fit.is_whole}
         runs.fit_recursions(points, filling, one.profiles, one.order, one.roots)
         reconciliation, causes = runs.reconcile_lines(points[-1], filling, one.profiles, one.order, one.roots)
         if causes <= counted and one.names.same_blocks == same_blocks and one.names.touched is touched:

@@ -73,6 +73,14 @@ class FittedFormula(Record):
     def evaluate(self, sizes: Sizes) -> float:
         return self.constant + sum(factor * term.evaluate(sizes) for factor, term in self.parts)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the formula is a whole number at all whole sizes."""
+        whole_parts = all(
+            float(factor).is_integer() and term.exponent > 0 and not term.logarithmic for factor, term in self.parts
+        )
+        return float(self.constant).is_integer() and whole_parts
+
     def sizes(self) -> set[str]:
         return {term.size for factor, term in self.parts if factor}
 
@@ -93,6 +101,7 @@ class Quotient(Record):
     total: FittedFormula
     entries: FittedFormula
     error: float
+    is_whole = False
 
     @property
     def runs(self) -> int:

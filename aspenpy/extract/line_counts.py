@@ -163,6 +163,8 @@ class ExecutionCounter:
         tests = None if tested is None else self._count_tests(tested, tested.span)
         if passes is None and node.tested_first and tests is not None and entering is not None:
             passes = None if has_exit(node.body) else tests - entering
+        if passes is None and node.step is not None and not is_range(node) and not has_exit(node.body):
+            passes = self._count_steps(node)
         inside = self._follow(body, passes)
         left = sum_known(inside.breaks, inside.returns)
         if entering is None and node.tested_first and tests is not None and passes is not None and left is not None:
@@ -170,6 +172,12 @@ class ExecutionCounter:
         self._add_count(node.span, entering, passes)
         returns = inside.returns
         return Flow(None if entering is None or returns is None else entering - returns, 0, returns)
+
+    def _count_steps(self, node: r.LoopStatement) -> float | None:
+        """Executions of the step of a `for`, which GCC counts at its place, or in C++ at the keyword: the passes of a
+        loop whose body begins with what has no count, as a loop over a container."""
+        steps = None if node.step is None else self.at(node.step.span)
+        return self.at(node.span) if steps is None and node.start is not None else steps
 
     def _add_count(self, span: Span | None, entered: float | None, *passes: float | None) -> None:
         """Adds the count of a statement. One text may run in several places, as arguments of macros do."""

@@ -99,3 +99,17 @@ def test_twiddles_of_a_later_stage_come_from_memory_once(body: str, near: float)
     found = Traffic(predict(app, machine(machine_of(("L1", 16384, 8), ("L2", 1 << 20, 16)))), simulate=False)
     (use,) = (use for use in found.uses if (use.level, use.array) == ("L2", "w"))
     assert use.misses == pytest.approx(512, rel=near)
+
+
+def test_a_share_of_a_stream_moves_on_by_whole_bytes() -> None:
+    """Shares and means of a run: each pass reads seven tenths of a word, beside a table that is met again and again. What
+    both hold, 44,096 B, fits the cache, and is read once at most."""
+    body = """iterate [1000] { iterate [26.5] { execute {
+      loads [1] of size [4] from x as blocked(512), reuse(times)
+      loads [1 - share] of size [4] from y as stride(8)
+    } } }"""
+    data = "param share = 0.3 param times = 6.5 data x [4096] data y [40000]"
+    prediction = predict(application(body, data), machine(machine_of(("L1", 65536, 16))))
+    (level,) = Traffic(prediction, simulate=False).totals
+    assert level.reads == pytest.approx(1000 * 26.5 * 1.7)
+    assert 0 <= level.read_misses <= 44096 / 64 + 2

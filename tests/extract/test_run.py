@@ -283,3 +283,38 @@ def test_members_that_a_macro_names_are_recorded_each(tmp_path: Path) -> None:
     assert fits["plane"] == "3*n + 6"
     (tmp_path / "p.aspen").write_text(found.text, encoding="utf-8")
     assert float(aspenpy.count(aspenpy.load_application(tmp_path / "p.aspen"), "flops", set={"n": 80})) == 4 * 15 * 80
+
+
+RAGGED = """#include <cstdlib>
+#include <vector>
+static long pairs(const std::vector<std::vector<int>> &bins, int side) {
+  long found = 0;
+  for (int i = 0; i < side; i++)
+    for (int p : bins[i])
+      for (int u = i > 0 ? i - 1 : 0; u <= i + 1 && u < side; u++)
+        for (int q : bins[u]) found += q > p;
+  return found;
+}
+int main(int argc, char **argv) {
+  int side = atoi(argv[1]), count = atoi(argv[2]);
+  std::vector<std::vector<int>> bins(side);
+  for (int i = 0; i < count; i++) bins[(i * 7L + i / 3) % side].push_back(i);
+  return pairs(bins, side) < 0;
+}
+"""
+
+
+def test_a_loop_around_one_over_a_container_has_its_passes(tmp_path: Path) -> None:
+    """Rows of ever other lengths; the passes of the loop over neighbours are those of its step."""
+    side, count = 100, 1031
+    (tmp_path / "ragged.cpp").write_text(RAGGED, encoding="utf-8")
+    found = extract(tmp_path / "ragged.cpp", run=ProgramRun(f"./a.out {side} {count}"))
+    lengths = [0] * side
+    for i in range(count):
+        lengths[(7 * i + i // 3) % side] += 1
+    passes = sum(length * (2 if i in (0, side - 1) else 3) for i, length in enumerate(lengths)) / count
+    assert float(values(found)["pairs_u_passes"]) == pytest.approx(passes, rel=1e-3)
+    assert not found.left()
+    (tmp_path / "ragged.aspen").write_text(found.text, encoding="utf-8")
+    prediction = aspenpy.predict(aspenpy.load_application(tmp_path / "ragged.aspen"), aspenpy.load_machine("haswell"))
+    assert float(prediction.runtime) > 0

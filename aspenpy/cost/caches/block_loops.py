@@ -206,8 +206,9 @@ def _pad_loops(access: Access, depth: int) -> Access:
 
 
 def _whole_positions(steps: Expr) -> Expr:
-    """Number of positions that a stream reaches in some loops, at least 1."""
+    """Number of positions that a stream reaches in some loops, at least 1; a product of names is taken for whole."""
     places = as_term(steps)
-    if places.coefficient.denominator == 1 and all(exponent > 0 for _, exponent in places.powers):
+    is_product = all(base.kind == "symbol" and exponent > 0 for base, exponent in places.powers)
+    if places.coefficient.denominator == 1 and is_product:
         return places.expression()
     return graph.apply("max", 1, graph.apply("round", places.expression()))
