@@ -102,8 +102,8 @@ def test_twiddles_of_a_later_stage_come_from_memory_once(body: str, near: float)
 
 
 def test_a_share_of_a_stream_moves_on_by_whole_bytes() -> None:
-    """Shares and means of a run: each pass reads seven tenths of a word, beside a table that is met again and again. What
-    both hold, 44,096 B, fits the cache, and is read once at most."""
+    """Shares and means of a run: each pass reads seven tenths of a word, beside a table that is met again and again.
+    What both hold, 44,096 B, fits the cache, and is read once at most."""
     body = """iterate [1000] { iterate [26.5] { execute {
       loads [1] of size [4] from x as blocked(512), reuse(times)
       loads [1 - share] of size [4] from y as stride(8)

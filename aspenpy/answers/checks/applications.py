@@ -14,6 +14,8 @@ from aspenpy.answers.scope import DEFAULT_SEED, Setting, circle_mistake
 from aspenpy.answers.traffic import Traffic
 from aspenpy.answers.uneven_sweeps import warn_of_parts_of_sweeps
 from aspenpy.cost.accesses import histogram_reader
+from aspenpy.cost.caches.access import Access
+from aspenpy.cost.caches.block_loops import require_same_depth
 from aspenpy.cost.caches.level import levels_of
 from aspenpy.cost.caches.reading import SENSELESS, TraitReader, read_access
 from aspenpy.cost.compute import describe_missing_offer, price_on_lanes
@@ -374,15 +376,22 @@ def _check_patterns_without_cache(application: Application, kernels: list[flow.K
     sizes = {name: data.size for name, data in application.data.items()}
     reader = TraitReader(sizes, {}, definitions, histogram_reader(application))
     warnings: dict[Diagnostic, None] = {}
-    for requirement in _list_requirements(kernels):
+    for block in (block for kernel in kernels for block in blocks_in(kernel.body)):
+        accesses: list[Access] = []
+        for requirement in block.requirements:
+            try:
+                access = read_access(requirement, reader, frozenset())
+                if access is not None:
+                    accesses.append(access)
+                    run.compute([access.check])
+                    warnings |= dict.fromkeys(warn_of_parts_of_sweeps([access], lambda expr: run.compute([expr])[0]))
+            except AspenError as error:
+                warnings |= dict.fromkeys(item for item in error.diagnostics if item.code == SENSELESS)
+            except EvaluationError as error:
+                if isinstance(error.payload, Diagnostic) and error.payload.code == SENSELESS:
+                    warnings[error.payload.replace(severity="warning")] = None
         try:
-            access = read_access(requirement, reader, frozenset())
-            if access is not None:
-                run.compute([access.check])
-                warnings |= dict.fromkeys(warn_of_parts_of_sweeps([access], lambda expr: run.compute([expr])[0]))
+            require_same_depth([access for access in accesses if not access.streaming])
         except AspenError as error:
-            warnings |= dict.fromkeys(item for item in error.diagnostics if item.code == SENSELESS)
-        except EvaluationError as error:
-            if isinstance(error.payload, Diagnostic) and error.payload.code == SENSELESS:
-                warnings[error.payload.replace(severity="warning")] = None
+            warnings |= dict.fromkeys(error.diagnostics)
     return list(warnings)

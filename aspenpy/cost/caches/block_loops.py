@@ -123,7 +123,7 @@ def time_ahead(steps: Sequence[Expr], walk: AccessNest) -> Expr:
 
 def align_to_block_loops(accesses: Sequence[Access]) -> list[Access]:
     """The nests of the block, each written over the loops of the block."""
-    _require_same_depth(accesses)
+    require_same_depth(accesses)
     patterns = [access.pattern for access in accesses]
     affine = [pattern for pattern in patterns if isinstance(pattern, Affine)]
     models = [triangular.mean_trips(pattern.nest.loops) for pattern in affine if pattern.has_own_loops]
@@ -154,7 +154,7 @@ def _trips_of_streams(patterns: Sequence[Affine]) -> list[Expr]:
     return [longest_trips([sweep.trips for sweep, _ in swept]), longest_trips(counts)]
 
 
-def _require_same_depth(accesses: Sequence[Access]) -> None:
+def require_same_depth(accesses: Sequence[Access]) -> None:
     """Refuses a block whose patterns write different numbers of loops."""
     written = [(access.requirement, access.nest.loops) for access in accesses if access.nest and access.has_own_loops]
     for here, loops in written[1:]:
