@@ -24,7 +24,7 @@ from aspenpy.extract.costs import (
 )
 from aspenpy.extract.device_copies import note_on_device
 from aspenpy.extract.device_launches import BLOCK, GRID
-from aspenpy.extract.effects import walk_records
+from aspenpy.extract.effects import list_comparators, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.fortran_coarrays import IMAGES
 from aspenpy.extract.library_functions import TYPE_BYTES, find_message
@@ -99,6 +99,9 @@ class CallEvaluator(WalkTask):
                 if is_default(value := self.scope.values.get(key)):
                     self.names.lost[key] = value
         found = [self.evaluator.evaluate(part) for part in node.arguments]
+        if self.names.counts_each and (comparing := self._find_comparator(node)) is not None:
+            self._compare_repeatedly(node, comparing, found)
+            return self.state.unknown_result(node)
         if node.name in k.READING:
             return self._read_number(node)
         reals = [part for part in found if isinstance(part, Real)]
@@ -393,6 +396,26 @@ class CallEvaluator(WalkTask):
             value = self._invoke(node, function, found, referred)
         self.out.append(Nest(self.names.make_counter("run"), (times,), inside))
         return value
+
+    def _find_comparator(self, node: r.Call) -> r.Function | None:
+        """The function of the program by which one of a library compares elements."""
+        known = (self.facts.functions.get(key) for key in list_comparators(node))
+        return next((function for function in known if function is not None and len(function.formals) == 2), None)
+
+    def _compare_repeatedly(self, node: r.Call, function: r.Function, found: list[Known]) -> None:
+        """Calls a function on elements anywhere in an array as often as a library compares them, which a run says. How
+        the library moves elements is not counted."""
+        array = next((place for place in found[::-1] if isinstance(place, PointerTarget)), None)
+        place = None if array is None else array.replace(offset=None)
+        meaning = Meaning(f"calls of `{function.name}` by `{node.name}`, each time")
+        times = self.names.add_hole(f"{node.name}_comparisons", meaning, ONE, node.span, low=0)
+        self.names.recursions.update(dict.fromkeys(v.symbols(times), function.key))
+        call = r.Call(function.key, function.name, node.arguments[:2], node.type, node.span)
+        with self.state.collect() as inside:
+            self._invoke(call, function, [place, place], {})
+        self.out.append(Nest(self.names.make_counter("comparison"), (times,), inside))
+        self.memory.forget()
+        self._forget_arguments(node)
 
     def _substitute_arguments(self, value: Value | None) -> Value | None:
         """A value with the function's arguments replaced by what its callers pass; None where it becomes too long."""

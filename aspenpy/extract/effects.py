@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.library_functions import INPUT, RESIZING
+from aspenpy.extract.library_functions import COMPARING, INPUT, RESIZING
 from aspenpy.record import Record
 
 
@@ -77,7 +77,7 @@ def find_changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | No
             if isinstance(target, r.Variable):
                 variables.add(target.key)
         elif isinstance(node, r.Call):
-            calls.add(node.key)
+            calls |= {node.key, *list_comparators(node)}
             if node.name == INPUT:
                 for part in node.arguments:
                     stored |= set(stored_names(part.operand if isinstance(part, r.Address) else part, references or {}))
@@ -86,6 +86,14 @@ def find_changes(nodes: list[Any], references: Mapping[str, frozenset[str]] | No
                     f"{name}.size" for name in stored_names(_strip_conversions(node.arguments[0]), references or {})
                 }
     return Changes(frozenset(variables), frozenset(counted), frozenset(stored), frozenset(calls))
+
+
+def list_comparators(node: r.Call) -> list[str]:
+    """The keys of the functions by which a function of a library compares elements, a lambda among them."""
+    given = [_strip_conversions(part) for part in node.arguments] if node.name in COMPARING else []
+    given = [_strip_conversions(part.operand) if isinstance(part, r.Address) else part for part in given]
+    named = [part.key for part in given if isinstance(part, r.Routine)]
+    return named + [part.type.name for part in given if part.type.name.startswith(r.LAMBDA)]
 
 
 def find_effects(functions: Mapping[str, Any]) -> dict[str, frozenset[str]]:

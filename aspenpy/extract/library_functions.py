@@ -58,6 +58,12 @@ SIZES = frozenset({"size", "length"})
 RESIZING = frozenset("resize assign push_back emplace_back pop_back insert erase clear".split())
 """Methods of containers that change how many elements they hold."""
 
+COMPARING = frozenset(
+    "qsort bsearch sort stable_sort partial_sort nth_element is_sorted lower_bound upper_bound binary_search merge "
+    "equal_range max_element min_element inplace_merge".split()
+)
+"""Functions that call one of their arguments with two elements, as often as they compare."""
+
 COARRAY = "coarray"
 """How the keys of calls begin that stand for what Fortran's coarrays do."""
 

@@ -51,6 +51,10 @@ Scope = Literal["local", "formal", "global"]
 Kind = Literal["integer", "real", "pointer", "array", "record", "void", "other"]
 
 
+LAMBDA = "lambda at "
+"""How the names of the types of lambdas begin."""
+
+
 class Type(Record):
     """`size` is in bytes, 0 where it is unknown or varies; `of` is what a pointer points at and what an array holds.
     The `extent` of an array is an expression, None for `[]`. `name` is that of a record, `complex` for Fortran's

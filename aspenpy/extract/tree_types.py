@@ -21,7 +21,7 @@ REFERENCES = frozenset("LVALUEREFERENCE RVALUEREFERENCE".split())
 
 _CONTAINER = re.compile(r"(?:const )?std::(?:__cxx11::)?(?:vector|array|valarray|span|deque)<")
 _POINTER_LIKE = re.compile(r"(?:const )?(?:__gnu_cxx::__normal_iterator|std::(?:unique_ptr|shared_ptr)|Kokkos::View)<")
-LAMBDA = "lambda at "
+LAMBDA = r.LAMBDA
 """How the names of the types of lambdas begin."""
 
 ADDRESS_SIZE = 8

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from aspenpy.extract.extraction import Extraction, extract
 from aspenpy.extract.fit import FitTerm, fit_formula
 from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.language.diagnostics import AspenError
+from aspenpy.models.library import parse
 from tests.thorough import slow
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
@@ -318,3 +320,48 @@ def test_a_loop_around_one_over_a_container_has_its_passes(tmp_path: Path) -> No
     (tmp_path / "ragged.aspen").write_text(found.text, encoding="utf-8")
     prediction = aspenpy.predict(aspenpy.load_application(tmp_path / "ragged.aspen"), aspenpy.load_machine("haswell"))
     assert float(prediction.runtime) > 0
+
+
+SORTING = """#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+struct Item { double key; int id; };
+static long compared;
+static int by_key(const void *a, const void *b) {
+  compared++;
+  double p = ((const Item *)a)->key, q = ((const Item *)b)->key;
+  return p < q ? -1 : p > q;
+}
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), rounds = atoi(argv[2]);
+  Item *items = (Item *)malloc(n * sizeof(Item));
+  std::vector<int> order(n);
+  long found = 0, steps = 0;
+  for (int t = 0; t < rounds; t++) {
+    for (int i = 0; i < n; i++) { items[i].key = (i * 7919L + t) % n; items[i].id = i; }
+    qsort(items, n, sizeof(Item), by_key);
+    for (int i = 0; i < n; i++) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](int a, int b) { steps++; return items[a].id < items[b].id; });
+    for (int i = 0; i < n; i++) found += items[order[i]].id == i;
+  }
+  std::printf("%ld %ld %ld\\n", found, compared, steps);
+  return 0;
+}
+"""
+
+
+def test_comparators_are_called_as_often_as_a_library_compares(tmp_path: Path) -> None:
+    """The program counts the calls itself."""
+    (tmp_path / "sorting.cpp").write_text(SORTING, encoding="utf-8")
+    subprocess.run(["g++", "-O1", str(tmp_path / "sorting.cpp"), "-o", str(tmp_path / "a.out")], check=True)
+    said = subprocess.run([tmp_path / "a.out", "1000", "3"], check=True, capture_output=True, text=True).stdout
+    by_qsort, by_sort = (int(word) / 3 for word in said.split()[1:])
+    found = extract(tmp_path / "sorting.cpp", run=ProgramRun("./a.out 1000 3"))
+    counted = values(found)
+    assert float(counted["qsort_comparisons"]) == pytest.approx(by_qsort, rel=1e-3)
+    assert float(counted["sort_comparisons"]) == pytest.approx(by_sort, rel=1e-3)
+    assert not found.left()
+    application = parse(found.text, "sorting")
+    compares = float(aspenpy.count(application, "flops", traits=["compare"]))
+    assert compares == pytest.approx(2 * 3 * by_qsort, rel=1e-3)  # `p < q`, and `p > q`, by all of them
