@@ -24,7 +24,7 @@ from aspenpy.sweeps.points import Formulas
 from aspenpy.tables.result import Result
 
 STEPS = 101  # values of a range at which an elasticity is looked at
-COARSER = 1, 2, 4, 8, 16  # each, every second of them and so on, as far as the operations of a command allow
+COARSER = 1, 2, 4, 8, 16, 32  # each, every second of them and so on, as far as the operations of a command allow
 FACTOR = 2.0  # the interval of a secant: the parameter is doubled, or halved where it cannot be doubled
 _Rule = Callable[[Floats, Floats], Floats]  # from places of a parameter, and the metric there, to elasticities
 NOTHING = 1e-12  # an elasticity below this is what rounding leaves of slopes that cancel
@@ -131,7 +131,7 @@ class _Asked:
     ) -> None:
         self.prediction, self.name, self.item, self.metric = prediction, name, item, metric_name
         self.share = share
-        self.computed: dict[float, float] = {}
+        self.computed: dict[Expr, dict[float, float]] = {}
         self.symbol = prediction.scope.symbol(name)
         self.formula = prediction.scope.formulas([find_metric(metric_name).expr(prediction)], [name])[0]
         self.base = float(prediction.scope.values([self.symbol], prediction.seed)[0])
@@ -167,7 +167,7 @@ class _Asked:
             message = f"the derivative of the {self.metric} by `{self.name}` has no value at {self.name} = "
             message += f"{self._format_value(self.base)}: {error.diagnostics[0].message}"
             fail("no-derivative", message, hint="the method `elasticity` takes differences instead")
-        over = self._effects_over_range(lambda places, values: _zeros_like(self._values(ratio, places, missing=True)))
+        over = self._effects_over_range(lambda places, values: _zeros_like(self._values_once(ratio, places)))
         return Elasticity(self.name, self.unit, here, **over._asdict(), formula=ratio)
 
     # -- secants ---------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class _Asked:
         places = everywhere = self._places(self.item)
 
         def values_at_first(places: Floats) -> Floats:
-            return self._values_of_formula(numpy.array([*places, *others]))
+            return elasticity(places, self._values_of_formula(numpy.array([*places, *others]))[: len(places)])
 
         try:
             step = most_affordable(COARSER, values_at_first, partial(_keep_ends, everywhere), self.share)
@@ -256,12 +256,16 @@ class _Asked:
         return format_quantity(value, self.unit, 4)
 
     def _values_of_formula(self, places: Floats) -> Floats:
-        """The metric at some places, each computed once; nan where it has no value."""
-        new = numpy.unique([place for place in places.tolist() if place not in self.computed])
+        return self._values_once(self.formula, places)
+
+    def _values_once(self, expr: Expr, places: Floats) -> Floats:
+        """Values at some places, each computed once; nan where there is none."""
+        known = self.computed.setdefault(expr, {})
+        new = numpy.unique([place for place in places.tolist() if place not in known])
         if len(new):
-            values = self._values(self.formula, new, missing=True)
-            self.computed |= dict(zip(new.tolist(), values.tolist(), strict=True))
-        return numpy.array([self.computed[place] for place in places.tolist()])
+            values = self._values(expr, new, missing=True)
+            known |= dict(zip(new.tolist(), values.tolist(), strict=True))
+        return numpy.array([known[place] for place in places.tolist()])
 
     def _values(self, expr: Expr, places: Floats, *, missing: bool = False) -> Floats:
         with self.prediction.scope.locate_failures():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Generic, Protocol, Self, TypeVar
 
 from aspenpy.expr import graph
@@ -133,6 +134,7 @@ class Term(Record):
         return graph.div(above, graph.mul(graph.number(self.coefficient.denominator), *under))
 
 
+@lru_cache(maxsize=4096)  # each nest of loops is looked at beside all others, at each level
 def as_term(expr: Expr, *, all_positive: bool = False) -> Term:
     """An expression with equal factors gathered; sums are atoms. Divisors are taken not to be 0, and where all atoms
     are positive, `abs` is left out."""
@@ -167,6 +169,7 @@ def is_certainly_at_most(first: Expr, second: Expr) -> bool:
     return multiple and abs(over.coefficient) >= abs(under.coefficient)
 
 
+@lru_cache(maxsize=16384)
 def is_certainly_shorter(first: Expr, second: Expr) -> bool:
     """`is_certainly_at_most`, for two that are not the same."""
     return as_term(first, all_positive=True) != as_term(second, all_positive=True) and is_certainly_at_most(
