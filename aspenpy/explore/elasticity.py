@@ -179,7 +179,7 @@ class _Asked:
         over = self._effects_over_range(_secants_of_doublings, [place for interval in intervals for place in interval])
         for start, end in intervals:
             places = numpy.array([start, end])
-            values = self._values_of_formula(places)
+            values = self._values_once(self.formula, places)
             here = _secant_between(start, end, values[0], values[1])
             failed += places[numpy.isnan(values)].tolist()
             if here is not None:
@@ -207,12 +207,12 @@ class _Asked:
         places = everywhere = self._places(self.item)
 
         def values_at_first(places: Floats) -> Floats:
-            return elasticity(places, self._values_of_formula(numpy.array([*places, *others]))[: len(places)])
+            return elasticity(places, self._values_once(self.formula, numpy.array([*places, *others]))[: len(places)])
 
         try:
             step = most_affordable(COARSER, values_at_first, partial(_keep_ends, everywhere), self.share)
             places = _keep_ends(everywhere, step)
-            values = self._values_of_formula(places)
+            values = self._values_once(self.formula, places)
             over = elasticity(places, values)
         except AspenError as error:  # more work than is done for a range
             return _Over(undefined=1.0, reason=f"{self.name} over its range: {error.diagnostics[0].message}")
@@ -255,16 +255,12 @@ class _Asked:
     def _format_value(self, value: float) -> str:
         return format_quantity(value, self.unit, 4)
 
-    def _values_of_formula(self, places: Floats) -> Floats:
-        return self._values_once(self.formula, places)
-
     def _values_once(self, expr: Expr, places: Floats) -> Floats:
         """Values at some places, each computed once; nan where there is none."""
         known = self.computed.setdefault(expr, {})
         new = numpy.unique([place for place in places.tolist() if place not in known])
         if len(new):
-            values = self._values(expr, new, missing=True)
-            known |= dict(zip(new.tolist(), values.tolist(), strict=True))
+            known |= dict(zip(new.tolist(), self._values(expr, new, missing=True).tolist(), strict=True))
         return numpy.array([known[place] for place in places.tolist()])
 
     def _values(self, expr: Expr, places: Floats, *, missing: bool = False) -> Floats:

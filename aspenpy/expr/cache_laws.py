@@ -14,8 +14,7 @@ MOST_WAYS = 1_000_000  # limit of the associativity: `lru_hits` adds one term fo
 MOST_UNITS = 1 << 27  # limit of the units of a cache that `sets_touched` marks, one bit each
 OF_A_WAY = 100  # operations of a term of `lru_hits` at one point; with arrays `WAY_OF_ARRAY` at each
 WAY_OF_ARRAY = 10
-PLACES_OF_AN_OPERATION = 5
-"""Bits of `sets_touched` that are rotated and joined for one more bit of a number of trips: ten passes over words."""
+PLACES_OF_AN_OPERATION = 5  # bits of `sets_touched` that are shifted and joined: ten passes for a bit of the trips
 
 
 def lru_hits(distance: Number, ways: Number, lines: Number) -> Number:

@@ -56,8 +56,6 @@ def _sure_share_of_runs(limit: int, size: int, count: int, window: tuple[Number,
 WINDOWS = 8192
 """Windows that are kept: that of caches of other ways is the same, as is that beside other numbers of drawn lines."""
 
-OF_A_NUMBER = 2  # interpreted operations in which a number of a window is read
-
 HEADROOM = 8
 """Ways asked for, for each of which one more is counted, beside one in any case."""
 
@@ -67,7 +65,7 @@ class CountedWindow:
     for all numbers of ways that are asked about."""
 
     def __init__(self, size: int, count: int, window: tuple[Number, ...]) -> None:
-        spend(OF_A_NUMBER * INTERPRETED * len(window))
+        spend(2 * INTERPRETED * len(window))  # each number is read, and looked at among the others
         self.trips, self.measured = read_window(window, size)
         walks = [walk for found in self.measured for walk in found]
         self.way, self.first = size * count, walks[0].walk.place

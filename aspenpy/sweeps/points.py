@@ -28,7 +28,6 @@ VALUES_AT_ONCE = 1 << 23
 """Values of nodes that are held at once where formulas have thousands of nodes: 64 MiB."""
 FEWEST_AT_ONCE = 1 << 9  # points, however many nodes there are
 WORTH_SORTING = 100_000  # passes at all points from which on it pays to look for points that are alike
-OF_A_NODE = 2  # interpreted operations of a node that is computed exactly: it is looked up, and what it needs first
 OF_A_POINT = 5  # operations beside those of the nodes where a value is computed exactly
 MOST_KEPT = 1 << 18  # exact values that are kept, of whatever points, for the nodes that come later
 STEPS = frozenset({"ceil", "floor", "round"})  # functions whose slope is 0 and which yet rise with their argument
@@ -123,7 +122,7 @@ class Points(Lanes):
         before = len(run.known)
         value = _evaluate_exactly(node, run)
         computed = len(run.known) - before
-        spend_operations(run.allowance, OF_A_NODE * INTERPRETED * (OF_A_POINT + computed))
+        spend_operations(run.allowance, 2 * INTERPRETED * (OF_A_POINT + computed))  # looked up, too
         self.kept += computed
         if self.kept > MOST_KEPT:
             self.exact, self.kept = {}, 0
