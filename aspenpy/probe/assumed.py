@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import log2
 
-from aspenpy.probe.number import HASHED, Number, Numbers, choose_hashed_ways, choose_ways
+from aspenpy.probe.number import Number, Numbers
 from aspenpy.probe.topology import HostTopology
+
+MOST_WAYS = 4096
+
+CAPACITIES = {1: 32 << 10, 2: 512 << 10}
+"""Bytes of a cache by its level; those further out have 8 MiB."""
 
 Rule = Callable[[Numbers, HostTopology], tuple[float, str]]
 """A value, and the reason behind `assumed`."""
@@ -176,16 +181,36 @@ def complete_numbers(numbers: Numbers, host: HostTopology) -> Numbers:
 def _complete_cache(items: dict[str, Number], level: int, host: HostTopology) -> None:
     """Capacity, ways and line of a cache, as the host tells them."""
     stated = host.cache(level)
-    sizes = {1: 32 << 10, 2: 512 << 10}
-    capacity = (
-        Number(stated.capacity, "B", host.said_by) if stated else Number(sizes.get(level, 8 << 20), "B", "assumed")
-    )
+    if stated:
+        capacity = Number(stated.capacity, "B", host.said_by)
+    else:
+        capacity = Number(CAPACITIES.get(level, 8 << 20), "B", "assumed")
     items.setdefault("capacity", capacity)
     line = Number(stated.line, "B", host.said_by) if stated and stated.line else Number(64, "B", "assumed: 64 B")
     items.setdefault("cacheline", line)
+    sizes = items["capacity"].value, items["cacheline"].value
     if level > 2:
-        lines = int(items["capacity"].value // items["cacheline"].value)
-        items.setdefault("associativity", Number(choose_hashed_ways(lines), "", HASHED))
-    stated_ways = stated.ways if stated else None
-    ways = choose_ways(items["capacity"].value, items["cacheline"].value, stated_ways, host.said_by)
+        ways = choose_hashed_ways(*sizes)
+    else:
+        ways = choose_ways(*sizes, stated.ways if stated else None, host.said_by)
     items.setdefault("associativity", ways)
+
+
+def choose_ways(capacity: float, line: float, stated: int | None, said_by: str) -> Number:
+    """Ways as somebody states them, where they make whole sets; else eight, else as many as do."""
+    lines = int(capacity // line)
+    if stated and lines % stated == 0:
+        return Number(stated, "", said_by)
+    if lines % 8 == 0:
+        return Number(8, "", "assumed: 8 ways")
+    return Number(_most_ways(lines), "", "assumed: as many as make whole sets")
+
+
+def choose_hashed_ways(capacity: float, line: float) -> Number:
+    """Ways of a cache whose sets are hashed: as many as make sets come out even."""
+    return Number(_most_ways(int(capacity // line)), "", "assumed: its sets are hashed, a line may lie nearly anywhere")
+
+
+def _most_ways(lines: int) -> int:
+    """The largest number of ways of which a cache of `lines` lines has a whole number of sets."""
+    return next(ways for ways in range(min(MOST_WAYS, lines), 0, -1) if lines % ways == 0)

@@ -12,7 +12,8 @@ from time import monotonic, perf_counter
 from typing import Any, Literal
 
 from aspenpy.language.diagnostics import fail
-from aspenpy.probe.number import Numbers, combine_passes, make_measured_number
+from aspenpy.probe.number import Numbers, make_measured_number
+from aspenpy.probe.quantity import combine_passes
 from aspenpy.probe.topology import HostTopology
 from aspenpy.record import Record
 

@@ -8,14 +8,8 @@ from math import log2
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aspenpy.probe.number import (
-    Number,
-    Numbers,
-    Quantities,
-    combine_passes,
-    make_measured_number,
-    make_rate_of_difference,
-)
+from aspenpy.probe.number import Number, Numbers, make_measured_number, make_rate_of_difference
+from aspenpy.probe.quantity import Quantities, combine_passes
 from aspenpy.record import Record
 
 SOURCE = Path(__file__).parent / "devices.cu"

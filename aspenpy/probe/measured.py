@@ -6,18 +6,9 @@ from collections.abc import Mapping
 from math import exp, log, log2, sqrt
 from statistics import median
 
-from aspenpy.probe.number import (
-    HASHED,
-    Number,
-    Numbers,
-    Quantities,
-    Quantity,
-    choose_hashed_ways,
-    choose_ways,
-    make_measured_number,
-    make_number,
-    make_rate_of_difference,
-)
+from aspenpy.probe.assumed import choose_hashed_ways, choose_ways
+from aspenpy.probe.number import Number, Numbers, make_measured_number, make_number, make_rate_of_difference
+from aspenpy.probe.quantity import Quantities, Quantity
 from aspenpy.probe.topology import HostTopology
 
 AGREEING_FACTOR = 1.5
@@ -389,7 +380,7 @@ def _derive_capacity(results: Quantities, host: HostTopology, index: int) -> dic
     else:
         return {}
     if index == 2:
-        return {"capacity": capacity, "associativity": _hash_capacity(capacity.value, line)}
+        return {"capacity": capacity, "associativity": choose_hashed_ways(capacity.value, line)}
     ways = choose_ways(capacity.value, line, stated.ways if stated else None, host.said_by)
     return {"capacity": capacity, "associativity": ways}
 
@@ -402,10 +393,6 @@ def _streams_half(results: Quantities) -> bool:
         return False
     half, part, memory = (results[name].value for name in names)
     return half > sqrt(part * memory)
-
-
-def _hash_capacity(capacity: float, line: int) -> Number:
-    return Number(choose_hashed_ways(int(capacity // line)), "", HASHED)
 
 
 def _format_size(size: float) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aspenpy.probe.number import Number, Numbers, Quantities, combine_passes, make_number
+from aspenpy.probe.number import Number, Numbers, make_number
+from aspenpy.probe.quantity import Quantities, combine_passes
 from aspenpy.probe.topology import HostTopology
 from aspenpy.record import Record
 

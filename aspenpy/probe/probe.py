@@ -19,7 +19,8 @@ from aspenpy.probe.importers import import_files
 from aspenpy.probe.kernels import derive_gpu_numbers, measure_kernels
 from aspenpy.probe.measured import derive_numbers, find_cache_turn
 from aspenpy.probe.messages import derive_message_numbers, measure_messages
-from aspenpy.probe.number import UNCERTAIN, Number, Numbers, Quantities, combine_passes
+from aspenpy.probe.number import Number, Numbers
+from aspenpy.probe.quantity import UNCERTAIN, Quantities, combine_passes
 from aspenpy.probe.text import About, write_machine
 from aspenpy.probe.topology import HostTopology, read_topology
 from aspenpy.record import Record

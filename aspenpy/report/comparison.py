@@ -15,13 +15,8 @@ from aspenpy.expr.intervals import Real
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.report.energy import charges_in_words
 from aspenpy.report.intervals import describe_interval, interval_as_data
-from aspenpy.report.prediction import (
-    BOUND_BY,
-    assumptions_as_data,
-    describe_ranks,
-    name_assumption,
-    resource_on_component,
-)
+from aspenpy.report.prediction_data import assumptions_as_data, ranks_as_data
+from aspenpy.report.prediction_facts import BOUND_BY, name_assumption, resource_on_component
 from aspenpy.tables.drawing import BLACK, INK, LINE, STYLES, label_axis, name_ends, set_title, use_shared_style
 from aspenpy.tables.numbers import Amount, make_formatter, seconds
 from aspenpy.tables.registry import register_report
@@ -106,7 +101,7 @@ def _times_table(comparison: Comparison, shows_errors: bool) -> Table:
         Column("machine", key="name", get="label"),
         Column("machine", get="prediction.machine.name", media=DATA),
         Column("socket", get="prediction.socket", media=DATA),
-        Column("ranks", get=lambda item: describe_ranks(item.prediction).get("ranks"), media=JSON),
+        Column("ranks", get=lambda item: ranks_as_data(item.prediction).get("ranks"), media=JSON),
         *((Column("each rank has", get=_describe_rank, media=TEXT),) if any(map(_describe_rank, contenders)) else ()),
         Column("runtime", unit="s", get=lambda item: comparison.times[item.label], quantity=True),
         Column(

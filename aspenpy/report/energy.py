@@ -21,7 +21,7 @@ from aspenpy.language.dimensions import format_quantity
 from aspenpy.language.source import Span
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.report.intervals import interval_as_data, interval_rows
-from aspenpy.report.prediction import describe_ranks
+from aspenpy.report.prediction_data import ranks_as_data
 from aspenpy.tables.drawing import EDGE, FILLS, INK, drop_middle, label_axis, set_title, use_shared_style
 from aspenpy.tables.numbers import Amount, format_expected, format_setting_with_unit, make_formatter, seconds
 from aspenpy.tables.registry import register_report
@@ -88,7 +88,7 @@ def report_energy(
         "machine": prediction.machine.name,
         "socket": prediction.socket,
         "kernel": prediction.kernel,
-        **describe_ranks(prediction),
+        **ranks_as_data(prediction),
         "options": {name: getattr(energy.options, name) for name in type(energy.options)._fields},
         "application": {"name": prediction.application.name, **_totals(energy)},
         "components": {name: Amount(total, "J") for name, total in energy.components.items()},

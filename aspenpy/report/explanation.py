@@ -21,7 +21,8 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.printer import TooLarge, name_terms, shorten_text
 from aspenpy.language.source import Span
-from aspenpy.report.prediction import describe_runtime, runtime_as_data
+from aspenpy.report.prediction_data import runtime_as_data
+from aspenpy.report.prediction_facts import describe_runtime
 from aspenpy.tables.numbers import (
     Amount,
     count_of,

@@ -14,7 +14,7 @@ from aspenpy.learn.model_validation import NEAR_FACTOR, Validation, ValidationPo
 from aspenpy.learn.profile_validation import ProfileValidation
 from aspenpy.report.intervals import interval_as_data, interval_rows
 from aspenpy.report.junit import CaseVerdict, VerdictSuite, write_suites
-from aspenpy.report.prediction import BOUND_BY
+from aspenpy.report.prediction_facts import BOUND_BY
 from aspenpy.tables.drawing import (
     GREY,
     SHADE,

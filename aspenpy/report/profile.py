@@ -11,7 +11,8 @@ from aspenpy.answers.ecm import ecm, is_serial
 from aspenpy.answers.evaluation import MESSAGES, KernelUse
 from aspenpy.answers.profile import Profile
 from aspenpy.report.explanation import blocks
-from aspenpy.report.prediction import BOUND_BY, describe_runtime, resource_on_component, runtime_as_data, subject
+from aspenpy.report.prediction_data import runtime_as_data, subject_as_data
+from aspenpy.report.prediction_facts import BOUND_BY, describe_runtime, resource_on_component
 from aspenpy.tables.drawing import BLUE, GREY, LONGEST_TITLE, drop_middle, use_shared_style
 from aspenpy.tables.numbers import Amount, format_amount, format_count, format_share, seconds
 from aspenpy.tables.registry import register_report
@@ -31,7 +32,7 @@ SPEEDSCOPE = "https://www.speedscope.app/file-format-schema.json"
 def report_profile(profile: Profile, *, calls: bool = False) -> Report:
     """The flat profile, the most expensive kernel first; with `calls`, who calls whom, too."""
     prediction = profile.prediction
-    data = {**subject(prediction), **runtime_as_data(prediction)}
+    data = {**subject_as_data(prediction), **runtime_as_data(prediction)}
     heads = (
         Column("name"),
         Column("arguments", get=lambda kernel: list(profile.arguments[kernel.name])),

@@ -10,7 +10,7 @@ from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.roofline_points import RooflinePoint
 from aspenpy.language.diagnostics import drop_repeats
 from aspenpy.learn.measured_roofline import MeasuredPoint, MeasuredRoofline
-from aspenpy.report.prediction import BOUND_BY
+from aspenpy.report.prediction_facts import BOUND_BY
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import CSV, DATA, JSON, TEXT, Column, Report, Table, make_columns, make_table
 

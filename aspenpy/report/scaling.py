@@ -9,7 +9,8 @@ from aspenpy.answers.energy.cap_warning import SAME
 from aspenpy.explore.scaling import Scaling, ScalingPoint
 from aspenpy.record import NamedTuple
 from aspenpy.report.intervals import interval_as_data, interval_rows
-from aspenpy.report.prediction import BOUND_BY, bound_ranks, resource_on_component, subject
+from aspenpy.report.prediction_data import subject_as_data
+from aspenpy.report.prediction_facts import BOUND_BY, rank_bound_facts, resource_on_component
 from aspenpy.tables.drawing import (
     BLACK,
     GREY,
@@ -34,7 +35,7 @@ def report_scaling(scaling: Scaling, interval: bool = True) -> Report:
     the report says how far measured times may lie from the predicted one."""
     prediction = scaling.prediction
     data = {
-        **subject(prediction),
+        **subject_as_data(prediction),
         **{name: getattr(scaling, name) for name in ("mode", "parameter", "problem", "isoefficiency")},
         "optimal_ranks": None if scaling.fastest is None else scaling.fastest.ranks,
         "optimal_time": None if scaling.fastest is None else scaling.fastest.seconds,
@@ -58,7 +59,7 @@ def _list_facts(scaling: Scaling, interval: bool) -> list[tuple[str, str]]:
     fastest = scaling.fastest
     rows = [
         ("ranks", f"`{scaling.parameter}` from {format_count(first)} to {format_count(last)}"),
-        *bound_ranks(scaling.prediction),
+        *rank_bound_facts(scaling.prediction),
     ]
     if scaling.mode == "weak" or scaling.per_rank:
         rows.append(("problem", _describe_problem(scaling)))

@@ -12,7 +12,8 @@ from aspenpy.language.diagnostics import fail
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.units import unit_of_parameter
 from aspenpy.report.intervals import interval_as_data, interval_rows
-from aspenpy.report.prediction import assumptions_as_data, describe_assumptions
+from aspenpy.report.prediction_data import assumptions_as_data
+from aspenpy.report.prediction_facts import describe_assumptions
 from aspenpy.sweeps.result import SweepResult, SweepSummary, attributes_of_study
 from aspenpy.sweeps.study import Study, case_label
 from aspenpy.tables.drawing import MAP, SHADE, STYLES, label_axis, name_ends, place_ticks, set_title, use_shared_style

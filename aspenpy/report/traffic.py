@@ -8,7 +8,7 @@ from typing import Any
 from aspenpy.answers.traffic import LevelTotal, RangedUse, Traffic
 from aspenpy.cost.prices import MEMORY_RESOURCES
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.report.prediction import subject
+from aspenpy.report.prediction_data import subject_as_data
 from aspenpy.tables.drawing import (
     EDGE,
     FILLS,
@@ -83,7 +83,7 @@ def report_traffic(traffic: Traffic) -> Report:
     run = traffic.prediction
     memory, patterned = _bytes_without_pattern(traffic) + traffic.totals[-1].bytes, traffic.memory
     low, high = (memory - patterned.misses + side for side in (patterned.low, patterned.high))
-    data = {**subject(run), "memory": {"bytes": memory, "low": low, "high": high, "unit": "B"}}
+    data = {**subject_as_data(run), "memory": {"bytes": memory, "low": low, "high": high, "unit": "B"}}
     headline = f"{run.where}: {run.kernel} moves {make_formatter('B')(memory)} to and from memory"
     if traffic.simulation is not None:
         data["simulated"] = {"references": traffic.simulation.references}

@@ -7,7 +7,8 @@ from math import hypot
 import aspenpy
 from aspenpy.probe.assumed import complete_numbers
 from aspenpy.probe.measured import derive_numbers
-from aspenpy.probe.number import Numbers, combine_passes
+from aspenpy.probe.number import Numbers
+from aspenpy.probe.quantity import combine_passes
 from aspenpy.probe.text import About, write_machine
 from aspenpy.probe.topology import CacheLevel, HostTopology
 

@@ -10,7 +10,7 @@ import pytest
 
 from aspenpy.engine.shared_object import find_compiler
 from aspenpy.probe import benchmark
-from aspenpy.probe.number import combine_passes
+from aspenpy.probe.quantity import combine_passes
 from aspenpy.probe.topology import read_topology
 from aspenpy.shell.main import main
 from tests.thorough import slow

@@ -12,7 +12,7 @@ from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.checks.plausibility import check_plausibility
 from aspenpy.answers.peaks import value_of
 from aspenpy.probe.kernels import COMPILER, NO_KERNELS, OPTIONS, SOURCE, Kernels, derive_gpu_numbers, measure_kernels
-from aspenpy.probe.number import combine_passes
+from aspenpy.probe.quantity import combine_passes
 from tests.probe import hosts
 from tests.thorough import slow
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy.probe.messages import MessageTimes, derive_message_numbers, fit_line, measure_messages
-from aspenpy.probe.number import combine_passes
+from aspenpy.probe.quantity import combine_passes
 from aspenpy.probe.topology import read_topology
 from tests.probe import hosts
 from tests.probe.hosts import HOST

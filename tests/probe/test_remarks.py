@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from aspenpy.probe import probe
-from aspenpy.probe.number import Number, Quantity, choose_hashed_ways, choose_ways, combine_passes
+from aspenpy.probe.assumed import choose_hashed_ways, choose_ways
+from aspenpy.probe.number import Number
+from aspenpy.probe.quantity import Quantity, combine_passes
 from tests.probe.hosts import HOST
 
 
@@ -30,7 +32,7 @@ def test_the_best_of_passes_and_how_far_their_median_is_from_it() -> None:
 
 @pytest.mark.parametrize(("lines", "ways"), [(1, 1), (7, 7), (4096, 4096), (8192, 4096), (8194, 482), (12288, 4096)])
 def test_ways_of_a_hashed_cache_divide_its_lines(lines: int, ways: int) -> None:
-    assert choose_hashed_ways(lines) == ways
+    assert choose_hashed_ways(lines * 64, 64).value == ways
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 from aspenpy.advice.advise import Advice
 from aspenpy.advice.classification import Classification, Classified
 from aspenpy.report.advice.document import MOST_KERNELS, link_joules, link_text
-from aspenpy.report.prediction import subject
+from aspenpy.report.prediction_data import subject_as_data
 from aspenpy.tables.document import Block, Link, Section, Sentence, anchor_of, make_sheet
 from aspenpy.tables.numbers import format_ratio, format_share, seconds
 from aspenpy.tables.registry import register_report
@@ -22,7 +22,7 @@ MOST_SHOWN = 16  # kernels in a table for people; JSON and CSV have all
 def report_classification(classified: Classified) -> Report:
     """The whole and its kernels, with shares, both balance points, and the distance from each."""
     data = {
-        **subject(classified.prediction),
+        **subject_as_data(classified.prediction),
         "chosen": classified.choices,
         "has_energy": classified.powerless is None,
         "left_out": list(classified.unpowered),

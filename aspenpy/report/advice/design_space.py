@@ -15,7 +15,7 @@ from aspenpy.explore.sensitivity import Effect, Effects
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.models.application.total import blocks_in
 from aspenpy.report.advice.document import cap_note, link_joules, link_text, picture_of, problem_data, problem_note
-from aspenpy.report.prediction import subject
+from aspenpy.report.prediction_data import subject_as_data
 from aspenpy.tables.document import Block, Link, Section, Sentence, Words, make_sheet
 from aspenpy.tables.drawing import MAP, drop_middle, set_title, use_shared_style
 from aspenpy.tables.numbers import format_count, format_share, seconds
@@ -28,7 +28,7 @@ MOST_PAIRS = 12  # in a table for people; JSON and CSV have all
 def report_design_space(space: DesignSpace) -> Report:
     """The report of a design space, runtime first."""
     data = {
-        **subject(space.prediction),
+        **subject_as_data(space.prediction),
         "problem": problem_data(space.stated, space.problem),
         "base": {
             "capped_runtime": space.base.runtime,

@@ -9,7 +9,7 @@ from aspenpy.advice.configuration import COMPONENTS
 from aspenpy.advice.uncertain import Claim, Sampled, Uncertain
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.advice.document import link_text
-from aspenpy.report.prediction import subject
+from aspenpy.report.prediction_data import subject_as_data
 from aspenpy.tables.document import Block, Section, Sentence, Span, Words, make_sheet
 from aspenpy.tables.numbers import format_count, format_share
 from aspenpy.tables.table import JSON, TEXT, Column, Part, Report, make_columns, make_table
@@ -21,7 +21,11 @@ OF = ("values alone", "values and models")
 
 def report_uncertainty(uncertain: Uncertain) -> Report:
     """The intervals, and by what error of which value or model they come about."""
-    data = {**subject(uncertain.space.prediction), "samples": uncertain.runtime.count, **_interval_fields(uncertain)}
+    data = {
+        **subject_as_data(uncertain.space.prediction),
+        "samples": uncertain.runtime.count,
+        **_interval_fields(uncertain),
+    }
     low, high = (f"{getattr(uncertain.total_runtime, end):.4g} s" for end in ("low", "high"))
     headline = f"{uncertain.space.prediction.where}: with all that is uncertain between {low} and {high}"
     return Report("uncertainty/1", headline, data, uncertainty_parts(uncertain), uncertain.space.prediction.diagnostics)
