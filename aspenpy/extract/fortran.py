@@ -14,7 +14,8 @@ from aspenpy.extract import records as r
 from aspenpy.extract.effects import POINTED
 from aspenpy.extract.fortran_declarations import DeclarationReader, bound_c_name
 from aspenpy.extract.fortran_expressions import FortranExpressions
-from aspenpy.extract.fortran_operations import convert, list_arguments, split_keyword, type_name
+from aspenpy.extract.fortran_nodes import list_arguments, split_keyword, type_name
+from aspenpy.extract.fortran_operations import convert
 from aspenpy.extract.fortran_reuse import share_values
 from aspenpy.extract.fortran_scopes import (
     INDEX,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.effects import find_changes, walk_records
@@ -69,7 +68,7 @@ class _Invariants:
             statements.append(statement)
         return self.hoisted, body.replace(statements=tuple(statements))
 
-    def _replace(self, node: Any) -> Any:
+    def _replace(self, node: r.Expression) -> r.Expression:
         """An expression with variables in place of its largest parts that do not change."""
         if isinstance(node, r.Operation | r.Call | r.Conversion) and node.type.kind == "real" and self._is_fixed(node):
             kept = self.make_variable(node.type)
@@ -81,7 +80,7 @@ class _Invariants:
             return node.replace(arguments=tuple(map(self._replace, node.arguments)))
         return node.replace(operand=self._replace(node.operand)) if isinstance(node, r.Conversion) else node
 
-    def _is_fixed(self, node: Any) -> bool:
+    def _is_fixed(self, node: r.Expression) -> bool:
         """Whether nothing in the loop changes the value of an expression, and to compute it costs anything."""
         is_plain = True
         for part in walk_records(node):

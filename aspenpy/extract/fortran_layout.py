@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from aspenpy.extract.fortran_operations import close_parentheses, type_name
+from aspenpy.extract.fortran_nodes import Node, ReaderItem, type_name
+from aspenpy.extract.fortran_operations import close_parentheses
 from aspenpy.extract.fortran_text import FortranText
 from aspenpy.language.source import Span
 from aspenpy.record import NamedTuple
@@ -106,7 +106,7 @@ class FortranLayout:
 
     # -- program units -----------------------------------------------------------------------------
 
-    def _lay_out_unit(self, node: Any, is_outermost: bool = False) -> None:
+    def _lay_out_unit(self, node: Node, is_outermost: bool = False) -> None:
         kind = type_name(node)
         if kind not in (*PROCEDURES, "Module", "Submodule"):
             return
@@ -129,7 +129,7 @@ class FortranLayout:
                 for child in part.children:
                     self._lay_out_unit(child)
 
-    def _lay_out_procedure(self, nodes: Sequence[Any], head: Any) -> None:
+    def _lay_out_procedure(self, nodes: Sequence[Node], head: ReaderItem) -> None:
         """Marks a procedure's entry and its statements."""
         first = next((item for node in nodes if type_name(node) not in UNCOUNTED and (item := _first_item(node))), None)
         if first is None:
@@ -141,11 +141,11 @@ class FortranLayout:
 
     # -- statements --------------------------------------------------------------------------------
 
-    def _lay_out_all(self, nodes: Sequence[Any], ending: frozenset[str]) -> None:
+    def _lay_out_all(self, nodes: Sequence[Node], ending: frozenset[str]) -> None:
         for node in nodes:
             self._lay_out(node, ending)
 
-    def _lay_out(self, node: Any, ending: frozenset[str], nested: int = 0) -> None:
+    def _lay_out(self, node: Node, ending: frozenset[str], nested: int = 0) -> None:
         """Marks a statement or construct. `ending` are labels of statements that end loops, `nested` how many loops
         have to stand in each other without anything between."""
         kind = type_name(node)
@@ -180,7 +180,7 @@ class FortranLayout:
         elif not (kind == "Comment" or _is_part(node)):
             self._mark_statement(item)
 
-    def _mark_statement(self, item: Any) -> None:
+    def _mark_statement(self, item: ReaderItem) -> None:
         first, last = item.span
         label = str(item.label) if item.label else ""
         span = self.text.span(first, last)
@@ -199,7 +199,7 @@ class FortranLayout:
         self.before.setdefault(line, []).append((f"{label:<5} {MARK}", number))
         return number
 
-    def _lay_out_branch(self, item: Any) -> None:
+    def _lay_out_branch(self, item: ReaderItem) -> None:
         """`if (condition) statement` with its statement on lines of its own."""
         first, last = item.span
         whole = self.text.span(first, last)
@@ -241,9 +241,9 @@ class FortranLayout:
         return " ".join(self.text.lines[at - 1].text for at in range(self._find_front(line), line))
 
 
-def _first_item(node: Any) -> Any:
+def _first_item(node: Node) -> ReaderItem | None:
     """The reader's item of the first statement of a node; None without one."""
-    item = getattr(node, "item", None)
+    item: ReaderItem | None = getattr(node, "item", None)
     if item is not None:
         return item
     for child in getattr(node, "children", None) or ():
@@ -252,11 +252,11 @@ def _first_item(node: Any) -> Any:
     return None
 
 
-def _is_end(item: Any, ending: frozenset[str]) -> bool:
+def _is_end(item: ReaderItem, ending: frozenset[str]) -> bool:
     return bool(item.label) and str(item.label) in ending
 
 
-def _is_part(node: Any) -> bool:
+def _is_part(node: Node) -> bool:
     """Whether a statement is a part of a construct, such as `else`."""
     kind = type_name(node)
     return kind.startswith("End_") or kind in (
@@ -265,11 +265,11 @@ def _is_part(node: Any) -> bool:
     )  # fmt: skip
 
 
-def _do_label(head: Any) -> str:
+def _do_label(head: Node) -> str:
     return str(head.children[1]) if type_name(head) == "Label_Do_Stmt" else ""
 
 
-def _list_used(part: Any) -> Iterable[str]:
+def _list_used(part: Node) -> Iterable[str]:
     for node in part.children:
         if type_name(node) == "Use_Stmt":
             yield str(node.children[2]).lower()

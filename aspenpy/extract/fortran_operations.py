@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.fortran_scopes import (
@@ -103,25 +102,6 @@ def range_at(
         return moved if start is None else add(start, moved)
 
     return at
-
-
-def type_name(node: Any) -> str:
-    """The kind of a node of fparser's tree."""
-    return type(node).__name__
-
-
-def list_arguments(node: Any) -> list[Any]:
-    """The items of a list, of which fparser hands on one alone as itself."""
-    if node is None:
-        return []
-    return list(node.children) if type_name(node).endswith("_List") else [node]
-
-
-def split_keyword(argument: Any) -> tuple[str, Any]:
-    """The keyword of an argument, empty without one, and its value."""
-    if type_name(argument) in ("Actual_Arg_Spec", "Component_Spec"):
-        return str(argument.children[0]).lower(), argument.children[1]
-    return "", argument
 
 
 def component_entity(component: TypeComponent, name: str, base: r.Expression, span: Span | None) -> Entity:
