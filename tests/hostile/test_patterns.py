@@ -64,11 +64,10 @@ def patterns() -> dict[tuple[str, str, int], tuple[Any, bool]]:
                 ):
                     flags = re.MULTILINE if "MULTILINE" in ast.unparse(node) else 0
                     found[file, _text(value), flags] = (re.compile(value, flags), how in FOUND_BY_SEARCH)
-    for name, keys in named.items():
-        used = rf"\b{name}\.({'|'.join(FOUND_BY_SEARCH)})\("
-        if any(re.search(used, text) for text in sources.values()):
-            for key in keys:
-                found[key] = (found[key][0], True)
+    looking = re.compile(rf"\b(\w+)\.(?:{'|'.join(FOUND_BY_SEARCH)})\(")
+    for name in {name for text in sources.values() for name in looking.findall(text)}:
+        for key in named.get(name, ()):
+            found[key] = (found[key][0], True)
     return found
 
 
