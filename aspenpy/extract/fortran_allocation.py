@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from aspenpy.extract import records as r
 from aspenpy.extract.fortran_expressions import FortranExpressions
-from aspenpy.extract.fortran_nodes import Node, list_arguments, type_name
+from aspenpy.extract.fortran_nodes import Syntax, list_arguments, type_name
 from aspenpy.extract.fortran_operations import assign
 from aspenpy.extract.fortran_scopes import Entity, View, count_between, integer, multiply
 from aspenpy.language.source import Span
@@ -20,7 +20,7 @@ class Allocations:
     def __init__(self, expressions: FortranExpressions, assign_elements: AssignElements) -> None:
         self.expressions, self.assign_elements = expressions, assign_elements
 
-    def read_allocate(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def read_allocate(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         statements: list[r.Statement] = []
         options = {str(item.children[0]).lower(): item.children[1] for item in list_arguments(node.children[2])}
         source = next((options[name] for name in ("source", "mold") if name in options), None)
@@ -58,7 +58,7 @@ class Allocations:
                 )
         return statements
 
-    def assign_pointer(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def assign_pointer(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         target, given = self.expressions.view(node.children[0]), node.children[-1]
         if type_name(given) in ("Function_Reference", "Intrinsic_Function_Reference"):
             return []

@@ -8,7 +8,7 @@ from typing import Literal
 
 from aspenpy.extract import records as r
 from aspenpy.extract.fortran_expressions import FortranExpressions
-from aspenpy.extract.fortran_nodes import Node, list_arguments, type_name
+from aspenpy.extract.fortran_nodes import Syntax, list_arguments, type_name
 from aspenpy.extract.fortran_operations import COMPLEX
 from aspenpy.extract.fortran_scopes import (
     DESCRIPTOR_BYTES,
@@ -41,7 +41,7 @@ class Attributes(Record):
 
     words: frozenset[str]
     intent: str = ""
-    shape: Node | None = None
+    shape: Syntax | None = None
 
 
 class DeclarationReader:
@@ -69,13 +69,13 @@ class DeclarationReader:
         self.namelists: dict[str, list[str]] = {}
         self.targets: set[str] = set()  # what pointers may point at
         self._intents: dict[str, str] = {}
-        self._shapes: dict[str, Node] = {}  # of `dimension` statements
+        self._shapes: dict[str, Syntax] = {}  # of `dimension` statements
         self._saved: set[str] = set()
         self._common: dict[str, str] = {}  # keys of variables in common blocks
 
     # -- the statements ----------------------------------------------------------------------------
 
-    def read(self, part: Node | None) -> None:
+    def read(self, part: Syntax | None) -> None:
         """Reads a specification part: what says something of names that are declared elsewhere in it comes first."""
         statements = list(_statements(part))
         for node in statements:
@@ -89,7 +89,7 @@ class DeclarationReader:
             if name not in self.scope.names and name != "*":
                 self._declare_entity(name, self._type_by_name(name), Attributes(frozenset()))
 
-    def _declares_numbers(self, node: Node) -> bool:
+    def _declares_numbers(self, node: Syntax) -> bool:
         """Whether a declaration has nothing but formals that are integers of the default kind."""
         type_node, _, items = node.children
         is_plain = type_name(type_node) == "Intrinsic_Type_Spec" and type_node.children[1] is None
@@ -97,7 +97,7 @@ class DeclarationReader:
         shapes = [item.children[1] for item in list_arguments(items)]
         return is_plain and str(type_node).upper() == "INTEGER" and set(names) <= set(self.formals) and not any(shapes)
 
-    def _note(self, node: Node) -> None:
+    def _note(self, node: Syntax) -> None:
         kind = type_name(node)
         if kind == "Use_Stmt":
             self._use(node)
@@ -113,7 +113,7 @@ class DeclarationReader:
             intent = str(node.children[0]).lower()
             self._intents |= {str(name).lower(): intent for name in list_arguments(node.children[1])}
 
-    def _define(self, node: Node, span: Span | None) -> None:
+    def _define(self, node: Syntax, span: Span | None) -> None:
         kind = type_name(node)
         if kind == "Derived_Type_Def":
             self._define_type(node)
@@ -146,13 +146,13 @@ class DeclarationReader:
             )
             self.scope.names[name] = external(name).replace(result=result)
 
-    def _begin(self, node: Node) -> Span | None:
+    def _begin(self, node: Syntax) -> Span | None:
         item = getattr(node, "item", None)
         span = self.expressions.text.span(*item.span) if item is not None else None
         self.expressions.begin_statement(span)
         return span
 
-    def _use(self, node: Node) -> None:
+    def _use(self, node: Syntax) -> None:
         """Takes over the names of a module, those of `only` or those that are not renamed under their own."""
         module = self.find_module(str(node.children[2]).lower())
         given = list_arguments(node.children[4])
@@ -176,7 +176,7 @@ class DeclarationReader:
                 new = renamed.get(plain, plain)
                 self.scope.names.setdefault(name.replace(plain, new) if name.startswith("type ") else new, meaning)
 
-    def _set_implicit(self, node: Node) -> None:
+    def _set_implicit(self, node: Syntax) -> None:
         if "NONE" in str(node).upper():
             self.scope.letters.clear()
             return
@@ -187,7 +187,7 @@ class DeclarationReader:
                 for code in range(ord(first), ord(last or first) + 1):
                     self.scope.letters[chr(code)] = type
 
-    def _note_shapes(self, node: Node) -> None:
+    def _note_shapes(self, node: Syntax) -> None:
         for item in node.children[-1] if isinstance(node.children[-1], list) else list_arguments(node.children[-1]):
             name, shape = item.children[:2] if hasattr(item, "children") and len(item.children) > 1 else (item, None)
             if isinstance(item, tuple):
@@ -195,7 +195,7 @@ class DeclarationReader:
             if shape is not None and not isinstance(shape, str):
                 self._shapes[str(name).lower()] = shape
 
-    def _note_common(self, node: Node) -> None:
+    def _note_common(self, node: Syntax) -> None:
         for block, items in node.children[0]:
             label = str(block).lower() if block is not None else ""
             for item in list_arguments(items):
@@ -216,7 +216,7 @@ class DeclarationReader:
             else self.scope.letters.get(name[:1], r.Type("real", self.scope.real_size))
         )
 
-    def _read_type(self, node: Node) -> r.Type:
+    def _read_type(self, node: Syntax) -> r.Type:
         """A type by its name and kind; one of the program's own by its size."""
         if type_name(node) == "Declaration_Type_Spec":
             name = str(node.children[1]).lower()
@@ -239,7 +239,7 @@ class DeclarationReader:
             return r.Type("record", 2 * self.expressions.kind_of(kind, default), name=COMPLEX)
         return OTHER
 
-    def _define_type(self, node: Node) -> None:
+    def _define_type(self, node: Syntax) -> None:
         """A derived type: its components one after the other, each at a multiple of its size up to 8."""
         statement = node.children[0]
         name = str(statement.children[1]).lower()
@@ -266,7 +266,7 @@ class DeclarationReader:
         size = -(-end // 8) * 8
         self.scope.names[f"type {name}"] = DerivedType(r.Type("record", size, name=name), components, procedures)
 
-    def _bind_procedure(self, node: Node, procedures: dict[str, BoundProcedure]) -> None:
+    def _bind_procedure(self, node: Syntax, procedures: dict[str, BoundProcedure]) -> None:
         """`procedure :: name => procedure` and `generic :: name => names`; operators and deferred ones are left out."""
         kind = type_name(node)
         if kind == "Specific_Binding":
@@ -282,7 +282,7 @@ class DeclarationReader:
                 name = str(node.children[1]).lower()
                 procedures[name] = BoundProcedure(Generic(targets), bound[0].takes_object)
 
-    def _add_components(self, node: Node, components: dict[str, TypeComponent], end: int) -> int:
+    def _add_components(self, node: Syntax, components: dict[str, TypeComponent], end: int) -> int:
         type_node, attributes_node, items = node.children
         element = self._read_type(type_node)
         words = {str(item).lower().partition("(")[0].strip() for item in list_arguments(attributes_node)}
@@ -308,7 +308,7 @@ class DeclarationReader:
             end = offset + size
         return end
 
-    def _component_bounds(self, name: str, node: Node | None) -> Iterator[DimensionBounds]:
+    def _component_bounds(self, name: str, node: Syntax | None) -> Iterator[DimensionBounds]:
         """Bounds of a component; those of an allocatable one are set where its base is known."""
         for dimension in list_dimensions(node):
             bounds = self._explicit_bounds(dimension)
@@ -316,7 +316,7 @@ class DeclarationReader:
 
     # -- entities ----------------------------------------------------------------------------------
 
-    def _declare(self, node: Node, span: Span | None) -> None:
+    def _declare(self, node: Syntax, span: Span | None) -> None:
         type_node, attributes_node, items = node.children
         element = self._read_type(type_node)
         attributes = _read_attributes(attributes_node)
@@ -334,7 +334,7 @@ class DeclarationReader:
                 self._declare_entity(name, element, attributes, shape_node, value, span)
 
     def _define_constant(
-        self, name: str, value: Node | None, element: r.Type, span: Span | None, shape_node: Node | None = None
+        self, name: str, value: Syntax | None, element: r.Type, span: Span | None, shape_node: Syntax | None = None
     ) -> None:
         """A named constant: one of a whole number above 1 is a parameter of the model."""
         node = value.children[1] if value is not None and type_name(value) == "Initialization" else value
@@ -369,8 +369,8 @@ class DeclarationReader:
         name: str,
         element: r.Type,
         attributes: Attributes,
-        shape_node: Node | None = None,
-        value: Node | None = None,
+        shape_node: Syntax | None = None,
+        value: Syntax | None = None,
         span: Span | None = None,
     ) -> None:
         shape_node = shape_node if shape_node is not None else self._shapes.get(name)
@@ -405,7 +405,7 @@ class DeclarationReader:
         return is_of_module or is_saved or is_initialised or name in self._common
 
     def _static_declarations(
-        self, variable: r.Variable, element: r.Type, shape: tuple[DimensionBounds, ...], value: Node | None
+        self, variable: r.Variable, element: r.Type, shape: tuple[DimensionBounds, ...], value: Syntax | None
     ) -> Iterator[r.Declaration]:
         """Declarations of a variable and of its bounds, with the value that it begins with."""
         given = None
@@ -418,7 +418,7 @@ class DeclarationReader:
         yield from (r.Declaration(bound, span=variable.span) for bound in bound_variables(shape))
 
     def _bounds(
-        self, key: str, name: str, nodes: Sequence[Node], scope: str, is_dynamic: bool
+        self, key: str, name: str, nodes: Sequence[Syntax], scope: str, is_dynamic: bool
     ) -> Iterator[DimensionBounds]:
         """Bounds of an array's dimensions: as declared, or variables that an allocation or a call sets."""
         for place, node in enumerate(nodes, start=1):
@@ -437,7 +437,7 @@ class DeclarationReader:
             extent = r.Variable(f"{name}_extent_{place}@{key}", f"{name}_extent_{place}", INDEX, scope)  # type: ignore[arg-type]
             yield DimensionBounds(lower_value, extent)
 
-    def _explicit_bounds(self, node: Node) -> DimensionBounds | None:
+    def _explicit_bounds(self, node: Syntax) -> DimensionBounds | None:
         """DimensionBounds that are written out; None for `:` and `*`."""
         if type_name(node) != "Explicit_Shape_Spec":
             return None
@@ -448,7 +448,7 @@ class DeclarationReader:
     def intent(self, name: str) -> str:
         return self._intents.get(name, "")
 
-    def _define_generic(self, node: Node) -> None:
+    def _define_generic(self, node: Syntax) -> None:
         """An interface: a name for several procedures, or the declaration of external ones."""
         head = node.children[0]
         name = str(head.children[0]).lower() if head.children and head.children[0] is not None else ""
@@ -470,7 +470,7 @@ class DeclarationReader:
             self.scope.names[name] = Generic(tuple(names))
 
 
-def bound_c_name(head: Node, name: str) -> str | None:
+def bound_c_name(head: Syntax, name: str) -> str | None:
     """The name in C of a procedure with `bind(c)`."""
     text = str(head.children[3]) if head.children[3] is not None else ""
     if "BIND" not in text.upper():
@@ -479,7 +479,7 @@ def bound_c_name(head: Node, name: str) -> str | None:
     return quoted[1] if quoted else name
 
 
-def _statements(part: Node | None) -> Iterator[Node]:
+def _statements(part: Syntax | None) -> Iterator[Syntax]:
     for node in part.children if part is not None else ():
         if type_name(node) == "Implicit_Part":
             yield from node.children
@@ -487,7 +487,7 @@ def _statements(part: Node | None) -> Iterator[Node]:
             yield node
 
 
-def _read_attributes(node: Node) -> Attributes:
+def _read_attributes(node: Syntax) -> Attributes:
     words, intent, shape = set[str](), "", None
     for item in list_arguments(node):
         text = str(item).lower()
@@ -500,11 +500,11 @@ def _read_attributes(node: Node) -> Attributes:
     return Attributes(frozenset(words), intent, shape)
 
 
-def _is_deferred(node: Node) -> bool:
+def _is_deferred(node: Syntax) -> bool:
     return type_name(node) in ("Assumed_Shape_Spec", "Deferred_Shape_Spec")
 
 
-def list_dimensions(node: Node | None) -> list[Node]:
+def list_dimensions(node: Syntax | None) -> list[Syntax]:
     """The dimensions of a declaration; those in front of `*` stand inside of it in fparser's tree."""
     if node is not None and type_name(node) == "Assumed_Size_Spec":
         return [*list_arguments(node.children[0]), node]

@@ -15,7 +15,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract.effects import POINTED
 from aspenpy.extract.fortran_coarrays import image_function
 from aspenpy.extract.fortran_intrinsics import Intrinsics
-from aspenpy.extract.fortran_nodes import Node, list_arguments, split_keyword, type_name
+from aspenpy.extract.fortran_nodes import Syntax, list_arguments, split_keyword, type_name
 from aspenpy.extract.fortran_operations import (
     ARITHMETIC,
     OPERATORS,
@@ -82,8 +82,8 @@ class FortranExpressions:
         self.intrinsics = Intrinsics(self)
         self._at = 0  # where the statement has been read up to
         self._made = 0
-        self.call_function: Callable[[Signature, Sequence[Node | View], Span | None], View] | None = None
-        self.resolve_generic: Callable[[Generic | Signature, Sequence[Node | View]], Signature | None] | None = None
+        self.call_function: Callable[[Signature, Sequence[Syntax | View], Span | None], View] | None = None
+        self.resolve_generic: Callable[[Generic | Signature, Sequence[Syntax | View]], Signature | None] | None = None
 
     # -- places in the text ------------------------------------------------------------------------
 
@@ -166,12 +166,12 @@ class FortranExpressions:
 
     # -- expressions -------------------------------------------------------------------------------
 
-    def read(self, node: Node | View | None) -> r.Expression:
+    def read(self, node: Syntax | View | None) -> r.Expression:
         """A scalar expression; of an array its first element."""
         view = self.view(node)
         return view.at([integer(0)] * len(view.extents))
 
-    def view(self, node: Node | View | None) -> View:
+    def view(self, node: Syntax | View | None) -> View:
         """An expression by its elements."""
         if isinstance(node, View):
             return node
@@ -182,7 +182,7 @@ class FortranExpressions:
             return scalar_view(r.Constant(None, OTHER))
         if kind == "Parenthesis":
             return self.view(node.children[1])
-        rule: Callable[[Node], View] | None = getattr(self, f"_view_{kind.lower()}", None)
+        rule: Callable[[Syntax], View] | None = getattr(self, f"_view_{kind.lower()}", None)
         if rule is not None:
             return rule(node)
         match getattr(node, "children", ()):
@@ -200,30 +200,30 @@ class FortranExpressions:
 
     # -- literals and names ------------------------------------------------------------------------
 
-    def _view_int_literal_constant(self, node: Node) -> View:
+    def _view_int_literal_constant(self, node: Syntax) -> View:
         kind = self.kind_of(node.children[1], self.scope.integer_size)
         return scalar_view(r.Constant(int(node.children[0]), r.Type("integer", kind), span=self._find_literal(node)))
 
-    def _view_real_literal_constant(self, node: Node) -> View:
+    def _view_real_literal_constant(self, node: Syntax) -> View:
         digits = node.children[0].lower()
         kind = 8 if "d" in digits else self.kind_of(node.children[1], self.scope.real_size)
         value = float(digits.replace("d", "e"))
         return scalar_view(r.Constant(value, r.Type("real", kind), span=self._find_literal(node)))
 
-    def _find_literal(self, node: Node) -> Span | None:
+    def _find_literal(self, node: Syntax) -> Span | None:
         span = self.find_span(str(node))
         return None if span is self.statement else span
 
     _view_signed_int_literal_constant = _view_int_literal_constant
     _view_signed_real_literal_constant = _view_real_literal_constant
 
-    def _view_logical_literal_constant(self, node: Node) -> View:
+    def _view_logical_literal_constant(self, node: Syntax) -> View:
         return scalar_view(r.Constant(int("true" in str(node).lower()), INT))
 
-    def _view_char_literal_constant(self, node: Node) -> View:
+    def _view_char_literal_constant(self, node: Syntax) -> View:
         return scalar_view(r.Constant(None, r.Type("pointer", 8)))
 
-    def kind_of(self, node: Node | str | None, default: int) -> int:
+    def kind_of(self, node: Syntax | str | None, default: int) -> int:
         """Bytes by a kind: a number, a name, or an expression of constants."""
         if node is None:
             return default
@@ -237,10 +237,10 @@ class FortranExpressions:
                 value = constant_value(self.read(node))
         return int(value) if value else default
 
-    def _view_name(self, node: Node) -> View:
+    def _view_name(self, node: Syntax) -> View:
         return self._view_meaning(str(node).lower(), None)
 
-    def _view_meaning(self, name: str, arguments: list[Node] | None) -> View:
+    def _view_meaning(self, name: str, arguments: list[Syntax] | None) -> View:
         """The view of a name, with subscripts or arguments where it has any."""
         if (image := image_function(name, self.statement)) is not None:
             return scalar_view(image)
@@ -286,7 +286,7 @@ class FortranExpressions:
             self.scope.names[name] = entity
         return entity
 
-    def _expand(self, function: StatementFunction, arguments: list[Node]) -> View:
+    def _expand(self, function: StatementFunction, arguments: list[Syntax]) -> View:
         """A function of one statement in its place, its formals variables with the values of the arguments."""
         inner = NameScope(self.scope.name, self.scope)
         for formal, argument in zip(function.formals, arguments, strict=False):
@@ -300,7 +300,7 @@ class FortranExpressions:
         finally:
             self.scope = outer
 
-    def _call(self, procedure: Signature | Generic, arguments: Sequence[Node | View], span: Span | None) -> View:
+    def _call(self, procedure: Signature | Generic, arguments: Sequence[Syntax | View], span: Span | None) -> View:
         if self.resolve_generic is None or self.call_function is None:
             return self.unknown("a call in a declaration")
         signature = self.resolve_generic(procedure, arguments)
@@ -310,7 +310,7 @@ class FortranExpressions:
             else self.call_function(signature, arguments, span)
         )
 
-    def call_bound(self, base: Node | View, name: str, arguments: list[Node], span: Span | None) -> View:
+    def call_bound(self, base: Syntax | View, name: str, arguments: list[Syntax], span: Span | None) -> View:
         """A procedure of a type, on an object."""
         object = self.view(base).element
         derived = self.scope.derived_type((object.of or object).name if object.kind == "pointer" else object.name)
@@ -321,7 +321,7 @@ class FortranExpressions:
 
     # -- arrays and components ---------------------------------------------------------------------
 
-    def view_entity(self, entity: Entity, subscripts: list[Node] | None) -> View:
+    def view_entity(self, entity: Entity, subscripts: list[Syntax] | None) -> View:
         """A variable, its elements or a section of it."""
         base, shape = entity.expression, entity.shape
         if not shape:
@@ -336,7 +336,7 @@ class FortranExpressions:
             )
         return self._view_section(entity, subscripts)
 
-    def _view_section(self, entity: Entity, subscripts: list[Node]) -> View:
+    def _view_section(self, entity: Entity, subscripts: list[Syntax]) -> View:
         """A part of an array by its subscripts: numbers, ranges and arrays of numbers."""
         shape = entity.shape
         if len(subscripts) != len(shape):
@@ -374,13 +374,13 @@ class FortranExpressions:
 
         return View(entity.element, tuple(extents), at)
 
-    def _index_view(self, view: View, subscripts: list[Node]) -> View:
+    def _index_view(self, view: View, subscripts: list[Syntax]) -> View:
         if view.whole is not None:
             return self.view_entity(view.whole, subscripts)
         values = [add(self.read(part), integer(1), "-") for part in subscripts]
         return View(view.element, (), lambda counters: view.at(values))
 
-    def _view_part_ref(self, node: Node) -> View:
+    def _view_part_ref(self, node: Syntax) -> View:
         target = node.children[0]
         if type_name(target) == "Procedure_Designator":
             base, name = target.children[0], str(target.children[2]).lower()
@@ -389,7 +389,7 @@ class FortranExpressions:
 
     _view_function_reference = _view_structure_constructor = _view_part_ref
 
-    def _view_intrinsic_function_reference(self, node: Node) -> View:
+    def _view_intrinsic_function_reference(self, node: Syntax) -> View:
         name, arguments = str(node.children[0]).lower(), list_arguments(node.children[1])
         return (
             self._view_meaning(name, arguments)
@@ -397,7 +397,7 @@ class FortranExpressions:
             else self.intrinsics.view(name, arguments, self.find_span(name, True))
         )
 
-    def _view_data_ref(self, node: Node) -> View:
+    def _view_data_ref(self, node: Syntax) -> View:
         """`a(i)%b(j)%c`: components of components."""
         first, *rest = node.children
         view = self.view(first)
@@ -412,7 +412,7 @@ class FortranExpressions:
 
     _view_proc_component_ref = _view_data_ref
 
-    def view_component(self, view: View, name: str, subscripts: list[Node] | None) -> View:
+    def view_component(self, view: View, name: str, subscripts: list[Syntax] | None) -> View:
         """A component of a structure, or of each element of an array of structures."""
         element = view.element.of if view.element.kind == "pointer" else view.element
         derived = self.scope.derived_type(element.name if element else "")
@@ -434,7 +434,7 @@ class FortranExpressions:
 
         return View(component.element, view.extents, at)
 
-    def _view_structure(self, name: str, arguments: list[Node]) -> View:
+    def _view_structure(self, name: str, arguments: list[Syntax]) -> View:
         """`cell(1.0, 2)`: a structure of its own, whose components are assigned before the statement."""
         derived = self.scope.derived_type(name)
         assert isinstance(derived, DerivedType)
@@ -452,7 +452,7 @@ class FortranExpressions:
             self.before.append(assign(target, self.read(value), self.statement))
         return scalar_view(made)
 
-    def _view_array_constructor(self, node: Node) -> View:
+    def _view_array_constructor(self, node: Syntax) -> View:
         """`[a, b, (c(i), i = 1, n)]`: an array of its own, stored before the statement."""
         values = [item for child in node.children if not isinstance(child, str) for item in list_arguments(child)]
         if not values:
@@ -471,7 +471,7 @@ class FortranExpressions:
         return self.view_entity(Entity(whole, element, shape), None)
 
     def _store_values(
-        self, made: r.Variable, element: r.Type, values: Sequence[Node], at: r.Expression
+        self, made: r.Variable, element: r.Type, values: Sequence[Syntax], at: r.Expression
     ) -> r.Expression:
         """Stores the values of a constructor from a place on; returns the place behind them."""
         for value in values:
@@ -494,7 +494,7 @@ class FortranExpressions:
     ) -> list[r.Statement]:
         return [assign(r.Element(made, add(at, counters[0]), view.element), view.at(counters), self.statement)]
 
-    def _store_repeated(self, made: r.Variable, element: r.Type, node: Node, at: r.Expression) -> r.Expression:
+    def _store_repeated(self, made: r.Variable, element: r.Type, node: Syntax, at: r.Expression) -> r.Expression:
         """Stores the values of an implied `do`; returns the place behind them."""
         values, control = list_arguments(node.children[0]), node.children[1]
         bounds = [None if part is None else self.read(part) for part in control.children[1]]
@@ -517,7 +517,7 @@ class FortranExpressions:
         return add(at, multiply(passes, each))
 
     @contextmanager
-    def bind_counters(self, nodes: Sequence[Node]) -> Iterator[None]:
+    def bind_counters(self, nodes: Sequence[Syntax]) -> Iterator[None]:
         """Gives the counters of implied `do` their own meanings, those inside one another together."""
         outer = self.scope
         self.scope = NameScope(outer.name, outer)
@@ -536,7 +536,7 @@ class FortranExpressions:
 
     # -- operations --------------------------------------------------------------------------------
 
-    def _view_unary(self, operator: str, node: Node) -> View:
+    def _view_unary(self, operator: str, node: Syntax) -> View:
         operand = self.view(node)
         sign = operator.strip().lower()
         if sign == "+":
@@ -546,7 +546,7 @@ class FortranExpressions:
         name = "neg" if sign == "-" else "not"
         return self.map_elements([operand], lambda parts: negate(parts[0], name, self.statement))
 
-    def _view_binary(self, left: Node, operator: str, right: Node) -> View:
+    def _view_binary(self, left: Syntax, operator: str, right: Syntax) -> View:
         sign = operator.strip().lower()
         views = [self.view(left), self.view(right)]
         if sign == "//":
@@ -572,7 +572,7 @@ class FortranExpressions:
             kept.append(part)
         return kept
 
-    def _view_complex_literal_constant(self, node: Node) -> View:
+    def _view_complex_literal_constant(self, node: Syntax) -> View:
         return scalar_view(make_complex(self.read(node.children[0]), self.read(node.children[1])))
 
     def map_elements(self, views: list[View], build: Callable[[list[r.Expression]], r.Expression]) -> View:

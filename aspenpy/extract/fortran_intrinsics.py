@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from aspenpy.extract import records as r
-from aspenpy.extract.fortran_nodes import Node, list_arguments, split_keyword, type_name
+from aspenpy.extract.fortran_nodes import Syntax, list_arguments, split_keyword, type_name
 from aspenpy.extract.fortran_operations import (
     COMPLEX,
     IN_C,
@@ -46,11 +46,11 @@ class Views(Protocol):
     statement: Span | None
     before: list[r.Statement]
 
-    def view(self, node: Node | View | None) -> View: ...
+    def view(self, node: Syntax | View | None) -> View: ...
 
-    def read(self, node: Node | View | None) -> r.Expression: ...
+    def read(self, node: Syntax | View | None) -> r.Expression: ...
 
-    def kind_of(self, node: Node | str | None, default: int) -> int: ...
+    def kind_of(self, node: Syntax | str | None, default: int) -> int: ...
 
     def unknown(self, what: str) -> View: ...
 
@@ -71,7 +71,7 @@ class Intrinsics:
     def __init__(self, expressions: Views) -> None:
         self.expressions = expressions
 
-    def view(self, name: str, arguments: list[Node], span: Span | None) -> View:
+    def view(self, name: str, arguments: list[Syntax], span: Span | None) -> View:
         """A function by its name and arguments; one that is not known is a call of a procedure elsewhere."""
         plain: list[Any]  # nodes, and views of those that were looked at
         plain, given = place_arguments(name, arguments)
@@ -81,7 +81,7 @@ class Intrinsics:
         if name in OF_TEXT or name.startswith("omp_"):
             type = OF_TEXT.get(name, INT)
             return scalar_view(r.Call(name, name, (), type, span) if type.kind != "pointer" else r.Constant(None, type))
-        rule: Callable[[list[Node], dict[str, Node]], View] | None = getattr(self, f"_intrinsic_{name}", None)
+        rule: Callable[[list[Syntax], dict[str, Syntax]], View] | None = getattr(self, f"_intrinsic_{name}", None)
         if plain and name in OF_COMPLEX:
             plain = [one := self.expressions.view(plain[0]), *plain[1:]]
             if one.element.name == COMPLEX:
@@ -97,34 +97,36 @@ class Intrinsics:
         key = f"c:@F@{name}_"
         return self.expressions.map_elements(views, lambda parts: r.Call(key, name, tuple(parts), type, span))
 
-    def _convert_elements(self, plain: list[Node], given: dict[str, Node], wanted: Literal["integer", "real"]) -> View:
+    def _convert_elements(
+        self, plain: list[Syntax], given: dict[str, Syntax], wanted: Literal["integer", "real"]
+    ) -> View:
         scope = self.expressions.scope
         default = scope.real_size if wanted == "real" else scope.integer_size
         to = r.Type(wanted, self.expressions.kind_of(given.get("kind", plain[1] if len(plain) > 1 else None), default))
         return self.expressions.map_elements([self.expressions.view(plain[0])], lambda parts: convert(parts[0], to))
 
-    def _intrinsic_real(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_real(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return self._convert_elements(plain, given, "real")
 
-    def _intrinsic_int(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_int(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return self._convert_elements(plain, given, "integer")
 
-    def _intrinsic_nint(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_nint(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return self._round(plain, given, lambda value: math.floor(abs(value) + 0.5) * (1 if value > 0 else -1))
 
-    def _intrinsic_floor(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_floor(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return self._round(plain, given, math.floor)
 
-    def _intrinsic_ceiling(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_ceiling(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return self._round(plain, given, math.ceil)
 
-    def _round(self, plain: list[Node], given: dict[str, Node], rule: Callable[[float], int]) -> View:
+    def _round(self, plain: list[Syntax], given: dict[str, Syntax], rule: Callable[[float], int]) -> View:
         """A whole number near a real one; that of a constant is computed."""
         view = self._intrinsic_int(plain, given)
         value = None if view.extents else constant_value(view.at(()))
         return view if value is None else scalar_view(integer(rule(value)))
 
-    def _intrinsic_cmplx(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_cmplx(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         kind, default = given.get("kind", plain[2] if len(plain) > 2 else None), self.expressions.scope.real_size
         half = r.Type("real", self.expressions.kind_of(kind, default))
         views = [self.expressions.view(part) for part in plain[:2]]
@@ -135,46 +137,46 @@ class Intrinsics:
 
         return self.expressions.map_elements(views, build)
 
-    def _intrinsic_present(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_present(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return scalar_view(integer(1))
 
     _intrinsic_allocated = _intrinsic_present
 
-    def _intrinsic_associated(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_associated(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return scalar_view(integer(0))
 
     _intrinsic_ieee_is_nan = _intrinsic_is_iostat_end = _intrinsic_associated
 
-    def _intrinsic_dble(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_dble(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         to = r.Type("real", 8)
         return self.expressions.map_elements([self.expressions.view(plain[0])], lambda parts: convert(parts[0], to))
 
-    def _intrinsic_kind(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_kind(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return scalar_view(integer(self.expressions.view(plain[0]).element.size or 4))
 
-    def _intrinsic_selected_real_kind(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_selected_real_kind(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         digits = given.get("p", plain[0] if plain else None)
         value = constant_value(self.expressions.read(digits)) if digits is not None else None
         return scalar_view(integer(real_kind(int(value or 15))))
 
-    def _intrinsic_selected_int_kind(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_selected_int_kind(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         digits = constant_value(self.expressions.read(given.get("r", plain[0] if plain else None)))
         return scalar_view(integer(integer_kind(int(digits or 9))))
 
-    def _limit(self, plain: list[Node], real: float) -> View:
+    def _limit(self, plain: list[Syntax], real: float) -> View:
         type = self.expressions.view(plain[0]).element
         return scalar_view(r.Constant(2**31 - 1 if type.kind == "integer" else real, type))
 
-    def _intrinsic_huge(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_huge(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return self._limit(plain, sys.float_info.max)
 
-    def _intrinsic_tiny(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_tiny(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return self._limit(plain, sys.float_info.min)
 
-    def _intrinsic_epsilon(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_epsilon(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return self._limit(plain, sys.float_info.epsilon)
 
-    def _intrinsic_size(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_size(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         extents = self.expressions.view(plain[0]).extents
         dimension = given.get("dim", plain[1] if len(plain) > 1 else None)
         number = None if dimension is None else constant_value(self.expressions.read(dimension))
@@ -185,7 +187,7 @@ class Intrinsics:
             total = multiply(total, extent)
         return scalar_view(total)
 
-    def _bound(self, plain: list[Node], given: dict[str, Node], is_upper: bool) -> View:
+    def _bound(self, plain: list[Syntax], given: dict[str, Syntax], is_upper: bool) -> View:
         view = self.expressions.view(plain[0])
         dimension = given.get("dim", plain[1] if len(plain) > 1 else None)
         only = 1 if len(view.extents) == 1 else None
@@ -196,17 +198,17 @@ class Intrinsics:
         lower = view.whole.shape[number - 1].lower if view.whole is not None else integer(1)
         return scalar_view(add(add(lower, extent), integer(1), "-") if is_upper else lower)
 
-    def _intrinsic_lbound(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_lbound(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return self._bound(plain, given, False)
 
-    def _intrinsic_ubound(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_ubound(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         return self._bound(plain, given, True)
 
-    def _intrinsic_transpose(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_transpose(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         view = self.expressions.view(plain[0])
         return View(view.element, view.extents[::-1], lambda counters: view.at(counters[::-1]))
 
-    def _intrinsic_spread(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_spread(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         view = self.expressions.view(plain[0])
         place = constant_value(self.expressions.read(given.get("dim", plain[1] if len(plain) > 1 else None)))
         copies = self.expressions.read(given.get("ncopies", plain[2] if len(plain) > 2 else None))
@@ -216,11 +218,11 @@ class Intrinsics:
         extents = (*view.extents[:before], copies, *view.extents[before:])
         return View(view.element, extents, lambda counters: view.at([*counters[:before], *counters[before + 1 :]]))
 
-    def _intrinsic_cshift(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_cshift(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         """The elements of an array, moved around: the same loads, from places that wrap around once."""
         return self.expressions.view(plain[0])
 
-    def _intrinsic_reshape(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_reshape(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         source = self.expressions.view(plain[0])
         shape = plain[1] if len(plain) > 1 else given.get("shape")
         items = [
@@ -243,7 +245,7 @@ class Intrinsics:
 
         return View(source.element, extents, at)
 
-    def _intrinsic_matmul(self, plain: list[Node], given: dict[str, Node]) -> View:
+    def _intrinsic_matmul(self, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         """Elements of a product, each a loop over the inner dimension."""
         left, right = (self.expressions.view(part) for part in plain[:2])
         inner = left.extents[-1]
@@ -258,7 +260,7 @@ class Intrinsics:
 
         return View(left.element, extents, at)
 
-    def _view_reduction(self, name: str, plain: list[Node], given: dict[str, Node]) -> View:
+    def _view_reduction(self, name: str, plain: list[Syntax], given: dict[str, Syntax]) -> View:
         """`sum(a)` and its sisters, over all elements or along one dimension."""
         views = [self.expressions.view(value) for value in plain[: 2 if name == "dot_product" else 1]]
         mask = self.expressions.view(given["mask"]) if "mask" in given else None
@@ -305,7 +307,7 @@ class Intrinsics:
         return total
 
 
-def place_arguments(name: str, arguments: list[Node]) -> tuple[list[Node], dict[str, Node]]:
+def place_arguments(name: str, arguments: list[Syntax]) -> tuple[list[Syntax], dict[str, Syntax]]:
     """Arguments by their places, those that a program names among them, and options by their names."""
     plain = [value for keyword, value in map(split_keyword, arguments) if not keyword]
     given = {keyword: value for keyword, value in map(split_keyword, arguments) if keyword}

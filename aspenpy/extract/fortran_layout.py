@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from aspenpy.extract.fortran_nodes import Node, ReaderItem, type_name
+from aspenpy.extract.fortran_nodes import ReaderItem, Syntax, type_name
 from aspenpy.extract.fortran_operations import close_parentheses
 from aspenpy.extract.fortran_text import FortranText
 from aspenpy.language.source import Span
@@ -106,7 +106,7 @@ class FortranLayout:
 
     # -- program units -----------------------------------------------------------------------------
 
-    def _lay_out_unit(self, node: Node, is_outermost: bool = False) -> None:
+    def _lay_out_unit(self, node: Syntax, is_outermost: bool = False) -> None:
         kind = type_name(node)
         if kind not in (*PROCEDURES, "Module", "Submodule"):
             return
@@ -129,7 +129,7 @@ class FortranLayout:
                 for child in part.children:
                     self._lay_out_unit(child)
 
-    def _lay_out_procedure(self, nodes: Sequence[Node], head: ReaderItem) -> None:
+    def _lay_out_procedure(self, nodes: Sequence[Syntax], head: ReaderItem) -> None:
         """Marks a procedure's entry and its statements."""
         first = next((item for node in nodes if type_name(node) not in UNCOUNTED and (item := _first_item(node))), None)
         if first is None:
@@ -141,11 +141,11 @@ class FortranLayout:
 
     # -- statements --------------------------------------------------------------------------------
 
-    def _lay_out_all(self, nodes: Sequence[Node], ending: frozenset[str]) -> None:
+    def _lay_out_all(self, nodes: Sequence[Syntax], ending: frozenset[str]) -> None:
         for node in nodes:
             self._lay_out(node, ending)
 
-    def _lay_out(self, node: Node, ending: frozenset[str], nested: int = 0) -> None:
+    def _lay_out(self, node: Syntax, ending: frozenset[str], nested: int = 0) -> None:
         """Marks a statement or construct. `ending` are labels of statements that end loops, `nested` how many loops
         have to stand in each other without anything between."""
         kind = type_name(node)
@@ -241,7 +241,7 @@ class FortranLayout:
         return " ".join(self.text.lines[at - 1].text for at in range(self._find_front(line), line))
 
 
-def _first_item(node: Node) -> ReaderItem | None:
+def _first_item(node: Syntax) -> ReaderItem | None:
     """The reader's item of the first statement of a node; None without one."""
     item: ReaderItem | None = getattr(node, "item", None)
     if item is not None:
@@ -256,7 +256,7 @@ def _is_end(item: ReaderItem, ending: frozenset[str]) -> bool:
     return bool(item.label) and str(item.label) in ending
 
 
-def _is_part(node: Node) -> bool:
+def _is_part(node: Syntax) -> bool:
     """Whether a statement is a part of a construct, such as `else`."""
     kind = type_name(node)
     return kind.startswith("End_") or kind in (
@@ -265,11 +265,11 @@ def _is_part(node: Node) -> bool:
     )  # fmt: skip
 
 
-def _do_label(head: Node) -> str:
+def _do_label(head: Syntax) -> str:
     return str(head.children[1]) if type_name(head) == "Label_Do_Stmt" else ""
 
 
-def _list_used(part: Node) -> Iterable[str]:
+def _list_used(part: Syntax) -> Iterable[str]:
     for node in part.children:
         if type_name(node) == "Use_Stmt":
             yield str(node.children[2]).lower()

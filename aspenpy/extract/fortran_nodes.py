@@ -15,7 +15,7 @@ class ReaderItem(Protocol):
     name: str | None
 
 
-class Node(Protocol):
+class Syntax(Protocol):
     """A rule of the grammar. A child is a node, a word of the source, or None for what the source leaves out; `item` is
     the line of a statement."""
 
@@ -23,19 +23,19 @@ class Node(Protocol):
     item: ReaderItem | None
 
 
-def type_name(node: Node | None) -> str:
+def type_name(node: Syntax | None) -> str:
     """The rule of a node."""
     return type(node).__name__
 
 
-def list_arguments(node: Node | None) -> list[Any]:
+def list_arguments(node: Syntax | None) -> list[Any]:
     """The items of a list, of which fparser hands on one alone as itself."""
     if node is None:
         return []
     return list(node.children) if type_name(node).endswith("_List") else [node]
 
 
-def split_keyword(argument: Node) -> tuple[str, Any]:
+def split_keyword(argument: Syntax) -> tuple[str, Any]:
     """The keyword of an argument, empty without one, and its value."""
     if type_name(argument) in ("Actual_Arg_Spec", "Component_Spec"):
         return str(argument.children[0]).lower(), argument.children[1]

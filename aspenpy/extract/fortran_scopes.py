@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from aspenpy.extract import records as r
-from aspenpy.extract.fortran_nodes import Node
+from aspenpy.extract.fortran_nodes import Syntax
 from aspenpy.record import Record
 
 INT = r.Type("integer", 4)
@@ -133,7 +133,7 @@ class StatementFunction(Record):
 
     formals: tuple[str, ...]
     result: Entity
-    body: Node
+    body: Syntax
 
 
 class Generic(Record):
@@ -155,7 +155,7 @@ class View(Record):
 Meaning = Entity | Signature | StatementFunction | Generic | DerivedType | View
 
 
-def is_function(entity: Entity, arguments: Sequence[Node]) -> bool:
+def is_function(entity: Entity, arguments: Sequence[Syntax]) -> bool:
     """Whether a name that has nothing but a type is a function where it has arguments: no text, of which this would be
     a part."""
     is_text = entity.element.kind == "other" or any(type(part).__name__ == "Subscript_Triplet" for part in arguments)

@@ -15,7 +15,7 @@ from aspenpy.extract.fortran_expressions import FortranExpressions
 from aspenpy.extract.fortran_intrinsics import place_arguments
 from aspenpy.extract.fortran_invariants import hoist_invariants
 from aspenpy.extract.fortran_jumps import Labelled, goto, structure_jumps
-from aspenpy.extract.fortran_nodes import Node, list_arguments, split_keyword, type_name
+from aspenpy.extract.fortran_nodes import Syntax, list_arguments, split_keyword, type_name
 from aspenpy.extract.fortran_operations import (
     assign,
     close_parentheses,
@@ -81,7 +81,7 @@ class FortranStatements:
         self.allocated: frozenset[str] = frozenset()
         self.declare_block: Callable[[Any, NameScope], DeclarationReader] | None = None
 
-    def read_procedure(self, nodes: Sequence[Node]) -> r.CompoundStatement:
+    def read_procedure(self, nodes: Sequence[Syntax]) -> r.CompoundStatement:
         """The statements of a procedure, in which a jump to its end returns."""
         for node in nodes:
             self._note_labels(node)
@@ -102,19 +102,19 @@ class FortranStatements:
         behind = self._read_transfers(self.text.pragmas_below(last), self.text.span(last, last)) if last else ()
         return body.replace(statements=(*body.statements, *behind))
 
-    def _last_line(self, node: Node) -> int:
+    def _last_line(self, node: Syntax) -> int:
         """The last line of a statement or construct."""
         while not hasattr(node, "item") or (node.item is None and getattr(node, "children", None)):
             node = node.children[-1]
         return int(node.item.span[1]) if node.item is not None else self._line(node)
 
-    def _note_labels(self, node: Node) -> None:
+    def _note_labels(self, node: Syntax) -> None:
         if label := _label(node):
             self._labelled_lines[label] = self._line(node) or self._line(node.children[0])
         for child in node.children if type_name(node).endswith("_Construct") else ():
             self._note_labels(child)
 
-    def read_all(self, nodes: Sequence[Node]) -> r.CompoundStatement:
+    def read_all(self, nodes: Sequence[Syntax]) -> r.CompoundStatement:
         entries = []
         for node in nodes:
             line = self._line(node) or next(map(self._line, getattr(node, "children", None) or ()), 0)
@@ -128,7 +128,7 @@ class FortranStatements:
             if find_transfer(pragma, is_fortran=True):
                 yield r.CompoundStatement((), span, (pragma,), tuple(self._find_lengths((pragma,))))
 
-    def read(self, node: Node) -> list[r.Statement]:
+    def read(self, node: Syntax) -> list[r.Statement]:
         """The records of a statement or construct, those that it needs in front first."""
         kind = type_name(node)
         if kind in SILENT or isinstance(node, str):
@@ -181,7 +181,7 @@ class FortranStatements:
         rule: Rule | None = getattr(self, f"_read_{kind.lower()}", None)
         return rule
 
-    def _begin(self, node: Node) -> Span | None:
+    def _begin(self, node: Syntax) -> Span | None:
         item = getattr(node, "item", None)
         if item is None and getattr(node, "children", None):
             first = next((child for child in node.children if getattr(child, "item", None) is not None), None)
@@ -191,13 +191,13 @@ class FortranStatements:
             self.expressions.begin_statement(self.text.span(*item.span))
         return self.expressions.statement
 
-    def _line(self, node: Node) -> int:
+    def _line(self, node: Syntax) -> int:
         item = getattr(node, "item", None)
         return item.span[0] if item is not None else 0
 
     # -- assignments -------------------------------------------------------------------------------
 
-    def _read_assignment_stmt(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_assignment_stmt(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         target, _, value = node.children
         left = self.expressions.view(target)
         if left.element.kind == "other":
@@ -212,7 +212,7 @@ class FortranStatements:
         made = self.allocations.make(whole, right.extents, span) if allocates and whole is not None else []
         return [*made, self._assign_elements(left, right, span)]
 
-    def _is_allocated_here(self, target: Node, entity: Entity) -> bool:
+    def _is_allocated_here(self, target: Syntax, entity: Entity) -> bool:
         """Whether an assignment gives an array its memory: it has a descriptor, and no `allocate` names it."""
         variable = entity.expression
         is_own = isinstance(variable, r.Variable) and variable.scope != "formal"
@@ -242,13 +242,13 @@ class FortranStatements:
             right = View(right.element, (), lambda counters: kept)
         return self.expressions.make_nest(left.extents, body)
 
-    def _is_matmul(self, node: Node) -> bool:
+    def _is_matmul(self, node: Syntax) -> bool:
         return (
             type_name(node) in ("Intrinsic_Function_Reference", "Part_Ref")
             and str(node.children[0]).lower() == "matmul"
         )
 
-    def _multiply_matrices(self, left: View, node: Node, span: Span | None) -> list[r.Statement]:
+    def _multiply_matrices(self, left: View, node: Syntax, span: Span | None) -> list[r.Statement]:
         """`c = matmul(a, b)` as gfortran writes it in line: c = 0, then for each column of b all of a's columns
         (-finline-matmul-limit; larger products call its library)."""
         factors, _ = place_arguments("matmul", list_arguments(node.children[1]))
@@ -268,7 +268,7 @@ class FortranStatements:
 
     # -- calls -------------------------------------------------------------------------------------
 
-    def _read_call_stmt(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_call_stmt(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         target, arguments = node.children[0], list_arguments(node.children[1])
         if type_name(target) == "Procedure_Designator":
             base, name = target.children[0], str(target.children[2]).lower()
@@ -309,7 +309,7 @@ class FortranStatements:
         view = self.expressions.call_function(signature, arguments, span)
         return [r.ExpressionStatement(view.at(()), span)]
 
-    def _call_images(self, name: str, arguments: list[Node], span: Span | None) -> list[r.Statement]:
+    def _call_images(self, name: str, arguments: list[Syntax], span: Span | None) -> list[r.Statement]:
         """A barrier or a collective of coarrays."""
         if name not in COLLECTIVES:
             return [send("barrier", "", integer(0), span)] if name in BARRIERS else []
@@ -319,7 +319,7 @@ class FortranStatements:
         written = self.transfers.store_unknown(arguments[:1], span)
         return [send(exchange, name, _count_bytes(view), span), r.ExpressionStatement(written, span)]
 
-    def _call_mpi(self, name: str, arguments: list[Node], span: Span | None) -> r.Expression:
+    def _call_mpi(self, name: str, arguments: list[Syntax], span: Span | None) -> r.Expression:
         """A routine of MPI; the last argument, its error code, is left out."""
         given = arguments[:-1] if name in ("MPI_Comm_size", "MPI_Comm_rank") and len(arguments) > 2 else arguments
         parts: list[r.Expression] = []
@@ -334,7 +334,7 @@ class FortranStatements:
             parts.append(r.Address(value, r.Type("pointer", 8, value.type), span) if is_written else value)
         return r.Call(f"c:@F@{name}", name, tuple(parts), INT, span)
 
-    def _call_intrinsic(self, name: str, arguments: list[Node], span: Span | None) -> list[r.Statement]:
+    def _call_intrinsic(self, name: str, arguments: list[Syntax], span: Span | None) -> list[r.Statement]:
         if name == "move_alloc" and len(arguments) >= 2:
             source, target = (self.expressions.view(part) for part in arguments[:2])
             if source.whole is not None and target.whole is not None and target.whole.shape:
@@ -345,46 +345,46 @@ class FortranStatements:
 
     # -- jumps -------------------------------------------------------------------------------------
 
-    def _read_exit_stmt(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_exit_stmt(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         return [self._leave("break", node, span)]
 
-    def _read_cycle_stmt(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_cycle_stmt(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         return [self._leave("continue", node, span)]
 
-    def _leave(self, kind: Literal["break", "continue"], node: Node, span: Span | None) -> r.Statement:
+    def _leave(self, kind: Literal["break", "continue"], node: Syntax, span: Span | None) -> r.Statement:
         name = str(node.children[1]).lower() if node.children[1] is not None else ""
         is_inner = not name or (self.loop_names and self.loop_names[-1] == name)
         return r.Jump(kind, None, span) if is_inner else r.Jump("goto", None, span, leaves=True)
 
-    def _read_return_stmt(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_return_stmt(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         return [r.Jump("return", self.result, span)]
 
-    def _read_goto_stmt(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_goto_stmt(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         label = int(str(node.children[0]))
         if label in self._last_labels:
             return [r.Jump("return", self.result, span)]
         leaves = bool(self.loop_names) and self._labelled_lines.get(label, 0) > self._line(node)
         return [goto(label, span).replace(leaves=leaves)]
 
-    def _read_stop_stmt(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_stop_stmt(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         return [r.ExpressionStatement(r.Call("exit", "exit", (), VOID, span), span)]
 
     _read_error_stop_stmt = _read_stop_stmt
 
     # -- constructs --------------------------------------------------------------------------------
 
-    def _read_do(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_do(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         head, *body = node.children
         return self._read_do_parts(head, body)
 
-    def _read_do_parts(self, head: Node, body: Sequence[Node]) -> list[r.Statement]:
+    def _read_do_parts(self, head: Syntax, body: Sequence[Syntax]) -> list[r.Statement]:
         span = self._begin(head)
         line = self._line(head)
         control = next((child for child in head.children if type_name(child) == "Loop_Control"), None)
         name = head.item.name.lower() if head.item is not None and head.item.name else ""
         pragmas, comment = drop_transfers(self.text.pragmas_above(line)), self.text.comment_above(line)
         start, condition, step = None, None, None
-        headers: list[tuple[Any, list[Node]]] = []
+        headers: list[tuple[Any, list[Syntax]]] = []
         forall = next((part for part in getattr(control, "children", ()) if type_name(part) == "Forall_Header"), None)
         if forall is not None:
             return self._read_forall(forall, body, span)
@@ -437,7 +437,7 @@ class FortranStatements:
                 yield mapped.name, reduce(lambda a, b: r.Operation("*", (a, b), INDEX), extents)
 
     def _count(
-        self, name: Any, bounds: Sequence[Node], span: Span | None
+        self, name: Any, bounds: Sequence[Syntax], span: Span | None
     ) -> tuple[r.Statement, r.Expression, r.Expression]:
         """Start, condition and step of a counted loop."""
         variable = self.expressions.read(name)
@@ -454,14 +454,14 @@ class FortranStatements:
         change = r.Assignment("-" if is_down else "+", variable, size, variable.type, span=span)
         return assign(variable, first, span), condition, change
 
-    def _read_forall_construct(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_forall_construct(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         head, *body = node.children
         return self._read_forall(head.children[-1] if type_name(head) == "Forall_Construct_Stmt" else head, body, span)
 
-    def _read_forall_stmt(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_forall_stmt(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         return self._read_forall(node.children[0], [node.children[1]], span)
 
-    def _read_forall(self, header: Any, body: Sequence[Node], span: Span | None) -> list[r.Statement]:
+    def _read_forall(self, header: Any, body: Sequence[Syntax], span: Span | None) -> list[r.Statement]:
         """Loops over the triplets of a header, under its mask."""
         triplets, mask = list_arguments(header.children[0]), header.children[1]
         loops = [self._count(item.children[0], item.children[1:], span) for item in triplets]
@@ -475,14 +475,14 @@ class FortranStatements:
             statement = r.LoopStatement(start, condition, step, statement, span=span)
         return [statement]
 
-    def _read_if_stmt(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_if_stmt(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         condition = self.expressions.read(node.children[0])
         self.expressions.begin_statement(_behind_condition(span))
         with self.expressions.collect() as before:
             then = self._read_inner(node.children[1], self.expressions.statement)
         return [r.Branch(condition, r.CompoundStatement((*before, *then)), span=condition.span or span)]
 
-    def _read_inner(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_inner(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         """A statement on the line of another one, whose place it shares."""
         rule = self._find_rule(type_name(node))
         if rule is None:
@@ -490,8 +490,8 @@ class FortranStatements:
         gets, puts = self._read_remote(type_name(node), span)
         return [*gets, *rule(node, span), *puts]
 
-    def _read_if_construct(self, node: Node, span: Span | None) -> list[r.Statement]:
-        arms: list[tuple[Any, list[Node]]] = []
+    def _read_if_construct(self, node: Syntax, span: Span | None) -> list[r.Statement]:
+        arms: list[tuple[Any, list[Syntax]]] = []
         for child in node.children:
             kind = type_name(child)
             if kind in ("If_Then_Stmt", "Else_If_Stmt", "Else_Stmt"):
@@ -500,7 +500,7 @@ class FortranStatements:
                 arms[-1][1].append(child)
         return self._read_arms(arms)
 
-    def _read_arms(self, arms: Sequence[tuple[Any, list[Node]]]) -> list[r.Statement]:
+    def _read_arms(self, arms: Sequence[tuple[Any, list[Syntax]]]) -> list[r.Statement]:
         head, body = arms[0]
         span = self._begin(head)
         if type_name(head) == "Else_Stmt":
@@ -511,14 +511,14 @@ class FortranStatements:
         otherwise = join_statements(self._read_arms(arms[1:])) if len(arms) > 1 else None
         return [*before, r.Branch(condition, then, otherwise, span=condition.span or span)]
 
-    def _read_case_construct(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_case_construct(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         head, *rest = node.children
         subject = self.expressions.read(head.children[0])
         cases = _split_cases(rest, "Case_Stmt")
         exhaustive = any(str(head.children[0]).upper() == "DEFAULT" for head, _ in cases)
         return [r.Switch(subject, tuple(self.read_all(body) for _, body in cases), exhaustive, subject.span or span)]
 
-    def _read_select_type_construct(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_select_type_construct(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         """The cases of an object's type, in which it has the components of that type."""
         head, *rest = node.children
         given, selector = head.children[0], head.children[1]
@@ -542,10 +542,12 @@ class FortranStatements:
         subject = r.Variable(f"type of {name}", f"type of {name}", INT, span=span)
         return [r.Switch(subject, tuple(cases), exhaustive, span)]
 
-    def _read_where_stmt(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_where_stmt(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         return self._assign_where(node, (), span)
 
-    def _read_where_construct(self, node: Node, span: Span | None, around: tuple[View, ...] = ()) -> list[r.Statement]:
+    def _read_where_construct(
+        self, node: Syntax, span: Span | None, around: tuple[View, ...] = ()
+    ) -> list[r.Statement]:
         """Assignments under masks, each a loop of its own; what stands behind `elsewhere` holds where the masks
         before do not, and all of it where those of the constructs `around` it do."""
         statements: list[r.Statement] = []
@@ -566,7 +568,7 @@ class FortranStatements:
                 statements += [*inner, *made]
         return statements
 
-    def _assign_where(self, node: Node, masks: tuple[View, ...], span: Span | None) -> list[r.Statement]:
+    def _assign_where(self, node: Syntax, masks: tuple[View, ...], span: Span | None) -> list[r.Statement]:
         if type_name(node) == "Where_Stmt":
             mask, node = node.children
             masks = (*masks, self.expressions.view(mask))
@@ -574,7 +576,7 @@ class FortranStatements:
         left, right = self.expressions.view(target), self.expressions.view(value)
         return [self._assign_elements(left, right, span, masks)]
 
-    def _read_associate_construct(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_associate_construct(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         head, *body = node.children
         outer = self.expressions.scope
         scope = NameScope(outer.name, outer)
@@ -586,12 +588,12 @@ class FortranStatements:
         finally:
             self._set_scope(outer)
 
-    def _read_block_construct(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def _read_block_construct(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         outer = self.expressions.scope
         scope = NameScope(outer.name, outer)
         self._set_scope(scope)
         try:
-            body: list[Node] = []
+            body: list[Syntax] = []
             statements: list[r.Statement] = []
             for child in node.children:
                 if type_name(child) == "Specification_Part" and self.declare_block is not None:
@@ -616,9 +618,9 @@ def _count_bytes(view: View) -> r.Expression:
     return volume
 
 
-def _split_cases(nodes: Sequence[Node], kind: str) -> list[tuple[Any, list[Node]]]:
+def _split_cases(nodes: Sequence[Syntax], kind: str) -> list[tuple[Any, list[Syntax]]]:
     """The heads of cases, each with its statements."""
-    cases: list[tuple[Any, list[Node]]] = []
+    cases: list[tuple[Any, list[Syntax]]] = []
     for node in nodes:
         if type_name(node) == kind:
             cases.append((node, []))
@@ -655,7 +657,7 @@ def _opposite_at(mask: View, counters: Sequence[r.Expression]) -> r.Expression:
     return r.Operation("not", (condition,), INT, condition.span)
 
 
-def _label(node: Node) -> int:
+def _label(node: Syntax) -> int:
     """The label of a statement, 0 without one."""
     item = getattr(node, "item", None)
     if item is None and getattr(node, "children", None):

@@ -8,13 +8,13 @@ from typing import Any
 from aspenpy.extract import records as r
 from aspenpy.extract.fortran_declarations import DeclarationReader
 from aspenpy.extract.fortran_expressions import FortranExpressions
-from aspenpy.extract.fortran_nodes import Node, list_arguments, split_keyword, type_name
+from aspenpy.extract.fortran_nodes import Syntax, list_arguments, split_keyword, type_name
 from aspenpy.extract.fortran_operations import COMPLEX, complex_parts
 from aspenpy.extract.fortran_scopes import INT, Entity, integer
 from aspenpy.extract.library_functions import INPUT
 from aspenpy.language.source import Span
 
-Transfer = Callable[[Sequence[Node], Span | None], r.Call]
+Transfer = Callable[[Sequence[Syntax], Span | None], r.Call]
 
 
 class Transfers:
@@ -23,7 +23,7 @@ class Transfers:
     def __init__(self, expressions: FortranExpressions, declarations: DeclarationReader) -> None:
         self.expressions, self.declarations = expressions, declarations
 
-    def read_input(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def read_input(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         """`read (unit, format) a, b(i)`: a call that stores to its items, and a loop for each implied `do`. The items
         are a node of their own, or the last child of `read format, a`."""
         items = [
@@ -53,12 +53,12 @@ class Transfers:
         groups = [str(control.children[1]).lower() for control in specified if type_name(control) == "Io_Control_Spec"]
         return [name for group in groups for name in self.declarations.namelists.get(group, ())]
 
-    def read_output(self, node: Node, span: Span | None) -> list[r.Statement]:
+    def read_output(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         plain, repeated = _separate(list_arguments(node.children[-1]))
         whole = r.ExpressionStatement(self._show(plain, span), span)
         return [whole, *(self._repeat(item, self._show, span) for item in repeated)]
 
-    def _repeat(self, node: Node, transfer: Transfer, span: Span | None) -> r.Statement:
+    def _repeat(self, node: Syntax, transfer: Transfer, span: Span | None) -> r.Statement:
         """A loop that transfers the items of an implied `do` one after the other."""
         items, control = list_arguments(node.children[0]), node.children[1]
         first, last, step = (None if part is None else self.expressions.read(part) for part in control.children[1:4])
@@ -74,7 +74,7 @@ class Transfers:
         body = r.CompoundStatement((*before, *inside, *inner))
         return r.LoopStatement(r.Declaration(counter, first, span=span), condition, change, body, span=span)
 
-    def _show(self, items: Sequence[Node], span: Span | None) -> r.Call:
+    def _show(self, items: Sequence[Syntax], span: Span | None) -> r.Call:
         values: list[r.Expression] = []
         for item in items:
             if type_name(item) in ("Char_Literal_Constant", "str", "Output_Item_List"):
@@ -86,7 +86,7 @@ class Transfers:
                 values += complex_parts(view.at(()))
         return r.Call("printf", "printf", tuple(values), INT, span)
 
-    def store_unknown(self, items: Sequence[Node], span: Span | None) -> r.Call:
+    def store_unknown(self, items: Sequence[Syntax], span: Span | None) -> r.Call:
         """A library's call that stores to what it is given."""
         parts: list[r.Expression] = []
         for item in items:
@@ -99,7 +99,7 @@ class Transfers:
         return r.Call(INPUT, INPUT, tuple(parts), INT, span)
 
 
-def _separate(items: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+def _separate(items: Sequence[Syntax]) -> tuple[list[Syntax], list[Syntax]]:
     """The plain items of a list, and its implied `do`."""
     repeated = [item for item in items if type_name(item) == "Io_Implied_Do"]
     return [item for item in items if type_name(item) != "Io_Implied_Do"], repeated
