@@ -268,7 +268,7 @@ class Accesses:
                 swept = (
                     None
                     if source.since is None
-                    else swept_since(source, name, touched, targets, stored, history.orders)
+                    else swept_since(source, name, touched, targets, stored, history.orders, line)
                 )
                 found.append(Last(source.weight, swept))
         if not warm:

@@ -32,8 +32,8 @@ from aspenpy.record import Record
 MOST_SOURCES = 8
 """Loops and calls by which a structure may have been touched last; those farther out count as the last of them."""
 
-SHORT = 8
-"""Runs of fewer lines share a line with the run of the next pass often enough to count it."""
+SHORT = 2048
+"""Runs of fewer bytes share a line with the run of the next pass often enough to count it."""
 
 ROUNDING = 1e-9
 
@@ -83,12 +83,13 @@ class ReuseSource(Record):
     """A source of the first touches of a structure in a block: the share `weight` of the block's executions does so
     after all in `since`, oldest first. Where the block is a part of a sweep by loops around it, `sweep` is what they
     touch. `names` are those that the block's structures have there. Nothing has touched it before if there is no
-    `since`."""
+    `since`. It is `each_pass` of a loop that touches so much."""
 
     weight: Expr
     since: Order | None
     sweep: Order
     names: Mapping[str, str]
+    each_pass: bool = False
 
 
 class _Search(Record):
@@ -258,13 +259,15 @@ class ReuseHistory:
 
     def _swept(self, name: str, touched: Touched, count: Expr, kernel: flow.Kernel) -> Touched:
         """Data touched by all passes that go on in a structure: gaps between the words of a pass are filled first."""
-        sum_of_bytes = count * touched.bytes
-        lines = graph.apply("max", touched.lines, sum_of_bytes / self._line)
         if touched.anywhere:
             size = self._sizes(name, kernel)
-            lines = (
-                count * touched.lines if size is None else graph.apply("min", size / self._line, count * touched.lines)
-            )
+            lines = count * touched.lines
+            if size is not None:
+                table = graph.apply("max", 1, size / self._line)
+                lines = table * (1 - graph.apply("max", 0, 1 - touched.lines / table) ** count)
+            return touched.replace(lines=lines, reach=None)
+        sum_of_bytes = count * touched.bytes
+        lines = graph.apply("max", touched.lines, sum_of_bytes / self._line)
         return touched.replace(lines=lines, bytes=sum_of_bytes, dense=True, reach=None)
 
     def _enter(self, kernel: flow.Kernel) -> None:
@@ -353,13 +356,13 @@ class ReuseHistory:
             if search.name in before.uneven:
                 again = self._share_met(loop, before.uneven[search.name], search, again)
                 rest = 1 - again
-            yield same.source(same.weight * again, last)
+            yield same.source(same.weight * again, last).replace(each_pass=True)
             if search.left > 1:
                 yield from self._search(step.around, same.replace(weight=same.weight * rest))
         if moves is not graph.ZERO:
             part = search.weight * moves
             whole = self._swept(search.name, of_pass, count, kernel)
-            if not search.own.dense or graph.compare("<", search.own.bytes, SHORT * self._line).payload is True:
+            if not search.own.dense or not is_certainly_at_most(graph.number(SHORT), search.own.bytes):
                 lines = self._swept(search.name, search.own, count, kernel).lines
                 new = graph.apply("min", 1, lines / graph.apply("max", 1, count * search.own.lines))
                 yield search.source(part * (1 - new), last)

@@ -13,6 +13,7 @@ from aspenpy.cost.caches.nest import AccessNest
 from aspenpy.cost.caches.offsets import Walks, offsets
 from aspenpy.cost.caches.patterns import Affine, Distances, Offsets, Scattered, Stencil
 from aspenpy.cost.caches.policies import POLICIES, RARE, Touches, at_least_none, but_its_own
+from aspenpy.cost.caches.warm import Swept
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
@@ -139,8 +140,9 @@ def random_touches(access: Access, around: AccessSurroundings, level: Level) -> 
     if cold is not graph.ZERO:
         touched = sectors * untouched * (1 - (1 - 1 / sectors) ** (access.accesses * runs)) / runs
         first = graph.if_else(is_cold, graph.apply("min", different, touched), 0)
-    shares = [(last.share, last.swept.of(around.names)) for last in found if last.swept is not None]
-    kept = [share * _share_left(lines, swept, level) for share, swept in shares]
+    shares = [(last.share, last.swept) for last in found if last.swept is not None]
+    drawn = (access.accesses + around.drawn) * runs
+    kept = [share * _share_left_by_run(lines, swept, around, drawn, level) for share, swept in shares]
     left = graph.add(*kept) / graph.add(*(share for share, _ in shares))
     return [
         Touches(again, held, lines),
@@ -226,6 +228,29 @@ def _share_left_by_sweep(access: Access, lines: Expr, around: AccessSurroundings
     for last in around.last(access, level):
         swept = last.swept.of(around.names) if last.swept is not None else swept
     return _share_left(lines, swept, level)
+
+
+def _share_left_by_run(lines: Expr, swept: Swept, around: AccessSurroundings, drawn: Expr, level: Level) -> Expr:
+    """The share of a table's lines that the run has left: of all that was swept since, the last.
+
+    Where each pass of a loop draws some of them, most were last touched many passes ago: they stay beside all that the
+    passes touch, as those of a table that a block draws from, of a run that draws so many words. What a pass touches of
+    a table, N (1 - e^(-k/N)), gives its draws k. What one pass sweeps has room, too."""
+    since = swept.of(around.names)
+    if swept.each is None:
+        return _share_left(lines, since, level)
+    own, others, still, moving = swept.each.own, swept.each.tables, swept.each.still, swept.each.moving
+    draws = graph.apply("max", RARE, _draws_touching(own, lines))
+    tables = [(size, _draws_touching(part, size) / draws) for part, size in others]
+    walks = [[(graph.ZERO, still / draws), (still, graph.ZERO)], [(graph.ZERO, moving / draws)]]
+    held, time = _share_held_beside(lines, walks, tables, level.of_all)
+    filled = _share_held_from_empty(held, time * lines, lines, drawn)
+    return graph.apply("min", filled, level.of_all.lines / graph.apply("max", 1, since))
+
+
+def _draws_touching(part: Expr, lines: Expr) -> Expr:
+    """The random draws that touch a part of a table's lines."""
+    return -lines * graph.apply("log", graph.apply("max", RARE, 1 - part / lines))
 
 
 def _share_left(lines: Expr, swept: Expr, level: Level) -> Expr:

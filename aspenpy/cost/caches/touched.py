@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.patterns import Distances, Scattered, Stencil
-from aspenpy.cost.caches.warm import Swept
+from aspenpy.cost.caches.warm import PassOfLoop, Swept
 from aspenpy.cost.history import ReuseSource
 from aspenpy.cost.prices import MEMORY_RESOURCES
-from aspenpy.cost.touch_order import UNNAMED, Group, KnownOrders, Touched, add_by_structure
+from aspenpy.cost.touch_order import UNNAMED, Group, KnownOrders, Order, Touched, add_by_structure
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
@@ -95,9 +95,10 @@ def swept_since(
     targets: Sequence[str | None],
     stored: bool,
     orders: KnownOrders,
+    line: Expr,
 ) -> Swept:
     """Data touched since the structure `name` of a block was, or was stored to: what a way to it says of those that the
-    block has `touched`, and of others."""
+    block has `touched`, and of others, in lines of `line` bytes."""
     assert source.since is not None
     names = {local: source.names[local] for local in touched}
     own, instances = names[name], touched[name].instances
@@ -122,11 +123,33 @@ def swept_since(
     lines = add_by_structure(own_lines)
     ages[name] = 0
     if not source.sweep:
-        return Swept(ages, lines, tuple(rest))
+        each = (
+            _pass_of_loop(source.since, own, instances, line) if source.each_pass and touched[name].anywhere else None
+        )
+        return Swept(ages, lines, tuple(rest), each=each)
     sweep = {local: swept[full] for local, full in names.items() if full in swept}
     inside = set(names.values())
     beside = tuple((seen.get(known, -1), amount, True) for known, amount in swept.items() if known not in inside)
     return Swept(ages, lines, tuple(rest), sweep, beside)
+
+
+def _pass_of_loop(order: Order, own: str, instances: Expr, line: Expr) -> PassOfLoop:
+    """The order of a pass of a loop by how often its lines come again."""
+    drawn, still, moving = list[Expr](), list[Expr](), list[Expr]()
+    tables = dict[str, tuple[Expr, Expr]]()
+    for (name, part), touched in (item for group in order for item in group.items()):
+        parts = touched.instances / instances
+        lines = touched.lines * parts
+        if name == own:
+            drawn.append(lines)
+        elif touched.anywhere:
+            known, _ = tables.get(name, (graph.ZERO, graph.ZERO))
+            tables[name] = known + lines, graph.apply("max", 1, touched.bytes * parts / line)
+        elif isinstance(part, flow.Repeat):  # short runs of passes that follow each other share lines
+            moving.append(graph.apply("min", lines, touched.bytes * parts / line) if touched.dense else lines)
+        else:
+            still.append(lines)
+    return PassOfLoop(graph.add(*drawn), tuple(tables.values()), graph.add(*still), graph.add(*moving))
 
 
 def _place(order: Sequence[Group], name: str, stored: bool) -> int:

@@ -31,6 +31,16 @@ MOST_APART = 4
 """Data structures whose lines in a set are added one by one; the others are one."""
 
 
+class PassOfLoop(Record):
+    """Lines that each pass of a loop touches: of the table that a block draws from (`own`), of other `tables`, with all
+    that these have, of what each pass touches again (`still`), and of what the passes go on in (`moving`)."""
+
+    own: Expr
+    tables: tuple[tuple[Expr, Expr], ...]
+    still: Expr
+    moving: Expr
+
+
 class Swept(Record):
     """Data touched since a block last touched a data structure, in lines of a cache: all of one `age` was swept side by
     side, from begin to end. By name `ages` of the structures of the block, -1 for what was not touched until then, and
@@ -43,6 +53,7 @@ class Swept(Record):
     rest: tuple[tuple[int, Expr], ...]
     sweep: Mapping[str, Expr] | None = None
     beside: tuple[tuple[int, Expr, bool], ...] = ()
+    each: PassOfLoop | None = None
 
     def of(self, names: Sequence[str | None]) -> Expr:
         """The lines of those of some names, the first of them touched again, and of the rest."""
