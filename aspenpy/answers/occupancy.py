@@ -8,9 +8,11 @@ from functools import lru_cache, partial
 from math import ceil
 
 from aspenpy.answers.evaluation import Evaluation
+from aspenpy.cost.caches.traffic import RequirementTraffic
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import LAUNCHED, BlockCost
 from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import OfBlocks, Total, Totals, of_kind
@@ -129,6 +131,47 @@ def warn_of_unplaced_blocks(prediction: Evaluation, widths: Mapping[flow.Block, 
     )
     hint = "`execute [ranks] of [n]`, with as many ranks as other blocks have, runs where they do"
     return [warning("unplaced-block", message, longest.span, hint=hint)]
+
+
+def warn_of_lines_of_instances(prediction: Evaluation, widths: Mapping[flow.Block, Width]) -> list[Diagnostic]:
+    """A warning where instances that take turns on a core touch less than a line each: each fetches it anew."""
+    core = prediction.tree.residence.where.drawing
+    if core is None:
+        return []
+    wanted: dict[object, Expr] = {None: core.count * prediction.tree.residence.where.share_of_machine}
+    traffic = dict[int, RequirementTraffic]()
+    for block, width in widths.items():
+        for cost in prediction.tree.blocks[block].requirements if width.instances > 1 else ():
+            if cost.traffic is not None and cost.traffic.levels and not cost.traffic.access.loads_together:
+                use = cost.traffic.levels[0]
+                wanted[block, len(traffic), "asked"] = use.accesses * cost.traffic.word_of_use
+                wanted[block, len(traffic), "missed"] = use.misses * use.level.unit
+                wanted[block, len(traffic), "line"] = use.level.line
+                traffic[len(traffic)] = cost.traffic
+    known = prediction.scope.numbers_if_known(wanted, prediction.seed) if traffic else None
+    return [] if known is None else list(_describe_lines_of_instances(widths, traffic, known))
+
+
+def _describe_lines_of_instances(
+    widths: Mapping[flow.Block, Width], traffic: Mapping[int, RequirementTraffic], known: Mapping[object, float]
+) -> Iterator[Diagnostic]:
+    for block, width in widths.items():
+        for number, each in traffic.items():
+            asked = known.get((block, number, "asked"))
+            if asked is None or width.instances <= known[None]:
+                continue
+            missed, line = (known[block, number, name] for name in ("missed", "line"))
+            if asked < line <= missed:
+                data = f" of `{each.access.requirement.target}`" if each.access.requirement.target else ""
+                message = (
+                    f"each of {_number(width.instances)} instances asks for {_number(asked)} B{data} and is counted "
+                    f"to fetch a line of {_number(line)} B"
+                )
+                hint = (
+                    "instances share no lines: `iterate [n] { execute { ... } }`, or the work of one core in each, do"
+                )
+                yield warning("line-of-instance", message, each.access.requirement.span, hint=hint)
+                return
 
 
 def _describe_idle_parts(
