@@ -128,6 +128,9 @@ STATED_ERRORS: tuple[StatedError, ...] = (
     StatedError("one to three tables at random", "misses", "an exact simulator", 0.006, None, ((1.0, 0.10),), 0.09, 120,
         page="caches.md#the-model", seen="drawn"),
     StatedError(
+        "loops whose passes draw one to four words", "misses", "an exact simulator", 0.002, None,
+        ((0.98, 0.05),), 0.31, 400, page="caches.md#the-model", seen="drawn"),
+    StatedError(
         "loops of which each pass touches more or less of a table", "misses", "an exact simulator", 0.0, None,
         ((0.99, 0.15),), 0.40, 250, page="caches.md#how-exact-it-is", seen="drawn"),
     StatedError("misses of programs extracted from C, 58 counts", "misses", "Valgrind's simulator", 0.006, None,

@@ -83,7 +83,7 @@ class ReuseSource(Record):
     """A source of the first touches of a structure in a block: the share `weight` of the block's executions does so
     after all in `since`, oldest first. Where the block is a part of a sweep by loops around it, `sweep` is what they
     touch. `names` are those that the block's structures have there. Nothing has touched it before if there is no
-    `since`. It is `each_pass` of a loop that touches so much."""
+    `since`. Each pass of a loop may touch all that (`each_pass`)."""
 
     weight: Expr
     since: Order | None
@@ -259,15 +259,18 @@ class ReuseHistory:
 
     def _swept(self, name: str, touched: Touched, count: Expr, kernel: flow.Kernel) -> Touched:
         """Data touched by all passes that go on in a structure: gaps between the words of a pass are filled first."""
+        size = self._sizes(name, kernel)
         if touched.anywhere:
-            size = self._sizes(name, kernel)
             lines = count * touched.lines
             if size is not None:
                 table = graph.apply("max", 1, size / self._line)
                 lines = table * (1 - graph.apply("max", 0, 1 - touched.lines / table) ** count)
             return touched.replace(lines=lines, reach=None)
         sum_of_bytes = count * touched.bytes
-        lines = graph.apply("max", touched.lines, sum_of_bytes / self._line)
+        wanted = sum_of_bytes
+        if touched.reach is not None and size is not None:  # the rim of all passes, as far as the structure goes
+            wanted = graph.apply("min", size, count * touched.reach)
+        lines = graph.apply("max", touched.lines, wanted / self._line)
         return touched.replace(lines=lines, bytes=sum_of_bytes, dense=True, reach=None)
 
     def _enter(self, kernel: flow.Kernel) -> None:
@@ -362,7 +365,8 @@ class ReuseHistory:
         if moves is not graph.ZERO:
             part = search.weight * moves
             whole = self._swept(search.name, of_pass, count, kernel)
-            if not search.own.dense or not is_certainly_at_most(graph.number(SHORT), search.own.bytes):
+            long = search.own.dense and is_certainly_at_most(graph.number(SHORT), search.own.bytes)
+            if not long or search.own.reach is not None:
                 lines = self._swept(search.name, search.own, count, kernel).lines
                 new = graph.apply("min", 1, lines / graph.apply("max", 1, count * search.own.lines))
                 yield search.source(part * (1 - new), last)

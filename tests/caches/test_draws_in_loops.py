@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from random import Random
 from typing import NamedTuple
 
@@ -129,3 +130,27 @@ def test_a_walk_in_one_loop_or_in_two(words: int, name: str) -> None:
     body = f"iterate [{passes}] {{ execute {{ loads [{words}] of size [8] from a as stream }} }}"
     traffic = Traffic(predict(application(body, f"data a [{8 * words * passes}]"), aspenpy.load_machine(name)))
     assert traffic.totals[0].read_misses == pytest.approx(words * passes * WORD / LINE, rel=0.01)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 6])
+def test_blocks_of_rows_find_the_rim_of_the_block_before(rows: int) -> None:
+    """Seven points on 24^3, in blocks of rows: what two blocks share is in L2 if the one before fits."""
+    n, shapes = 24, (("L1", 4096, 8), ("L2", 64 * 1024, 8))
+    across, behind = n + 2, -(-WORD * (n + 2) ** 3 // PAGE) * PAGE
+
+    def references() -> Iterator[Reference]:
+        for block in range(0, n, rows):
+            for z, y, x in product(range(1, n + 1), range(block + 1, block + rows + 1), range(1, n + 1)):
+                for dz, dy, dx in ((-1, 0, 0), (0, -1, 0), (0, 0, -1), (0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0)):
+                    yield "L", WORD * (((z + dz) * across + y + dy) * across + x + dx), WORD
+                yield "S", behind + WORD * (((z - 1) * n + y - 1) * n + x - 1), WORD
+
+    points = n * n * rows
+    body = (
+        f"iterate [{n // rows}] {{ execute {{ loads [{7 * points}] of size [8] from U as stencil(7, {n}, {rows}, {n}) "
+        f"stores [{points}] of size [8] to V as stream }} }}"
+    )
+    app = application(body, f"data U [{WORD * across**3}] data V [{WORD * n**3}]")
+    totals = Traffic(predict(app, machine(machine_of(*shapes)))).totals
+    for total, level in zip(totals, counted(simulator(*shapes), references()), strict=True):
+        assert total.read_misses + total.write_misses == pytest.approx(level.misses, rel=0.12)

@@ -234,8 +234,8 @@ def _share_left_by_run(lines: Expr, swept: Swept, around: AccessSurroundings, dr
     """The share of a table's lines that the run has left: of all that was swept since, the last.
 
     Where each pass of a loop draws some of them, most were last touched many passes ago: they stay beside all that the
-    passes touch, as those of a table that a block draws from, of a run that draws so many words. What a pass touches of
-    a table, N (1 - e^(-k/N)), gives its draws k. What one pass sweeps has room, too."""
+    passes touch, as those of a table that a block draws from, of a run that has `drawn` from the table. What a pass
+    touches of a table, N (1 - e^(-k/N)), gives its draws k. What one pass sweeps has room, too."""
     since = swept.of(around.names)
     if swept.each is None:
         return _share_left(lines, since, level)
