@@ -268,7 +268,9 @@ class Accesses:
                 swept = (
                     None
                     if source.since is None
-                    else swept_since(source, name, touched, targets, stored, history.orders, line)
+                    else swept_since(
+                        source, name, touched, targets=targets, stored=stored, orders=history.orders, line=line
+                    )
                 )
                 found.append(Last(source.weight, swept))
         if not warm:

@@ -83,7 +83,7 @@ class ReuseSource(Record):
     """A source of the first touches of a structure in a block: the share `weight` of the block's executions does so
     after all in `since`, oldest first. Where the block is a part of a sweep by loops around it, `sweep` is what they
     touch. `names` are those that the block's structures have there. Nothing has touched it before if there is no
-    `since`. Each pass of a loop may touch all that (`each_pass`)."""
+    `since`. Of a table at random, each pass of a loop may touch all that (`each_pass`)."""
 
     weight: Expr
     since: Order | None
@@ -359,7 +359,7 @@ class ReuseHistory:
             if search.name in before.uneven:
                 again = self._share_met(loop, before.uneven[search.name], search, again)
                 rest = 1 - again
-            yield same.source(same.weight * again, last).replace(each_pass=True)
+            yield same.source(same.weight * again, last).replace(each_pass=search.own.anywhere)
             if search.left > 1:
                 yield from self._search(step.around, same.replace(weight=same.weight * rest))
         if moves is not graph.ZERO:

@@ -1,4 +1,4 @@
-"""What a report says of a prediction in words: what bounds it, where its ranks are, what was assumed."""
+"""Words of a report on a prediction: what bounds it, where its ranks are, what was assumed."""
 
 from __future__ import annotations
 

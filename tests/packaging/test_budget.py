@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4307,
     "answers": 12953,
     "assembly": 1240,
-    "cost": 15284,
+    "cost": 15285,
     "editor": 2741,
     "engine": 2302,
     "explore": 4662,

@@ -92,6 +92,7 @@ def swept_since(
     source: ReuseSource,
     name: str,
     touched: dict[str, Touched],
+    *,
     targets: Sequence[str | None],
     stored: bool,
     orders: KnownOrders,
@@ -123,9 +124,7 @@ def swept_since(
     lines = add_by_structure(own_lines)
     ages[name] = 0
     if not source.sweep:
-        each = (
-            _pass_of_loop(source.since, own, instances, line) if source.each_pass and touched[name].anywhere else None
-        )
+        each = _pass_of_loop(source.since, own, instances, line) if source.each_pass else None
         return Swept(ages, lines, tuple(rest), each=each)
     sweep = {local: swept[full] for local, full in names.items() if full in swept}
     inside = set(names.values())
