@@ -43,7 +43,7 @@ _INCLUDE = re.compile(r"""\s*include\s*(["'])([^"'\0]+)\1\s*(?:!.*)?""", re.IGNO
 _DIRECTIVE = re.compile(r"^[ \t]*+#[ \t]*+(?:if|ifdef|ifndef|define|include)\b", re.MULTILINE)
 _DEFINITION = re.compile(r"(\w+)(\([^)]*\))?\s*(.*)")
 _WORD = re.compile(r"'[^']*+'|\"[^\"]*+\"|[A-Za-z_]\w*+")
-_PASTED = re.compile(r"\s*##\s*|/\*.*?\*/")
+_PASTED = re.compile(r"(?:(?<!\s)\s++)?##\s*+|/\*.*?\*/")
 """What joins words in the body of a macro, also as `cpp -traditional` does it."""
 
 _SENTINEL = re.compile(r"\s*[!cC*]\$(omp|acc|aspen)\b(&?)(.*)", re.IGNORECASE)
@@ -55,7 +55,7 @@ _BINDING = re.compile(r"\w[^,;&]*+")
 
 _ASSIGN = re.compile(r"^([^!'\"\n]*?)\bassign[ \t]+(\d+)[ \t]+to[ \t]+(\w+)", re.IGNORECASE | re.MULTILINE)
 _ASSIGNED_JUMP = re.compile(
-    r"^((?![cC*!])[^!'\"\n]*?\bgo[ \t]*to[ \t]*)([a-z]\w*)(?:[ \t]*,?[ \t]*\([\d ,]*\))?[ \t]*(?=!|$)",
+    r"^((?![cC*!])[^!'\"\n]*?\bgo[ \t]*to[ \t]*)([a-z]\w*)(?:[ \t]*+,?[ \t]*+\([\d ,]*\))?[ \t]*+(?=!|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 """Statements of Fortran 77 that Fortran 95 has deleted."""
