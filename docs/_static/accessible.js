@@ -10,4 +10,9 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   for (const box of document.querySelectorAll("pre, .table-wrapper")) box.tabIndex = 0;
   for (const head of document.querySelectorAll("th")) if (!head.textContent.trim()) head.setAttribute("role", "presentation");
+  if (!document.querySelector("h1")) {  // the page of the search has one where there is no JavaScript
+    const title = document.createElement("h1");
+    title.textContent = document.title.split(" - ")[0];
+    document.querySelector("article").prepend(title);
+  }
 });
