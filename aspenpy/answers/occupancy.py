@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import ceil
+from typing import TYPE_CHECKING
 
 from aspenpy.answers.evaluation import Evaluation
-from aspenpy.cost.caches.traffic import RequirementTraffic
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import LAUNCHED, BlockCost
 from aspenpy.expr import graph
@@ -18,6 +18,9 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.total import OfBlocks, Total, Totals, of_kind
 from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
+
+if TYPE_CHECKING:  # predictions without patterns do without the caches
+    from aspenpy.cost.caches.traffic import RequirementTraffic
 
 MANY_LANES = 32  # from so many lanes on a core is an accelerator's: no program is written for one of them alone
 MOST_TURNS_OF_RANKS = 4  # from so many turns on a core, instances are pieces of work and not ranks
@@ -139,7 +142,7 @@ def warn_of_lines_of_instances(prediction: Evaluation, widths: Mapping[flow.Bloc
     if core is None:
         return []
     wanted: dict[object, Expr] = {None: core.count * prediction.tree.residence.where.share_of_machine}
-    traffic = dict[int, RequirementTraffic]()
+    traffic: dict[int, RequirementTraffic] = {}
     for block, width in widths.items():
         for cost in prediction.tree.blocks[block].requirements if width.instances > 1 else ():
             if cost.traffic is not None and cost.traffic.levels and not cost.traffic.access.loads_together:
