@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import ceil
-from typing import TYPE_CHECKING
 
 from aspenpy.answers.evaluation import Evaluation
 from aspenpy.cost.cost import CostTree
@@ -18,9 +17,6 @@ from aspenpy.models.application import flow
 from aspenpy.models.application.total import OfBlocks, Total, Totals, of_kind
 from aspenpy.models.machine.model import Place
 from aspenpy.record import Record
-
-if TYPE_CHECKING:  # predictions without patterns do without the caches
-    from aspenpy.cost.caches.traffic import RequirementTraffic
 
 MANY_LANES = 32  # from so many lanes on a core is an accelerator's: no program is written for one of them alone
 MOST_TURNS_OF_RANKS = 4  # from so many turns on a core, instances are pieces of work and not ranks
@@ -138,43 +134,33 @@ def warn_of_unplaced_blocks(prediction: Evaluation, widths: Mapping[flow.Block, 
 
 def warn_of_lines_of_instances(prediction: Evaluation, widths: Mapping[flow.Block, Width]) -> list[Diagnostic]:
     """A warning where instances that take turns on a core touch less than a line each: each fetches it anew."""
-    core = prediction.tree.residence.where.drawing
-    if core is None:
+    tree, numbers = prediction.tree, partial(prediction.scope.numbers_if_known, seed=prediction.seed)
+    where = tree.residence.where
+    cores = None if where.drawing is None else numbers({"": where.drawing.count * where.share_of_machine})
+    if cores is None:
         return []
-    wanted: dict[object, Expr] = {None: core.count * prediction.tree.residence.where.share_of_machine}
-    traffic: dict[int, RequirementTraffic] = {}
-    for block, width in widths.items():
-        for cost in prediction.tree.blocks[block].requirements if width.instances > 1 else ():
-            if cost.traffic is not None and cost.traffic.levels and not cost.traffic.access.loads_together:
-                use = cost.traffic.levels[0]
-                wanted[block, len(traffic), "asked"] = use.accesses * cost.traffic.word_of_use
-                wanted[block, len(traffic), "missed"] = use.misses * use.level.unit
-                wanted[block, len(traffic), "line"] = use.level.line
-                traffic[len(traffic)] = cost.traffic
-    known = prediction.scope.numbers_if_known(wanted, prediction.seed) if traffic else None
-    return [] if known is None else list(_describe_lines_of_instances(widths, traffic, known))
-
-
-def _describe_lines_of_instances(
-    widths: Mapping[flow.Block, Width], traffic: Mapping[int, RequirementTraffic], known: Mapping[object, float]
-) -> Iterator[Diagnostic]:
-    for block, width in widths.items():
-        for number, each in traffic.items():
-            asked = known.get((block, number, "asked"))
-            if asked is None or width.instances <= known[None]:
-                continue
-            missed, line = (known[block, number, name] for name in ("missed", "line"))
-            if asked < line <= missed:
-                data = f" of `{each.access.requirement.target}`" if each.access.requirement.target else ""
-                message = (
-                    f"each of {_number(width.instances)} instances asks for {_number(asked)} B{data} and is counted "
-                    f"to fetch a line of {_number(line)} B"
-                )
-                hint = (
-                    "instances share no lines: `iterate [n] { execute { ... } }`, or the work of one core in each, do"
-                )
-                yield warning("line-of-instance", message, each.access.requirement.span, hint=hint)
-                return
+    turns = {block: width.instances for block, width in widths.items() if width.instances > cores[""]}
+    costs = (
+        (instances, cost.traffic) for block, instances in turns.items() for cost in tree.blocks[block].requirements
+    )
+    own = [(instances, each) for instances, each in costs if each and each.levels and not each.access.loads_together]
+    wanted = dict[tuple[str, int], Expr]()
+    for number, (_, each) in enumerate(own):
+        use = each.levels[0]
+        wanted["asked", number] = use.accesses * each.word_of_use
+        wanted["missed", number] = use.misses * use.level.unit
+        wanted["line", number] = use.level.line
+    known = numbers(wanted) or {}
+    for number, (instances, each) in enumerate(own if known else ()):
+        asked, line = known["asked", number], known["line", number]
+        if asked < line <= known["missed", number]:
+            requirement = each.access.requirement
+            data = f" of `{requirement.target}`" if requirement.target else ""
+            message = f"each of {_number(instances)} instances asks for {_number(asked)} B{data}"
+            message += f" and is counted to fetch a line of {_number(line)} B"
+            hint = "write one instance for each core, or a loop of one: `iterate [n] { execute { ... } }` keeps lines"
+            return [warning("line-of-instance", message, requirement.span, hint=hint)]
+    return []
 
 
 def _describe_idle_parts(
