@@ -1,36 +1,25 @@
-"""Blocks of a program: statements that run one after the other. A copy of the package that marks each block it enters
-says which tests reach it, those in child processes included, and on every version of Python. Only compiled files are
-marked: tests and commands that read the text of the package find it as it was."""
+"""Blocks of a program: statements that run one after the other. A compiled copy of the package that marks each block it
+enters says which tests reach it, those in child processes included; the text of the package stays as it was."""
 
 from __future__ import annotations
 
 import ast
 import marshal
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import MAGIC_NUMBER, cache_from_source
 from pathlib import Path
 from types import CodeType
 
-MARKS = '''"""One byte for each block of the package, set when it is entered; in a file that child processes share."""
-
-import builtins
-import mmap
-import os
-
-
-def _marks():
-    name = os.environ.get("MUTATION_MARKS")
-    if name is None:
-        return bytearray({size})
-    file = os.open(name, os.O_RDWR | os.O_CREAT)
-    os.truncate(file, {size})
-    shared = mmap.mmap(file, {size})
-    os.close(file)
-    return shared
-
-
-marks = builtins._marks_ = _marks()  # a copy of a function may have other globals
-'''
+MARKS = """
+import builtins, mmap, os
+builtins._marks_ = bytearray({size})
+if name := os.environ.get("MUTATION_MARKS"):
+    with open(name, "a+b") as file:
+        os.truncate(name, {size})
+        builtins._marks_ = mmap.mmap(file.fileno(), {size})
+"""
+"""One byte for each block of the package, set when it is entered; in a file that child processes share."""
 UNCHECKED = (1).to_bytes(4, "little") + bytes(8)
 """Flags and digest in a compiled file that is used whatever its source says (PEP 552)."""
 COMPOUND = (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match)
@@ -38,105 +27,80 @@ COMPOUND = (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match)
 
 @dataclass(frozen=True)
 class Block:
-    path: str
-    function: str
-    """Qualified name; empty at the top of a module, and for the body of a class there."""
+    name: str
+    """Path of the file, qualified name of the function, and a number: the same in later versions of the file, as long
+    as the function stays."""
     first: int
     last: int
+    statements: list[ast.stmt]
 
 
-def blocks_of(path: str, text: str, start: int = 0) -> tuple[list[Block], ast.Module]:
-    """Blocks inside functions, and the program that marks them, the first as number `start`. What stands outside all
-    functions runs once, on import, and is no block."""
-    tree = ast.parse(text)
-    marking = _Marking(path, start)
-    tree.body = [marking.visit(statement) for statement in tree.body]
-    if marking.blocks:
-        top = ast.parse("from aspenpy.mutation_marks import marks as _marks_").body
-        place = sum(_stands_first(statement) for statement in tree.body)
-        tree.body[place:place] = top
-    return marking.blocks, ast.fix_missing_locations(tree)
+def blocks_of(path: str, tree: ast.Module) -> Iterator[Block]:
+    """Blocks inside functions: a block ends behind each compound statement, which may have left the function. What
+    stands outside all functions runs once, on import, and is no block."""
+
+    def visit(node: ast.AST, names: tuple[str, ...], inside: bool) -> Iterator[Block]:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names, inside = (*names, node.name), isinstance(node, ast.FunctionDef)
+        for value in (value for _, value in ast.iter_fields(node) if isinstance(value, list)):
+            run: list[ast.stmt] = []
+            for number, statement in enumerate(value if inside else ()):
+                if isinstance(statement, ast.stmt) and not (number == 0 and _is_docstring(statement)):
+                    run.append(statement)
+                    if isinstance(statement, COMPOUND) or number + 1 == len(value):
+                        name = f"{path}:{'.'.join(names)}:{counts.setdefault(names, 0)}"
+                        counts[names] += 1
+                        yield Block(name, run[0].lineno, int(statement.end_lineno or 0), run)
+                        run = []
+            for child in value:
+                if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+                    yield from visit(child, names, inside)
+
+    counts: dict[tuple[str, ...], int] = {}
+    yield from visit(tree, (), False)
 
 
-def _stands_first(statement: ast.stmt) -> bool:
-    docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    return docstring or (isinstance(statement, ast.ImportFrom) and statement.module == "__future__")
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-class _Marking(ast.NodeTransformer):
-    """Puts `_marks_[n] = 1` in front of each block of each function."""
-
-    def __init__(self, path: str, start: int) -> None:
-        self.path = path
-        self.start = start
-        self.names: list[str] = []
-        self.inside = False
-        self.blocks: list[Block] = []
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
-        self.names.append(node.name)
-        inside, self.inside = self.inside, False
-        node.body = [self.visit(statement) for statement in node.body]
-        self.inside = inside
-        self.names.pop()
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        self.names.append(node.name)
-        inside, self.inside = self.inside, True
-        text = node.body[:1] if ast.get_docstring(node) is not None else []
-        node.body = text + (self.marked(node.body[len(text) :]) or [ast.Pass()])
-        self.inside = inside
-        self.names.pop()
-        return node
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        if self.inside and isinstance(node, (*COMPOUND, ast.ExceptHandler, ast.match_case)):
-            for field in ("body", "orelse", "finalbody"):
-                if statements := getattr(node, field, None):
-                    setattr(node, field, self.marked(statements))
-            for field in ("handlers", "cases"):
-                for part in getattr(node, field, ()):
-                    self.visit(part)
-            return node
-        return super().generic_visit(node) if isinstance(node, ast.stmt) else node
-
-    def marked(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """Statements of one body: a block ends behind each compound statement, which may have left the function."""
-        out: list[ast.stmt] = []
-        run: list[ast.stmt] = []
-        for statement in statements:
-            run.append(statement)
-            if isinstance(statement, COMPOUND):
-                out += self.block(run)
-                run = []
-        return out + (self.block(run) if run else [])
-
-    def block(self, run: list[ast.stmt]) -> list[ast.stmt]:
-        end = run[-1]
-        head = getattr(end, "body", None) or getattr(end, "cases", None)
-        last = end.end_lineno if not (isinstance(end, COMPOUND) and head) else max(end.lineno, _line(head[0]) - 1)
-        mark = ast.parse(f"_marks_[{self.start + len(self.blocks)}] = 1").body
-        self.blocks.append(Block(self.path, ".".join(self.names), run[0].lineno, int(last or end.lineno)))
-        return mark + [self.visit(statement) for statement in run]
+def _begin(tree: ast.Module) -> int:
+    """Number of the first statement that need not stand before all others."""
+    first = [_is_docstring(node) or getattr(node, "module", "") == "__future__" for node in tree.body]
+    return [*first, False].index(False)
 
 
-def _line(node: ast.AST) -> int:
-    return int(getattr(node, "lineno", 0) or getattr(node, "pattern").lineno)  # noqa: B009  (a case has no line)
+def innermost(blocks: list[Block], line: int) -> str | None:
+    """Name of the smallest block that has a line."""
+    around = [block for block in blocks if block.first <= line <= block.last]
+    return min(around, key=lambda block: block.last - block.first).name if around else None
 
 
-def mark(root: Path) -> list[Block]:
+def marked(path: str, tree: ast.Module, numbers: dict[str, int]) -> ast.Module:
+    """A program that sets the byte of each block it enters; blocks that have no number yet get the next."""
+    marks = {
+        id(block.statements[0]): ast.parse(f"_marks_[{numbers.setdefault(block.name, len(numbers))}] = 1").body
+        for block in list(blocks_of(path, tree))
+    }
+    for node in ast.walk(tree):
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                setattr(node, field, [new for old in value for new in [*marks.get(id(old), ()), old]])
+    return ast.fix_missing_locations(tree)
+
+
+def mark(root: Path, numbers: dict[str, int]) -> None:
     """Compiles the package below `root` so that it marks its blocks."""
-    blocks: list[Block] = []
     for file in sorted((root / "aspenpy").rglob("*.py")):
-        of_file, tree = blocks_of(file.relative_to(root).as_posix(), file.read_text(encoding="utf-8"), len(blocks))
-        write_compiled(Path(cache_from_source(file)), compile(tree, str(file), "exec", dont_inherit=True))
-        blocks += of_file
-    marks = compile(MARKS.format(size=len(blocks)), "marks", "exec", dont_inherit=True)
-    write_compiled(root / "aspenpy" / "mutation_marks.pyc", marks)
-    return blocks
+        path = file.relative_to(root).as_posix()
+        tree = marked(path, ast.parse(file.read_text(encoding="utf-8")), numbers)
+        if path == "aspenpy/__init__.py":
+            tree.body.insert(_begin(tree), ast.parse("import aspenpy.mutation_marks").body[0])
+        _write_compiled(Path(cache_from_source(file)), compile(tree, str(file), "exec", dont_inherit=True))
+    text = MARKS.format(size=len(numbers))
+    _write_compiled(root / "aspenpy" / "mutation_marks.pyc", compile(text, "marks", "exec", dont_inherit=True))
 
 
-def write_compiled(file: Path, code: CodeType) -> None:
+def _write_compiled(file: Path, code: CodeType) -> None:
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(MAGIC_NUMBER + UNCHECKED + marshal.dumps(code))

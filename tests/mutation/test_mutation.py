@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 from pathlib import Path
 from random import Random
+from typing import Any
 
-import numpy
 import pytest
 
-from tests.mutation.blocks import blocks_of, mark
+from tests.mutation.blocks import blocks_of, innermost, marked
 from tests.mutation.changes import Change, changeable, places
-from tests.mutation.copies import environment
-from tests.mutation.reaching import Reaching, entered, imports_from, rank
-from tests.mutation.recordings import Recording, record_part
-from tests.mutation.run import Copy, batches, draw
-from tests.thorough import slow
+from tests.mutation.recordings import Recordings, rank, record
+from tests.mutation.run import batch, draw, try_changes
+from tests.mutation.trials import IMPORT
 
 SOURCE = '''\
 """Docstring."""
@@ -96,48 +95,35 @@ def test_changes_know_their_function() -> None:
 
 def test_marked_blocks() -> None:
     """The blocks that a call enters, run; a block ends behind what may have left the function."""
-    blocks, tree = blocks_of("file.py", SOURCE, 5)
-    assert [(block.first, block.last) for block in blocks] == [
-        (10, 10),
-        (11, 11),
-        (12, 12),
-        (13, 13),
-        (14, 14),
-        (15, 15),
+    blocks = list(blocks_of("file.py", ast.parse(SOURCE)))
+    assert {block.name: (block.first, block.last) for block in blocks} == {
+        "file.py:least:0": (10, 11),
+        "file.py:least:1": (12, 14),
+        "file.py:least:2": (15, 15),
+        "file.py:least:3": (11, 11),
+        "file.py:least:4": (13, 14),
+        "file.py:least:5": (14, 14),
+    }
+    assert [innermost(blocks, line) for line in (3, 10, 11, 15)] == [
+        None,
+        "file.py:least:0",
+        "file.py:least:3",
+        "file.py:least:2",
     ]
-    marks = bytearray(11)
-    names: dict[str, object] = {}
-    tree.body = [statement for statement in tree.body if isinstance(statement, ast.FunctionDef)]
-    exec(compile(tree, "file.py", "exec"), {"_marks_": marks}, names)
-    function = names["least"]
-    function.__globals__["LIMIT"] = 3  # type: ignore[attr-defined]
-    assert function(1, 4) == 1  # type: ignore[operator]
-    assert list(marks) == [0] * 5 + [1, 1, 0, 0, 0, 0]
-    marks[:] = bytes(11)
-    assert function(6, 4) == 2  # type: ignore[operator]
-    assert list(marks) == [0] * 5 + [1, 0, 1, 1, 1, 1]
+    numbers = {"other": 0, "file.py:least:5": 1}
+    tree = marked("file.py", ast.parse(SOURCE), numbers)
+    assert list(numbers.values()) == list(range(7))
+    names: dict[str, Any] = {"_marks_": bytearray(7)}
+    exec(compile(tree, "file.py", "exec", dont_inherit=True), names)
 
+    def entered(*arguments: int) -> list[int]:
+        names["_marks_"][:] = bytes(7)
+        names["least"](*arguments)
+        return [int(name[-1]) for name, number in numbers.items() if names["_marks_"][number]]
 
-def test_tests_that_enter_a_block() -> None:
-    blocks, _ = blocks_of("aspenpy/no_such_file.py", SOURCE)
-    rows = numpy.packbits(numpy.array([[1, 1, 0, 0, 0, 0], [1, 0, 1, 1, 0, 1]], dtype=numpy.uint8), axis=1)
-    recording = Recording({}, {}, blocks, ["a", "b"], [1.0, 2.0], rows)
-    assert recording.tests_of([1]) == {0}
-    assert recording.tests_of([0, 5]) == {0, 1}
-    assert recording.tests_of([4]) == set()
-    assert recording.breadth == [2, 4]
-
-
-def test_the_innermost_block_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocks, _ = blocks_of("aspenpy/version.py", SOURCE)
-    monkeypatch.setattr("tests.mutation.reaching.digest", lambda file: "as it was")
-    recording = Recording({}, {"aspenpy/version.py": "as it was"}, blocks, [], [], numpy.zeros((0, 1), numpy.uint8))
-    found = [
-        entered(recording, Change("aspenpy/version.py", line, "least", 0, 0, ""), tmp_path) for line in (10, 11, 14)
-    ]
-    assert found == [[0], [1], [4]]
-    changed_since = Recording({}, {"aspenpy/version.py": "other"}, blocks, [], [], recording.rows)
-    assert entered(changed_since, Change("aspenpy/version.py", 11, "least", 0, 0, ""), tmp_path) == [0, 1, 2, 3, 4, 5]
+    assert entered(1, 4) == [0, 3]
+    assert sorted(entered(6, 4)) == [0, 1, 2, 4, 5]
+    assert sorted(entered(1, 1)) == [0, 1, 2, 4]
 
 
 def test_the_same_seed_draws_the_same(tmp_path: Path) -> None:
@@ -153,119 +139,140 @@ def test_the_same_seed_draws_the_same(tmp_path: Path) -> None:
 
 
 def test_few_tests_run_first() -> None:
-    assert [list(batch) for batch in batches({"a": 4.0, "b": 5.0, "c": 30.0, "d": 90.0})] == [["a", "b"], ["c"], ["d"]]
+    """Those of the first ten seconds come before all others; in both, tests of a file one after the other."""
+    tests = {"a::x": 4.0, "b::x": 4.0, "a::y": 1.0, "b::y": 8.0, "c::x": 2.0, "b::z": 1.0, "c::y": 90.0}
+    assert list(batch(tests, 30.0)) == ["a::x", "a::y", "b::x", "b::y", "b::z", "c::x"]
+    assert list(batch({"a::x": 90.0, "b::x": 1.0}, 30.0)) == ["a::x"]
 
 
-def test_tests_of_a_file_run_one_after_the_other() -> None:
-    tests = {"a::x": 1.0, "b::x": 1.0, "a::y": 1.0, "b::y": 8.0, "a::z": 1.0}
-    assert [list(batch) for batch in batches(tests)] == [["a::x", "a::y", "b::x"], ["b::y", "a::z"], []]
+def test_tests_that_are_worth_more_run_first() -> None:
+    """The second of a function is worth half as much, and the third of a file a third."""
+    values = {"a::near": 0.5, "b::short": 0.5, "b::far": 0.25, "c::x[1]": 0.5, "c::x[2]": 0.5, "c::y": 0.3}
+    assert rank(values) == ["a::near", "b::short", "c::x[1]", "c::y", "b::far", "c::x[2]"]
 
 
-def test_near_and_short_tests_run_first() -> None:
-    """Half of what a test enters in 0.8 s is worth as much as a quarter in 0.3 s; the second of a function is worth
-    half as much, and the third of a file a third."""
-    seconds = {"a::near": 0.8, "b::far": 0.8, "b::short": 0.3, "c::x[1]": 0.8, "c::x[2]": 0.8, "c::y": 0.8}
-    near = {"a::near": 0.5, "b::far": 0.25, "b::short": 0.25, "c::x[1]": 0.5, "c::x[2]": 0.5, "c::y": 0.3}
-    assert rank(seconds, near) == pytest.approx(
-        {"a::near": 0.5, "b::short": 0.5, "b::far": 0.125, "c::x[1]": 0.5, "c::y": 0.15, "c::x[2]": 0.25 / 3}
-    )
-
-
-def test_tests_of_a_module_import_from_it(tmp_path: Path) -> None:
-    file = tmp_path / "test_x.py"
-    file.write_text(
-        "from aspenpy.expr import graph\nfrom aspenpy.expr.node import Expr\nimport numpy\n", encoding="utf-8"
-    )
-    found = [imports_from(file, f"aspenpy/expr/{name}.py") for name in ("graph", "node", "__init__", "printing")]
-    assert found == [True, True, True, False]
-
-
-def test_caught_and_survived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a copy of one file: a change that a test notices, one that hangs, and one that nothing notices."""
-    root = tmp_path / "checkout"
-    (root / "aspenpy").mkdir(parents=True)
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A package of one module with its tests, which the tools take for a checkout."""
+    root = tmp_path_factory.mktemp("mutation") / "checkout"
+    for folder in ("aspenpy", "tests/mutation"):
+        (root / folder).mkdir(parents=True)
+    for name in ("blocks", "changes", "processes", "recorder", "recordings", "trials"):
+        text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+        text = text.replace("HUNG = 6.0, 5.0", "HUNG = 1.0, 1.0")
+        (root / "tests" / "mutation" / f"{name}.py").write_text(text, encoding="utf-8")
     (root / "aspenpy" / "__init__.py").touch()
-    (root / "aspenpy" / "twice.py").write_text(
-        "def twice(x):\n    while x < 0:\n        x += 8\n    return 2 * x\n", encoding="utf-8"
-    )
-    (root / "tests" / "mutation").mkdir(parents=True)
-    for name in ("plugin", "copies"):
-        (root / "tests" / "mutation" / f"{name}.py").write_bytes((Path(__file__).parent / f"{name}.py").read_bytes())
-    (root / "test_twice.py").write_text(
-        "from aspenpy.twice import twice\ndef test_twice():\n    assert twice(2) == 4\n    assert twice(-8) == 0\n",
-        encoding="utf-8",
-    )
-    (root / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-    monkeypatch.setattr("tests.mutation.run.copy_checkout", lambda folder: root)
-    monkeypatch.setattr("tests.mutation.run.HUNG", (5.0, 10.0))
-    copy = Copy(root, {})
-    source = (root / "aspenpy" / "twice.py").read_bytes()
-
-    def caught(before: str, after: str) -> str:
-        start = source.index(before.encode())
-        change = Change("aspenpy/twice.py", 1, "twice", start, start + len(before), after)
-        return copy.judge(change, {"test_twice.py::test_twice": 0.1}, 100.0).caught_by
-
-    assert caught("2 * x", "2 + x * 2") == "test_twice.py::test_twice"
-    assert caught("x += 8", "pass") == "test_twice.py::test_twice"
-    assert caught("def twice", "raise ValueError\ndef twice") == "the import of the tests"
-    assert caught("x < 0", "x <= -1") == ""
-    assert (root / "aspenpy" / "twice.py").read_bytes() == source
+    (root / "aspenpy" / "twice.py").write_text(PACKAGE, encoding="utf-8")
+    (root / "tests" / "test_twice.py").write_text(TESTS, encoding="utf-8")
+    (root / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\npythonpath = .\n", encoding="utf-8")
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    return root
 
 
-def test_a_copy_has_its_own_package_and_caches(tmp_path: Path) -> None:
-    found = environment(tmp_path, MUTATION_LIMITS="x")
-    assert found["PYTHONPATH"] == str(tmp_path)
-    assert found["XDG_CACHE_HOME"].startswith(str(tmp_path))
-    assert found["MUTATION_LIMITS"] == "x"
+PACKAGE = """\
+def once():
+    return 1
+
+LIMIT = 8
+TABLE = [once(), LIMIT]
+
+def twice(x):
+    while x < 0:
+        x += LIMIT
+    return 2 * x
+
+def least(a, b):
+    return min([a, b], key=lambda x: (x, x))
+"""
+TESTS = """\
+import os, subprocess, sys, time, pytest
+from pathlib import Path
+from aspenpy import twice
+from aspenpy.twice import least as smaller
+@pytest.fixture(scope='module')
+def one():
+    return type(twice.once)(twice.once.__code__, {})()
+def test_zero(one):
+    assert twice.twice(0) == 0
+def test_ends():
+    os._exit(3)
+def test_fails():
+    assert twice.twice(0)
+def test_four(one):
+    assert twice.twice(2) == 4
+    assert twice.twice(-8) == 0
+    assert 'marks' not in Path(twice.__file__).read_text()
+def test_table():
+    assert twice.TABLE == [1, 8]
+def test_smaller():
+    assert smaller(3, 4) == 3
+def test_process():
+    text = 'from aspenpy.twice import least; assert least(4, 3) == 3'
+    subprocess.run([sys.executable, '-c', text], check=True)
+"""
 
 
-@slow
-def test_recorded_tests(tmp_path: Path) -> None:
-    """The text of the package stays as it is, blocks that a fixture enters are entered by each of its tests, those of
-    a function copied with other globals too, and tests that fail, end the process or do not end are told, and keep no
-    other from being recorded."""
-    root = tmp_path / "checkout"
-    (root / "aspenpy").mkdir(parents=True)
-    (root / "aspenpy" / "__init__.py").touch()
-    source = "def once():\n    return 1\ndef twice(x):\n    if x:\n        return 2 * x\n    return 0\n"
-    (root / "aspenpy" / "twice.py").write_text(source, encoding="utf-8")
-    (root / "tests" / "mutation").mkdir(parents=True)
-    text = (Path(__file__).parent / "plugin.py").read_text(encoding="utf-8")
-    (root / "tests" / "mutation" / "plugin.py").write_text(
-        text.replace("LONGEST = 400.0", "LONGEST = 3.0"), encoding="utf-8"
-    )
-    (root / "test_a.py").write_text(
-        "import os, time, pytest\nfrom pathlib import Path\nfrom aspenpy import twice\n"
-        "@pytest.fixture(scope='module')\ndef one():\n    return type(twice.once)(twice.once.__code__, {})()\n"
-        "def test_zero(one):\n    assert twice.twice(0) == 0\n"
-        "def test_ends():\n    os._exit(3)\n"
-        "def test_hangs():\n    time.sleep(1000)\n"
-        "def test_fails():\n    assert twice.twice(0)\n"
-        "def test_four(one):\n    assert twice.twice(2) == 4\n"
-        "    assert 'marks' not in Path(twice.__file__).read_text()\n",
-        encoding="utf-8",
-    )
-    (root / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-    blocks = mark(root)
-    assert [block.first for block in blocks] == [2, 4, 5, 6]
-    told = record_part(root, tmp_path / "0", ["test_a.py"])
-    assert [line.rpartition("::")[2] for line in told.splitlines()] == ["test_ends", "test_hangs", "test_fails"]
-    assert (root / "aspenpy" / "twice.py").read_text(encoding="utf-8") == source
-    rows = numpy.load(tmp_path / "0.npz")
-    assert rows["tests"].tolist() == ["test_a.py::test_zero", "test_a.py::test_four"]
-    assert numpy.unpackbits(rows["rows"], axis=1)[:, :4].tolist() == [[1, 1, 0, 1], [1, 1, 1, 0]]
+@pytest.fixture(scope="module")
+def recordings(checkout: Path) -> Recordings:
+    folder = checkout.with_name("recorded")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tests.mutation.processes.ROOT", checkout)
+        record(1, folder)
+    return Recordings(checkout, folder)
 
 
-def test_other_tests_of_a_file_run_last(tmp_path: Path) -> None:
-    blocks, _ = blocks_of("aspenpy/no_such_file.py", SOURCE)
-    rows = numpy.packbits(numpy.array([[1, 1], [0, 0], [0, 0]], dtype=numpy.uint8), axis=1)
-    for name in "ab":
-        (tmp_path / f"{name}.py").touch()
-    recording = Recording(
-        dict.fromkeys(["a.py", "b.py"], ""), {}, blocks, ["a.py::x", "a.py::y", "b.py::z"], [2.0, 1.0, 1.0], rows
-    )
-    change = Change("aspenpy/no_such_file.py", 10, "least", 0, 0, "")
-    (tmp_path / "aspenpy").mkdir()
-    (tmp_path / change.path).write_text(SOURCE, encoding="utf-8")
-    assert list(Reaching([recording], tmp_path).tests(change)) == ["a.py::x", "a.py::y"]
+def test_recorded_tests(checkout: Path, recordings: Recordings) -> None:
+    """Blocks that a fixture enters are entered by each of its tests, those of a function copied with other globals and
+    those of child processes too; tests that fail or end the process keep no other from being recorded."""
+    entered = {
+        test.partition("::")[2]: {
+            name for name, number in recordings.numbers.items() if recordings.entering([number])[at]
+        }
+        for at, test in enumerate(recordings.tests)
+    }
+    once, least = "aspenpy/twice.py:once:0", "aspenpy/twice.py:least:0"
+    twice = [f"aspenpy/twice.py:twice:{number}" for number in range(3)]
+    assert entered == {
+        "test_zero": {once, twice[0], twice[1]},
+        "test_four": {once, *twice},
+        "test_table": set(),
+        "test_smaller": {least},
+        "test_process": {least, once},  # which it imports
+    }
+    assert (checkout / "aspenpy" / "twice.py").read_text(encoding="utf-8") == PACKAGE
+
+
+def change_of(before: str, after: str, function: str) -> Change:
+    start = PACKAGE.index(before)
+    line = PACKAGE[:start].count("\n") + 1
+    return Change("aspenpy/twice.py", line, function, start, start + len(before), after)
+
+
+def test_tests_that_reach_a_change(recordings: Recordings) -> None:
+    def found(change: Change) -> tuple[list[str], bool]:
+        tests, anew = recordings.find_tests(change)
+        return [test.partition("::")[2] for test in tests], anew
+
+    assert found(change_of("x += LIMIT", "pass", "twice"))[0][0] == "test_four"
+    assert set(found(change_of("2 * x", "x", "twice"))[0][:2]) == {"test_zero", "test_four"}
+    assert [found(change_of(*each))[1] for each in CHANGES] == [False, False, False, True, True, True]
+
+
+CHANGES = [
+    ("2 * x", "3 * x", "twice"),
+    ("x += LIMIT", "pass", "twice"),
+    ("2 * x", "x * 2", "twice"),
+    ("8", "9", ""),
+    ("return 1", "return 2", "once"),
+    ("LIMIT = 8", "LIMIT = 8 / 0", ""),
+]
+"""Caught, one by a hang and one where no test can be imported; the third is none that a test could notice."""
+
+
+def test_caught_and_survived(checkout: Path, recordings: Recordings, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tests.mutation.processes.ROOT", checkout)
+        verdicts = try_changes([change_of(*each) for each in CHANGES], recordings, tmp_path, 1, 60.0)
+        found = {number: test.partition("::")[2] or test for number, test in verdicts}
+    assert found == {0: "test_four", 1: "test_four", 2: "", 3: "test_four", 4: "test_table", 5: IMPORT}
+    assert (tmp_path / "0" / "aspenpy" / "twice.py").read_text(encoding="utf-8") == PACKAGE
