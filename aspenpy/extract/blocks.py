@@ -4,10 +4,11 @@ touched."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 
 from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
-from aspenpy.expr.polynomial import constant_polynomial
+from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
     CYCLES,
@@ -23,6 +24,7 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.count import Counter, GuardedLoops, NoClosedForm
+from aspenpy.extract.device import list_values, substitute_items
 from aspenpy.extract.scope import Names, unknown_symbols
 from aspenpy.extract.triangles import CounterRange, StridedLoop, find_ranges, is_triangular, loop_key
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
@@ -172,6 +174,38 @@ def _terms_of_otherwise(item: Alternative, terms: Terms) -> Terms | None:
         return None
     other = item.guards[0].replace(value=v.subtract(-item.guards[0].value, ONE))
     return tuple((amount, (*guards, other)) for amount, guards in terms)
+
+
+def average_roundings(nest: Nest) -> Nest | None:
+    """A nest with the mean in place of what it rounds of its counters: floor(a/k) of whole numbers a, of which each
+    remainder is as frequent, is (a - (k - 1)/2)/k in the mean, and ceil(a/k) is (a + (k - 1)/2)/k. Grids whose points
+    are red and black begin their rows at 1 + (i + colour) % 2. None where nothing is rounded."""
+    means: dict[Expr, Value] = {}
+    counters: dict[Expr, Value] = {}
+    for item in walk_items([nest]):
+        if isinstance(item, Nest):
+            counters[item.counter] = atom_polynomial(item.counter)
+        for value in list_values(item):
+            atoms = {base for monomial in value.terms for base, _ in monomial if base.kind == "apply"}
+            for base in atoms - means.keys():
+                if (mean := _average_rounding(base)) is not None:
+                    means[base] = mean
+    if not means:
+        return None
+    (found,) = substitute_items([nest], counters | means)
+    assert isinstance(found, Nest)
+    return found
+
+
+def _average_rounding(base: Expr) -> Value | None:
+    if base.payload not in ("floor", "ceil") or base.args[0].kind != "div" or not v.counters(atom_polynomial(base)):
+        return None
+    whole, by = base.args[0].args
+    step = v.whole_number(v.from_expression(by))
+    if step is None or step < 2:
+        return None
+    middle = Fraction(step - 1, 2) if base.payload == "ceil" else -Fraction(step - 1, 2)
+    return v.scale(v.add(v.from_expression(whole), constant_polynomial(middle)), Fraction(1, step))
 
 
 class BlockSummary:

@@ -8,7 +8,7 @@ windows: a lap in the middle of a long loop, or a whole row where a loop begins 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -29,6 +29,7 @@ from aspenpy.extract.costs import (
     WAITING,
     Alternative,
     Arithmetic,
+    Array,
     FunctionCosts,
     Invocation,
     Item,
@@ -126,6 +127,7 @@ class CompiledLoops:
         self.left = MOST_INSTRUCTIONS
         self.priced: list[bool] = []
         self.ran: Ran = {}
+        self.arrays: Mapping[str, Array] = {}
 
     @property
     def trait(self) -> str:
@@ -160,9 +162,13 @@ class CompiledLoops:
             found += sum(low <= column <= high for column in self.jumps.get((path, least + row - first), ()))
         return found
 
-    def restart(self, ran: Ran) -> None:
-        """Forgets what was priced; loops and branches are walked as in a run from now on."""
-        self.left, self.priced, self.ran = MOST_INSTRUCTIONS, [], ran
+    def restart(self, ran: Ran, arrays: Mapping[str, Array]) -> None:
+        """Forgets what was priced; loops and branches are walked as in a run from now on, which touch `arrays`."""
+        self.left, self.priced, self.ran, self.arrays = MOST_INSTRUCTIONS, [], ran, arrays
+
+    def list_kept(self) -> frozenset[str]:
+        """The arrays that a compiler may keep in registers, or compute with as constants."""
+        return frozenset(key for key, array in self.arrays.items() if array.hold == "local" or array.is_constant)
 
     def find_around(self, nest: Nest, name: str) -> NaturalLoop | None:
         """The compiled loop of a loop that has others inside, calls or branches: it has the most of its instructions
@@ -176,6 +182,7 @@ class CompiledLoops:
         own = [pair for pair in good if pair[0].function.name.split(".")[0] == name] or good
         head = {_line_of(nest.span)} if nest.span is not None else set()
         heads = [pair for pair in own if any(_locate(one.place) in head for one in pair[0].instructions())] or own
+        heads = [pair for pair in heads if _is_steered_from(pair[0], head)] or heads
         return max(heads, key=lambda pair: len(pair[0].blocks), default=(None, 0))[0]
 
     def simulate(self, windows: Sequence[SimulationWindow]) -> list[Fraction] | None:
@@ -231,6 +238,16 @@ def _count_levels(items: Iterable[Item]) -> int:
 def _share_of_lines(loop: NaturalLoop, lines: frozenset[Located]) -> Fraction:
     places = [_locate(one.place) in lines for one in loop.instructions()]
     return Fraction(sum(places), max(1, len(places)))
+
+
+def _is_steered_from(loop: NaturalLoop, head: Collection[Located]) -> bool:
+    """Whether a jump that ends a loop's lap, or leads out of it, is from the line of a loop's head."""
+    for number in loop.blocks:
+        block = loop.function.blocks[number]
+        ends = any(after == loop.header or after not in loop.blocks for after in block.successors)
+        if ends and any(one.is_conditional and _locate(one.place) in head for one in block.instructions[-2:]):
+            return True
+    return False
 
 
 def _locate(place: tuple[str, int, int]) -> Located:
@@ -383,7 +400,8 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
     is_deep = any(isinstance(inner, Nest) for inner in walk_items(item.body))
     has_branches = any(isinstance(one, Alternative) and one.share is not None for one in walk_items(item.body))
     # Of a run loops inside may have paths of their own.
-    matches = None if code.ran and is_deep and has_branches else match_loops([item], code, name)
+    has_paths = has_branches or any(_price_path(inner, code, name) for inner in _list_mixed(item.body))
+    matches = None if code.ran and is_deep and has_paths else match_loops([item], code, name)
     if matches is None:
         if not is_deep and (filled := _price_filling(item, code)) is not None:
             code.priced.append(True)
@@ -403,17 +421,27 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
         added.setdefault(id(match.nest), []).extend(_list_waiting(match.nest, match.loop, match.passes * match.rows))
     code.priced += [True] * len(matches)
     wide = {id(match.nest) for match in matches if _is_in_vectors(match.loop)}
-    counts = {id(match.nest): _count_match(match) for match in matches}
+    counts = {id(match.nest): _count_match(match, code.list_kept()) for match in matches}
     return _insert(item, Insertions(added, wide, counts), is_wide=False)
 
 
-def _count_match(match: Match) -> CompiledCounts:
+def _is_mixed(nest: Nest) -> bool:
+    """Whether a loop does work of its own beside a loop inside it whose few passes a compiler may write out."""
+    inside = [item for item in nest.body if isinstance(item, Nest)]
+    return bool(inside) and all(map(_is_short, inside)) and any(isinstance(item, MemoryAccess) for item in nest.body)
+
+
+def _list_mixed(items: Iterable[Item]) -> Iterator[Nest]:
+    return (item for item in walk_items(items) if isinstance(item, Nest) and _is_mixed(item))
+
+
+def _count_match(match: Match, kept: Collection[str]) -> CompiledCounts:
     """The counts of a lap of a compiled loop; of one with conditions inside none, since each lap goes another way."""
     if match.is_reordered or any(isinstance(one, Alternative) for one in walk_items(match.nest.body)):
         return CompiledCounts({}, ())
     lap = LoopWalk(match.loop, {}).run(1)
     weights = PassWeights(match.nest, {})
-    return compare_counts(match.nest, lap, Fraction(0), Fraction(match.passes * match.rows), weights)
+    return compare_counts(match.nest, lap, Fraction(0), Fraction(match.passes * match.rows), weights, kept)
 
 
 def _price_filling(item: Nest, code: CompiledLoops) -> Arithmetic | None:
@@ -448,7 +476,7 @@ def _price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None
     calls = any(
         one.is_call and one.operands and one.operands[0].split("@")[0] in code.functions for one in loop.instructions()
     )
-    if not (branches or calls or len(innermost) > 1):
+    if not (branches or calls or len(innermost) > 1 or _is_mixed(item)):
         return None
     weights = PassWeights(item, code.ran)
     trips: dict[tuple[str, int], float] = {}
@@ -485,7 +513,8 @@ def _price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None
     if walk.is_cut:
         return PricedPath(loop, added, CompiledCounts({}, ()))
     whole = Fraction((laps + 1) * passes_of_lap)
-    return PricedPath(loop, added, compare_counts(item, walk.found, Fraction(walk.calls), whole, weights))
+    counts = compare_counts(item, walk.found, Fraction(walk.calls), whole, weights, code.list_kept())
+    return PricedPath(loop, added, counts)
 
 
 def _list_waiting(nest: Nest, loop: NaturalLoop, passes: int) -> list[Arithmetic]:
@@ -525,7 +554,7 @@ def _insert(item: Item, made: Insertions, is_wide: bool) -> Item:
         return item
     body = [_insert(inner, made, is_wide or id(item) in made.wide) for inner in item.body]
     counts = made.counts.get(id(item), CompiledCounts({}, ()))
-    return item.replace(body=[*counts.scale_flops(body), *counts.beside, *made.added.get(id(item), ())])
+    return item.replace(body=[*counts.scale_items(body), *counts.beside, *made.added.get(id(item), ())])
 
 
 def _cycles_of_match(match: Match, beside: Sequence[Match], code: CompiledLoops) -> tuple[Nest, Value] | None:

@@ -3,12 +3,13 @@ keeps on the stack, of constants, and of what it has no register for.
 
 Of each loop whose compiled path is known, the flops of the source are scaled to those of the path, class by class, and
 bytes that the path loads or stores beyond those of the source stand apart. The first cache has them: the source's own
-accesses have touched their lines, or they are of the stack.
+accesses have touched their lines, or they are of the stack. Where the path has fewer bytes, arrays that the compiler
+may keep in registers have the fewer: those of a function's own, and constant ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 
 from aspenpy.assembly.listing import Instruction
@@ -34,10 +35,13 @@ Factors = Mapping[str, Fraction]
 
 
 class SourceCounts(Record):
-    """Flops by class of a pass of the source, and bytes that it loads and stores, in the mean of a run."""
+    """Flops by class of a pass of the source, bytes that it loads and stores, and those of arrays that are `kept` in
+    registers where the compiler can, in the mean of a run."""
 
+    kept: Collection[str]
     flops: dict[str, Fraction]
     moved: dict[str, Fraction]
+    moved_of_kept: dict[str, Fraction]
 
     def add_items(self, items: Iterable[Item], weights: PassWeights, often: Fraction = Fraction(1)) -> SourceCounts:
         for item in items:
@@ -45,6 +49,8 @@ class SourceCounts(Record):
                 self.flops[item.name] = self.flops.get(item.name, Fraction(0)) + often * item.amount
             elif isinstance(item, MemoryAccess):
                 self.moved[item.kind] = self.moved.get(item.kind, Fraction(0)) + often * item.size
+                if item.array in self.kept:
+                    self.moved_of_kept[item.kind] = self.moved_of_kept.get(item.kind, Fraction(0)) + often * item.size
             elif isinstance(item, Alternative):
                 share = Fraction(weights.share_of(item)).limit_denominator(1000)
                 then, otherwise = (item.otherwise, item.then) if item.negated else (item.then, item.otherwise)
@@ -57,37 +63,59 @@ class SourceCounts(Record):
 
 
 class CompiledCounts(Record):
-    """Factors of a loop's flops, and accesses of a pass beside the source's, by its compiled path."""
+    """Factors of a loop's flops, accesses of a pass beside the source's, and which part is left of the loads and stores
+    of arrays that are `kept`, by its compiled path."""
 
     factors: Factors
     beside: tuple[Arithmetic, ...]
+    left: Factors = {}
+    kept: Collection[str] = ()
 
-    def scale_flops(self, items: Iterable[Item]) -> list[Item]:
-        """The items with flops as in the compiled path."""
-        return [self._scale(item) for item in items] if self.factors else list(items)
+    def scale_items(self, items: Iterable[Item]) -> list[Item]:
+        """The items with flops, loads and stores as in the compiled path."""
+        return [self._scale(item) for item in items] if self.factors or self.left else list(items)
 
     def _scale(self, item: Item) -> Item:
         if isinstance(item, Alternative):
-            return item.replace(then=self.scale_flops(item.then), otherwise=self.scale_flops(item.otherwise))
+            return item.replace(then=self.scale_items(item.then), otherwise=self.scale_items(item.otherwise))
         if isinstance(item, Nest):
-            return item.replace(body=self.scale_flops(item.body))
+            return item.replace(body=self.scale_items(item.body))
+        if isinstance(item, MemoryAccess) and item.array in self.kept and item.kind in self.left:
+            return Alternative((), v.scale(v.ONE, self.left[item.kind]), [item], [])
         if isinstance(item, Arithmetic) and item.name in self.factors:
             return item.replace(times=v.scale(v.ONE if item.times is None else item.times, self.factors[item.name]))
         return item
 
 
 def compare_counts(
-    nest: Nest, path: Iterable[Instruction], calls: Fraction, passes: Fraction, weights: PassWeights
+    nest: Nest,
+    path: Iterable[Instruction],
+    calls: Fraction,
+    passes: Fraction,
+    weights: PassWeights,
+    kept: Collection[str] = (),
 ) -> CompiledCounts:
     """The counts of a loop whose `path` makes `passes`, with `calls` in all, beside those of the source."""
     path = tuple(path)
-    source = SourceCounts({}, {}).add_items(nest.body, weights)
+    source = SourceCounts(kept, {}, {}, {}).add_items(nest.body, weights)
     factors = _find_factors(source.flops, path, passes)
     if not all(Fraction(1, MOST) <= factor <= MOST for factor in factors.values()):
         return CompiledCounts({}, ())
-    beside = _list_beside(source, count_moves(path), calls, passes, nest.span)
+    moves = count_moves(path)
+    beside = _list_beside(source, moves, calls, passes, nest.span)
     different = {name: factor for name, factor in factors.items() if abs(factor - 1) > LEAST}
-    return CompiledCounts(different, tuple(beside))
+    return CompiledCounts(different, tuple(beside), _find_left(source, moves, passes), kept)
+
+
+def _find_left(source: SourceCounts, moves: Moves, passes: Fraction) -> Factors:
+    """The part of loads and of stores of kept arrays that the path has, where it has fewer bytes than the source."""
+    left: dict[str, Fraction] = {}
+    for kind, volume in (("load", moves.loaded), ("store", moves.stored)):
+        fewer = source.moved.get(kind, Fraction(0)) - volume / passes
+        own = source.moved_of_kept.get(kind)
+        if own and fewer > LEAST * source.moved[kind]:
+            left[kind] = Fraction(round(max(Fraction(0), 1 - fewer / own) * 1000), 1000)
+    return left
 
 
 def _find_factors(source: Mapping[str, Fraction], path: Iterable[Instruction], passes: Fraction) -> Factors:

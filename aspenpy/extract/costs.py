@@ -48,7 +48,7 @@ THREADS = "threads of OpenMP"
 class Array(Record):
     """Memory that a program names: an array, what a pointer points at, a structure. `extents` are those of its
     dimensions, None for the first where nothing says it; `volume` its bytes, where the program says them. No other
-    array overlaps one that is `alone`."""
+    array overlaps one that is `alone`, and no store changes one that `is_constant`."""
 
     key: str
     name: str
@@ -58,6 +58,7 @@ class Array(Record):
     volume: Value | None = None
     alone: bool = True
     span: Span | None = None
+    is_constant: bool = False
 
 
 class Guard(Record):

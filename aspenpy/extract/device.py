@@ -15,6 +15,7 @@ from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
     Alternative,
+    Arithmetic,
     Guard,
     Item,
     MemoryAccess,
@@ -442,4 +443,6 @@ def _substitute_item(item: Item, given: Mapping[Expr, Value], zeros: Set[Expr]) 
     if isinstance(item, MemoryAccess):
         offset = None if item.offset is None else put(item.offset)
         return item.replace(offset=offset, guards=put_all(item.guards))
+    if isinstance(item, Arithmetic) and item.times is not None:
+        return item.replace(times=put(item.times))
     return item

@@ -164,7 +164,7 @@ def _extract_program(
     for _ in range(MOST_ROUNDS):
         names = Names(run is not None, counted, same_blocks, touched, guessed, means=means)
         if sources.code is not None:
-            sources.code.restart(points[-1].ran if points else {})
+            sources.code.restart(points[-1].ran if points else {}, names.arrays)
         one = _Extractor(sources, level, options, functions, names, with_cycles=run is None or bool(points))
         kernels = one.write_kernels()
         if run is None:

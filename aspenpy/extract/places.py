@@ -106,7 +106,16 @@ class Places(WalkTask):
             span = self.facts.global_spans.get(key, node.span)
             size = volume(type, shape, word)
             array = self.names.add_array(
-                Array(key, node.name, hold, word.size or 8, extents=shape, volume=size, span=span)
+                Array(
+                    key,
+                    node.name,
+                    hold,
+                    word.size or 8,
+                    extents=shape,
+                    volume=size,
+                    span=span,
+                    is_constant=node.is_constant,
+                )
             )
             return AssignmentTarget(None, PointerTarget(array.key, ZERO), type, shape, node.name)
         return AssignmentTarget(key, None, type, shape, node.name)

@@ -84,7 +84,7 @@ class Constant(Record):
 
 class Variable(Record):
     """`key` tells variables of one name apart; `scope` says where it was declared. The type of one that
-    `is_reference` is that of what it refers to."""
+    `is_reference` is that of what it refers to; nothing changes one that `is_constant`."""
 
     key: str
     name: str
@@ -92,6 +92,7 @@ class Variable(Record):
     scope: Scope = "local"
     is_reference: bool = False
     span: Span | None = None
+    is_constant: bool = False
 
 
 class Element(Record):

@@ -310,7 +310,7 @@ class Registers:
         if first.array == second.array:
             return all(mine == theirs for mine, theirs in zip(first.path, second.path, strict=False))
         one, two = self.arrays[first.array], self.arrays[second.array]
-        if _are_apart(one, two):
+        if one.is_constant or two.is_constant or _are_apart(one, two):
             return False
         self.overlaps.add((min(one.name, two.name), max(one.name, two.name)))
         return True

@@ -13,7 +13,15 @@ from aspenpy.expr.polynomial import Monomial, atom_polynomial, constant_polynomi
 from aspenpy.expr.printer import ASPEN, TooLarge, write_fragments
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.blocks import COUNTED, BlockAmounts, BlockSummary, OperationCount, has_calls, nesting_depth
+from aspenpy.extract.blocks import (
+    COUNTED,
+    BlockAmounts,
+    BlockSummary,
+    OperationCount,
+    average_roundings,
+    has_calls,
+    nesting_depth,
+)
 from aspenpy.extract.costs import (
     BEHIND,
     BESIDE,
@@ -156,10 +164,12 @@ class Body(Naming):
             facts = self.writer.launches.get(region_key(self.profile.key, item))
             return LaunchText(self, item, facts or self.writer.launches.get(self.profile.key)).write()
         if self._is_block(item):
-            try:
-                return self._guard_block(item, self._write_block([item], item))
-            except (NoClosedForm, TooLong):
-                pass
+            for nest in (item, average_roundings(item)):
+                try:
+                    if nest is not None:
+                        return self._guard_block(nest, self._write_block([nest], nest))
+                except (NoClosedForm, TooLong):
+                    pass
         return self._write_loop(item, around)
 
     def _guard_block(self, nest: Nest, lines: list[str]) -> list[str]:

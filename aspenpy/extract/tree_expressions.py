@@ -88,7 +88,8 @@ class Expressions:
         if self.unit.reading.is_cuda and any(child.kind.name == "CUDASHARED_ATTR" for child in cursor.get_children()):
             scope, key = "local", f"{SHARED}{key}"
         type = self.types.type_of_declaration(cursor)
-        return r.Variable(key, cursor.spelling, type, scope, span=self.unit.span(cursor))
+        is_constant = scope != "formal" and cursor.type.get_canonical().is_const_qualified()
+        return r.Variable(key, cursor.spelling, type, scope, span=self.unit.span(cursor), is_constant=is_constant)
 
     def read(self, cursor: Any) -> r.Expression:
         """The record of an expression; one that is nested too deeply is unknown."""

@@ -110,6 +110,18 @@ def size(name: str, operands: str) -> int:
     return 4 if word[0] == "e" else 1 if word[-1] in "lh" else 2
 
 
+def moves(name: str, operands: str) -> list[tuple[str, int]]:
+    """Loads and stores of an instruction with their bytes: of data, of constants beside the code and of the stack."""
+    if name.startswith("push"):
+        return [("store", 8)]
+    if name.startswith(("pop", "ret", "leave")):
+        return [("load", 8)]
+    if name.startswith("call"):
+        return [("store", 8)]
+    plain = _SPILL.sub(lambda found: f"{found[1] or ''}(%rbx)", operands.replace("%rip", "%rbx"))
+    return [(kind, size(name, plain)) for kind in kinds(name, plain) if kind in ("load", "store")]
+
+
 def executed(path: Path) -> Counter[int]:
     """How often each instruction ran, by address; lines that follow `calls=` are those of the callee."""
     found: Counter[int] = Counter()

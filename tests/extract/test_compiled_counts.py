@@ -2,15 +2,18 @@
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 import aspenpy
+from aspenpy.answers.case import Case
 from aspenpy.assembly.compiling import Recipe
 from aspenpy.assembly.mca import find_simulator
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
+from tests.extract import callgrind
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 pytestmark = [
@@ -84,3 +87,53 @@ def test_a_rare_return_leaves_the_way_past_it(tmp_path: Path) -> None:
     application = aspenpy.load_application(text)
     flops = {name: float(aspenpy.count(application, "flops", traits=(name,))) for name in ("multiply", "divide")}
     assert flops == {"multiply": pytest.approx(6 * 4000, rel=0.02), "divide": pytest.approx(2 * 4000, rel=0.02)}
+
+
+MEDIAN = """#include <stdlib.h>
+static void order(unsigned char *a, unsigned char *b) {
+  unsigned char low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
+  *a = low;
+  *b = high;
+}
+__attribute__((noinline)) void median(int w, int h, const unsigned char *from, unsigned char *to) {
+  for (int y = 1; y < h - 1; y++)
+    for (int x = 1; x < w - 1; x++) {
+      unsigned char p[5];
+      int n = 0;
+      for (int d = -1; d <= 1; d++) p[n++] = from[y * w + x + d];
+      p[n++] = from[(y - 1) * w + x];
+      p[n] = from[(y + 1) * w + x];
+      order(&p[0], &p[1]); order(&p[3], &p[4]); order(&p[0], &p[3]); order(&p[1], &p[4]);
+      order(&p[1], &p[2]); order(&p[2], &p[3]); order(&p[1], &p[2]);
+      to[y * w + x] = p[2];
+    }
+}
+int main(int argc, char **argv) {
+  int w = atoi(argv[1]), h = 60;
+  unsigned char *from = calloc(w, h), *to = calloc(w, h);
+  median(w, h, from, to);
+  return to[w + 1] == 255;
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="counts with Valgrind")
+def test_small_arrays_that_are_sorted_stay_in_registers(tmp_path: Path) -> None:
+    """Loads and stores of the function that sorts five words in an array of its own, against callgrind's."""
+    source, program, counts = tmp_path / "a.c", tmp_path / "program", tmp_path / "counts"
+    source.write_text(MEDIAN, encoding="utf-8")
+    found = extract(source, level="o2", run=ProgramRun("./a.out 200"), recipe=Recipe())
+    application = aspenpy.load_application(found.text)
+    subprocess.run(["gcc", "-O2", "-no-pie", str(source), "-o", str(program)], check=True)
+    command = ["valgrind", "--tool=callgrind", "--dump-instr=yes", "--compress-pos=no", "--compress-strings=no"]
+    command += ["--toggle-collect=median", f"--callgrind-out-file={counts}", str(program), "200"]
+    subprocess.run(command, check=True, capture_output=True)
+    listed = subprocess.check_output(["objdump", "-d", "--no-show-raw-insn", str(program)], text=True)
+    ran = callgrind.executed(counts)
+    moved = {"load": 0, "store": 0}
+    for address, name, operands in callgrind._LINE.findall(listed):
+        for kind, size in callgrind.moves(name.split()[-1], operands.strip()):
+            moved[kind] += ran[int(address, 16)] * size
+    case = Case(application)
+    assert float(aspenpy.count(case, "loads")) == pytest.approx(moved["load"], rel=0.05)
+    assert float(aspenpy.count(case, "stores")) == pytest.approx(moved["store"], rel=0.05)

@@ -334,6 +334,28 @@ def test_words_that_compiled_passes_move_beside(
     assert found == ({}, beside)
 
 
+@pytest.mark.parametrize(
+    ("path", "left"),
+    [
+        (("<movsd", "<movsd", ">movss"), {}),  # as many as the source, or nearly: 8 + 8 bytes, and 4
+        (("<movsd", "<movss", ">movss"), {"load": Fraction(1, 2)}),  # 4 bytes fewer, which the kept 8 lack
+        (("<movsd",), {"load": 0, "store": 0}),
+        (("<movss",), {"load": 0, "store": 0}),  # those of other arrays stay
+    ],
+)
+def test_arrays_of_a_function_have_the_loads_that_are_left(path: tuple[str, ...], left: dict[str, Fraction]) -> None:
+    own = LOAD.replace(array="own")
+    nest = loop(ADD, LOAD, own, STORE.replace(array="own"))
+    found = compare_counts(
+        nest, code("addsd", *path), Fraction(0), Fraction(1), PassWeights(nest, {}), frozenset({"own"})
+    )
+    assert found.left == left
+    scaled = found.scale_items([LOAD, own])
+    assert scaled[0] is LOAD
+    if "load" in left:
+        assert isinstance(scaled[1], Alternative) and v.number(scaled[1].share or ZERO) == left["load"]
+
+
 def test_flops_are_scaled_wherever_they_stand() -> None:
     nest = a_pass(is_negated=False)
     found = compare_counts(loop(ADD), code("addsd", "addsd"), Fraction(0), Fraction(1), PassWeights(nest, {}))
@@ -347,7 +369,7 @@ def test_flops_are_scaled_wherever_they_stand() -> None:
             elif isinstance(item, Nest):
                 yield from times(item.body)
 
-    scaled = found.scale_flops([nest, ADD.replace(times=number(5))])
+    scaled = found.scale_items([nest, ADD.replace(times=number(5))])
     assert [*times(scaled)] == [
         *(("add", 2), ("divide", None), ("multiply", None), ("multiply", None), ("add", 2), ("integer", None)),
         ("add", 10),

@@ -98,3 +98,52 @@ def test_bytes_of_what_is_allocated(allocation: str, size: str, tmp_path: Path) 
     if "*w =" in text:
         (tmp_path / "a.cpp").write_text(text.replace("*w.get()", "*w"), encoding="utf-8")
     assert f"data w [{size}]" in extract(tmp_path / "a.cpp").text
+
+
+RED_BLACK = """
+double u[4096];
+void relax(int n) {
+  for (int colour = 0; colour < 2; colour++)
+    for (int i = 1; i <= n; i++)
+      for (int j = 1 + (i + colour) % 2; j <= n; j += 2) u[i * (n + 2) + j] *= 0.5;
+}
+int main(void) { relax(SIZE); return 0; }
+"""
+
+
+@pytest.mark.parametrize("size", [4, 7, 30, 61])
+def test_red_and_black_points_are_all_points(tmp_path: Path, size: int) -> None:
+    """Two colours together visit each of the points once, in rows whose step is two words; n of both parities."""
+    (tmp_path / "a.c").write_text(RED_BLACK.replace("SIZE", str(size)), encoding="utf-8")
+    text = extract(tmp_path / "a.c").text
+    assert "iterate" not in text and "nest(16, " in text
+    application = aspenpy.load_application(text)
+    assert aspenpy.count(application, "flops") == size**2
+    assert aspenpy.count(application, "loads") == 8 * size**2  # bytes
+
+
+ODD_ROWS = """
+double u[4096];
+int main(void) {
+  for (int i = 0; i < SIZE; i++)
+    for (int j = i % 3; j < SIZE; j += 3) u[64 * i + j] *= 0.5;
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("size", [9, 32, 61])
+def test_rows_that_begin_at_remainders_are_a_mean(tmp_path: Path, size: int) -> None:
+    """Where not each remainder is as frequent the mean is off by less than a pass of the outer loop."""
+    (tmp_path / "a.c").write_text(ODD_ROWS.replace("SIZE", str(size)), encoding="utf-8")
+    counted = sum(len(range(i % 3, size, 3)) for i in range(size))
+    application = aspenpy.load_application(extract(tmp_path / "a.c").text)
+    assert abs(aspenpy.count(application, "flops") - counted) <= 1
+
+
+def test_constant_arrays_are_loaded_once(tmp_path: Path) -> None:
+    """No store changes them, so that two words of weights stay in registers; others are loaded in each pass."""
+    loop = "void f(int n, float *x, float *y) { for (int i = 0; i < n; i++) y[i] = w[0] * x[i] + w[1]; }"
+    for kind, words in (("static const", "[2]"), ("static", "[2*n]")):
+        (tmp_path / "a.c").write_text(f"{kind} float w[2] = {{1, 2}};\n{loop}", encoding="utf-8")
+        assert f"loads {words} of size [4] from w" in extract(tmp_path / "a.c").text
