@@ -31,7 +31,10 @@ MOST = 3
 """How many times as many or as few flops a path has at most as the source: more is another loop's."""
 
 Factors = Mapping[str, Fraction]
-"""Flops of the compiled path over those of the source, by class."""
+"""Flops of the compiled path over those of the source, by class; or loads and stores."""
+
+ALL_LEFT: Factors = {}
+"""Where the compiled path has all loads and stores of the source."""
 
 
 class SourceCounts(Record):
@@ -68,7 +71,7 @@ class CompiledCounts(Record):
 
     factors: Factors
     beside: tuple[Arithmetic, ...]
-    left: Factors = {}
+    left: Factors = ALL_LEFT
     kept: Collection[str] = ()
 
     def scale_items(self, items: Iterable[Item]) -> list[Item]:

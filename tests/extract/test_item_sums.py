@@ -353,7 +353,8 @@ def test_arrays_of_a_function_have_the_loads_that_are_left(path: tuple[str, ...]
     scaled = found.scale_items([LOAD, own])
     assert scaled[0] is LOAD
     if "load" in left:
-        assert isinstance(scaled[1], Alternative) and v.number(scaled[1].share or ZERO) == left["load"]
+        assert isinstance(scaled[1], Alternative)
+        assert v.number(scaled[1].share or ZERO) == left["load"]
 
 
 def test_flops_are_scaled_wherever_they_stand() -> None:
