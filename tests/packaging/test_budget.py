@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2302,
     "explore": 4662,
     "expr": 6540,
-    "extract": 24759,
+    "extract": 24762,
     "generate": 849,
     "language": 4950,
     "learn": 8450,
