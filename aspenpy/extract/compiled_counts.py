@@ -84,7 +84,7 @@ class CompiledCounts(Record):
         if isinstance(item, Nest):
             return item.replace(body=self.scale_items(item.body))
         if isinstance(item, MemoryAccess) and item.array in self.kept and item.kind in self.left:
-            return Alternative((), v.scale(v.ONE, self.left[item.kind]), [item], [])
+            return Alternative((), v.scale(v.ONE, self.left[item.kind]), then=[item], otherwise=[])
         if isinstance(item, Arithmetic) and item.name in self.factors:
             return item.replace(times=v.scale(v.ONE if item.times is None else item.times, self.factors[item.name]))
         return item
