@@ -10,6 +10,8 @@ import resource
 import signal
 import sys
 import traceback
+from importlib import import_module
+from importlib.util import find_spec
 
 from aspenpy.shell.main import main
 from aspenpy.shell.registry import load_command
@@ -43,8 +45,11 @@ def run(folder: str, out: str, err: str, arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    for command in ("check", "eval", "explain", "show"):
+    for command in ("check", "eval", "explain", "extract", "measure", "rdd", "show"):
         load_command(command)
+    for module in ("clang.cindex", "fparser.two.Fortran2008", "networkx", "numpy"):
+        if find_spec(module.partition(".")[0]):
+            import_module(module)
     for line in sys.stdin:
         copy = os.fork()
         if not copy:
