@@ -205,13 +205,12 @@ def test_calls_within_a_call_spend_its_allowance() -> None:
         ["nx=10..1000:lin:2000000"],
     ],
 )
-@pytest.mark.parametrize("metrics", ["runtime", "runtime,flops,loads"])
-def test_a_sweep_keeps_to_its_memory(over: list[str], metrics: str) -> None:
+def test_a_sweep_keeps_to_its_memory(over: list[str]) -> None:
     """64 MiB beside those of the program, whatever the points lie on: an answer, or a refusal with what is enough."""
     axes = [word for axis in over for word in ("--over", axis)]
     if len(over) == 3 and "5000000" in over[0]:
         axes += ["--zip", "nx,ny,nz"]
-    limits = ["--memory-limit", "64MiB", "--metric", metrics, "--backend", "numpy", "--jobs", "1"]
+    limits = ["--memory-limit", "64MiB", "--metric", "runtime,flops,loads", "--backend", "numpy", "--jobs", "1"]
     ran = run("sweep", "comd", "--machine", "haswell", *axes, *limits)
     assert ran.status in (0, 2), ran.err
     assert ran.kibibytes < (64 + 90) * 1024
@@ -282,8 +281,9 @@ def test_a_compressed_trace_of_many_addresses_is_taken_whole(tmp_path: Path) -> 
     ],
 )
 def test_the_library_is_answered_within_seconds(command: tuple[str, ...]) -> None:
-    ran = run(*command)
-    assert ran.seconds < SECONDS
+    share = 1 if command[0] == "place" else 2
+    ran = run(*command, share=share)
+    assert ran.seconds < START_UP + SECONDS / share
     assert ran.status == 0 or "--vary" in ran.err or "vary" in ran.err
     assert ran.kibibytes < 400 * 1024
 
@@ -292,9 +292,10 @@ def test_the_library_is_answered_within_seconds(command: tuple[str, ...]) -> Non
 @pytest.mark.parametrize(("method", "usual"), [("sobol", "1,024"), ("normalised", "33")])
 def test_a_study_that_takes_too_long_is_a_smaller_one_that_says_so(method: str, usual: str, app: str) -> None:
     """Each point asks laws of caches whose lines are counted one by one."""
-    ran = run("sensitivity", app, "--machine", "haswell", "--method", method)
+    share = 2 if app == "cache_mm_reg" else 1  # half of it is not enough for one point of the other
+    ran = run("sensitivity", app, "--machine", "haswell", "--method", method, share=share)
     assert ran.status == 0, ran.err
-    assert ran.seconds < SECONDS
+    assert ran.seconds < START_UP + SECONDS / share
     assert f", {usual} where the work of one command allows it: vary fewer" in " ".join(ran.out.split())
 
 
@@ -380,8 +381,8 @@ def test_lines_counted_in_one_prediction_spend_its_allowance(share: float) -> No
 @pytest.mark.parametrize("machine", ["haswell", "h100"])
 @pytest.mark.parametrize("app", ["cache_mm_blk16", "cache_mm_ikj", "cache_mm_reg", "cache_transpose", "cache_jacobi5"])
 def test_a_search_over_laws_of_caches_is_answered_or_refused(app: str, machine: str) -> None:
-    ran = run("optimise", app, "--machine", machine, "--minimise", "runtime", "--vary", "n", share=4)
-    assert ran.seconds < START_UP + SECONDS / 4
+    ran = run("optimise", app, "--machine", machine, "--minimise", "runtime", "--vary", "n", share=8)
+    assert ran.seconds < START_UP + SECONDS / 8
     assert ran.status == 0 or (ran.status == 2 and "= hint:" in ran.err and "Traceback" not in ran.err)
 
 
