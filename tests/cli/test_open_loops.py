@@ -45,7 +45,7 @@ OTHER_LINES = {
     "advise": ["M --vary cores", "decide M --vary clock", "throttle M"],
     "sweep": ["M --over n=10,1000,1e12", "M --over n=1..1e4:5 --over haswell_nodes=1..3:whole"],
     "count": ["A", "A --solve n=1..1e12 --target 1e6"],
-    **dict.fromkeys(("memory", "trace", "mpi"), ["A"]),
+    **{command: ["A"] for command in ("memory", "trace", "mpi")},
     "energy": ["M", "M --cap 60W", "M --least haswell_clock=1e9..3e9"],
     "fit": ["M T --vary haswell_clock"],
     "page": ["M -o O"],

@@ -6,6 +6,7 @@ import aspenpy
 from aspenpy.answers.energy.account import Energy
 from aspenpy.answers.energy.options import EnergyOptions
 from aspenpy.models.library import library_names
+from tests.machines import machine_of_library
 
 POWERLESS = {"cachegrind"}
 """Machines that stand for no hardware and draw nothing."""
@@ -50,7 +51,7 @@ def test_every_socket_has_an_energy(name: str) -> None:
 PROCESSORS = {
     socket: name
     for name in library_names("machines")
-    for machine in [aspenpy.load_machine(name)]
+    for machine in [machine_of_library(name)]
     for socket in machine.sockets
     if "uncore_power" in machine.components[socket].properties
 }

@@ -29,7 +29,7 @@ MOST_SECONDS = 0.1
 """Of one input: 16,000 steps take some milliseconds, their square a third of a second and more."""
 
 SOON_DONE = MOST_SECONDS / 8**3
-"""Seconds with 2,000 steps from which a cube leads to less than the most with 16,000: longer input shows nothing else."""
+"""Seconds with 2,000 steps from which not even a cube leads to more than the most with 16,000."""
 
 CHARACTERS = "a0 \t\n\r,.;:-_/\\\"'#*()[]{}<>=+ABGxé"
 ENDS = ("", "\x01", "!", "\n\x01")

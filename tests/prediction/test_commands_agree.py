@@ -30,6 +30,7 @@ from aspenpy.models.library import library_names
 from aspenpy.page.inputs import PageExpressions
 from aspenpy.page.machine import machine_page
 from aspenpy.shell.main import main
+from tests.machines import machine_of_library
 from tests.thorough import THOROUGH
 from tests.tiny import application
 
@@ -110,7 +111,7 @@ AMONG = (512, 64, 6)
 
 
 @pytest.mark.parametrize(
-    "machine", [name for name in library_names("machines") if has_network(aspenpy.load_machine(name))]
+    "machine", [name for name in library_names("machines") if has_network(machine_of_library(name))]
 )
 def test_collectives_take_as_long_in_a_model_as_the_network_says(machine: str) -> None:
     for socket in aspenpy.load_machine(machine).sockets:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from aspenpy.language.schema import AnyOf, Named, as_json_schema
 from aspenpy.report.schemas import RESULTS, result_schema
@@ -84,11 +83,18 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+def validator() -> Any:
+    """The class of jsonschema, whose import takes a second that collecting tests should not."""
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator
+
+
 def check(text: str) -> str:
     """The name of the schema that a text says it has, which it has to have, keys that the schema lacks included."""
     found = json.loads(text)
     name = str(found["schema"]).removeprefix("aspenpy/")
-    Draft202012Validator(result_schema(name)).validate(found)
+    validator()(result_schema(name)).validate(found)
     return name
 
 
@@ -137,7 +143,7 @@ def test_files_are_made_of_the_shapes() -> None:
     script = load_script(ROOT / "docs" / "schemas_page.py")
     assert {path.name: path.read_text(encoding="utf-8") for path in script.FOLDER.iterdir()} == script.files()
     for text in script.files().values():
-        Draft202012Validator.check_schema(json.loads(text))
+        validator().check_schema(json.loads(text))
     linked = re.findall(
         r"\[`(\w+/\d+)`\]\(schemas/([\w-]+\.json)\)", (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
     )
@@ -166,7 +172,7 @@ def edited(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_a_result_by_hand(changes: dict[str, Any], valid: bool) -> None:
-    assert Draft202012Validator(result_schema("machines/1")).is_valid(edited(**changes)) is valid
+    assert validator()(result_schema("machines/1")).is_valid(edited(**changes)) is valid
 
 
 def test_shapes_as_json_schema() -> None:
