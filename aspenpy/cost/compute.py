@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aspenpy.cost.instances import FILE_RESOURCES, Instances, is_file_system, through_a_node
 from aspenpy.cost.memory import Hierarchy, coherence_costs, level_costs, page_of, translation_costs, waiting_for_memory
 from aspenpy.cost.noise import lengthen_for_slowest, lengthen_level
-from aspenpy.cost.occupancy import choose_chains, find_block, wait_of_warps
+from aspenpy.cost.occupancy import choose_chains, find_block, is_barrier, seconds_at_barriers, wait_of_warps
 from aspenpy.cost.operations import WIDE, is_attained_product, spread_over_lanes
 from aspenpy.cost.prices import (
     BRANCHES,
@@ -82,6 +82,7 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
         *translation_costs(traffic.values(), instances, hierarchy.buffer, where.memory),
         *(() if windows else port_costs(block, traffic.values(), instances, where.offers)),
         *coherence_costs(traffic.values(), instances, hierarchy.joining, where.core),
+        *_barrier_costs(block.requirements, instances, where),
     )
     conflicts = where.conflicts if _guess_wrongly(block) else _overlap_branches(where.conflicts)
     if windows:  # cycles of code that is guessed right, to which wrong guesses add (Karkhanis and Smith, equation 1)
@@ -193,7 +194,7 @@ def _waits(
     for requirement in choose_chains(block.requirements, where.core):
         offer, threads = where.find_offer(requirement), find_block(requirement)
         if offer is not None and threads is not None and any(trait.name == LOAD for trait in requirement.traits):
-            waits[requirement] = wait_of_warps(traffic.values(), where.memory, offer.place, threads, requirement.amount)
+            waits[requirement] = wait_of_warps(traffic.values(), where.memory, offer.place, requirement)
     return waits
 
 
@@ -373,6 +374,18 @@ def port_costs(
             words = graph.add(*(access.accesses * _count_words(access.word, wide) for access in accesses))
             times.append(instances.busy_at(offer.place) * instances.share(words) / (clock * rate))
     return (LevelCost(ACCESSES, offer.place, longest(times), graph.ZERO),) if times else ()
+
+
+def _barrier_costs(
+    requirements: tuple[flow.Requirement, ...], instances: Instances, where: Target
+) -> tuple[LevelCost, ...]:
+    """Seconds in which the barriers of a multiprocessor are busy with the warps of all blocks of threads."""
+    core = where.core
+    found = [need for need in choose_chains(requirements, core) if is_barrier(need)]
+    if core is None or not found:
+        return ()
+    seconds = graph.add(*(seconds_at_barriers(need, instances.share(need.amount), core.component) for need in found))
+    return (LevelCost("barriers", core, graph.ZERO, graph.mul(instances.busy_at(core), seconds)),)
 
 
 def _count_words(bytes_of_one: Expr, wide: bool) -> Expr:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from aspenpy.cost.operations import SIMT
-from aspenpy.cost.waiting import CHAIN, LEAST, LOADS, Wait, latencies_beyond_first_cache
+from aspenpy.cost.waiting import CHAIN, LEAST, LOAD, LOADS, Wait, latencies_beyond_first_cache, read_number
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 OCCUPANCY = "occupancy"
 """The trait of a chain: threads of a block, bytes of its scratchpad, registers of each thread."""
+
+ISSUES, BARRIER, TOGETHER = "issues", "barrier", "together"
+"""The resource of instructions of warps, and traits of a chain: of barriers of a block, and of so many of its warps
+that ask for each sector."""
 
 REGISTERS_TOGETHER, WARPS_TOGETHER = 8, 4
 """Registers of a thread come in eights, on AMD's vector registers too, and warps go to four schedulers alike (NVIDIA,
@@ -112,10 +116,35 @@ def count_resident(requirements: tuple[flow.Requirement, ...], core: Place | Non
 
 
 def choose_chains(requirements: tuple[flow.Requirement, ...], core: Place | None) -> tuple[flow.Requirement, ...]:
-    """The requirements that a core prices: without chains of blocks of threads where it has none."""
+    """The requirements that a core prices: without chains and instructions of blocks of threads where it has none."""
     if core is not None and SIMT in core.component.properties:
         return requirements
-    return tuple(need for need in requirements if find_block(need) is None)
+    return tuple(need for need in requirements if find_block(need) is None and need.resource != ISSUES)
+
+
+def is_barrier(requirement: flow.Requirement) -> bool:
+    """Whether a chain is of barriers at which the warps of a block of threads wait for each other."""
+    return find_block(requirement) is not None and any(trait.name == BARRIER for trait in requirement.traits)
+
+
+def latency_of_block(requirement: flow.Requirement, links: Expr, core: Component) -> Expr:
+    """Seconds that a block stays beside the `links` of its chain: until the next one begins, beside its round trips,
+    and while its warps come to its barriers one after the other."""
+    if is_barrier(requirement):
+        return seconds_at_barriers(requirement, links, core)
+    if any(trait.name == LOAD for trait in requirement.traits):
+        return core.value("block_latency") or graph.ZERO
+    return graph.ZERO
+
+
+def seconds_at_barriers(requirement: flow.Requirement, links: Expr, core: Component) -> Expr:
+    """Seconds that a multiprocessor takes to let the warps of a block into some barriers, so many threads in a cycle
+    (NVIDIA, CUDA C++ Best Practices Guide, "Synchronization Instruction")."""
+    block, threads, clock = find_block(requirement), core.value("barrier_threads"), core.value("clock")
+    if block is None or threads is None or clock is None:
+        return graph.ZERO
+    arriving = graph.mul(block.warps(core), _limit(core, "warp"))
+    return graph.div(graph.mul(links, arriving), graph.mul(threads, clock))
 
 
 def waves_of(place: Place, block: ThreadBlock) -> Place:
@@ -124,16 +153,19 @@ def waves_of(place: Place, block: ThreadBlock) -> Place:
 
 
 def wait_of_warps(
-    loads: Iterable[RequirementTraffic], memory: Place | None, core: Place, block: ThreadBlock, links: Expr
+    loads: Iterable[RequirementTraffic], memory: Place | None, core: Place, requirement: flow.Requirement
 ) -> Wait:
-    """Time of a round trip: the warps of a block make `links` each, and one that comes with any miss of a level waits
-    for the next. Nothing is fetched ahead."""
+    """Time of a round trip of a chain: the warps of a block make as many each, and one that comes with any miss of a
+    level waits for the next, as do all that ask for the same sector with it. Nothing is fetched ahead."""
+    block, links = find_block(requirement), requirement.amount
+    assert block is not None
+    together = next((read_number(trait) for trait in requirement.traits if trait.name == TOGETHER), graph.ONE)
     loads = [item for item in loads if item.access.requirement.resource == LOADS]
     first = loads[0] if loads else None
     latencies, by_rule = latencies_beyond_first_cache(first, memory, core)
     if first is None:
         return Wait(graph.ZERO, latencies[0], by_rule)
-    trips = graph.apply("max", LEAST, graph.mul(block.warps(core.component), links))
+    trips = graph.apply("max", LEAST, graph.div(graph.mul(block.warps(core.component), links), together))
     missed = [
         graph.apply("min", 1, graph.div(graph.add(*(item.levels[at].misses for item in loads)), trips))
         for at in range(len(first.levels))

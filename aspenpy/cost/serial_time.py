@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aspenpy.cost.instances import Instances
-from aspenpy.cost.occupancy import OCCUPANCY, find_block, waves_of
+from aspenpy.cost.occupancy import OCCUPANCY, TOGETHER, find_block, latency_of_block, waves_of
 from aspenpy.cost.operations import InterpretedRequirement, classify_requirement, is_priced_without, read_operation
 from aspenpy.cost.paths import MESSAGE
 from aspenpy.cost.prices import AppliedTrait, Offer, RequirementCost
@@ -82,9 +82,9 @@ class SerialTime:
             self.time = graph.div(self.time, _trait_argument(trait, requirement.resource))
             self.applied.append(AppliedTrait(trait.name, trait.arguments, self.time, self.time))
         elif trait.name == OCCUPANCY and requirement.resource == CHAIN:
-            self.time = graph.add(self.time, self.offer.place.component.value("block_latency") or graph.ZERO)
+            self.time = graph.add(self.time, latency_of_block(requirement, self.amount, self.offer.place.component))
             self.applied.append(AppliedTrait(trait.name, trait.arguments, self.time, self.time))
-        elif trait.name in (VARIES, SWEEP) or (self.wait is not None and trait.name in CACHE_TRAITS):
+        elif trait.name in (VARIES, SWEEP, TOGETHER) or (self.wait is not None and trait.name in CACHE_TRAITS):
             pass
         elif not is_priced_without(requirement, trait.name):
             self.ignored.append(trait.name)

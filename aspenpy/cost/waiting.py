@@ -94,11 +94,11 @@ class Wait(Record):
             return graph.add(graph.mul(self.near, near), graph.mul(amount, self.far))
         latency, clock = core.value("load_latency"), core.value("clock")
         first = graph.ZERO if latency is None or clock is None else graph.div(latency, clock)
-        wrong = graph.mul(_argument(trait), amount)
+        wrong = graph.mul(read_number(trait), amount)
         return graph.add(near, graph.mul(wrong, graph.add(graph.mul(self.near, first), self.far)))
 
 
-def _argument(trait: flow.Trait) -> Expr:
+def read_number(trait: flow.Trait) -> Expr:
     """The number of a trait; 1 without one, and where it is none the rule of the machine refuses it."""
     first = trait.arguments[0] if trait.arguments else graph.ONE
     return first if isinstance(first, Expr) else graph.ONE
@@ -106,7 +106,7 @@ def _argument(trait: flow.Trait) -> Expr:
 
 def independent_chains(requirement: flow.Requirement) -> Expr:
     """Number of a requirement's chains that run side by side."""
-    stated = (_argument(trait) for trait in requirement.traits if trait.name == SIDE_BY_SIDE)
+    stated = (read_number(trait) for trait in requirement.traits if trait.name == SIDE_BY_SIDE)
     return graph.apply("max", 1, next(stated, graph.ONE))
 
 

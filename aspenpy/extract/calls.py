@@ -11,6 +11,7 @@ from aspenpy.extract import library_functions as k
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
+    NEAR_TRIP,
     Arithmetic,
     Array,
     Guard,
@@ -207,7 +208,10 @@ class CallEvaluator(WalkTask):
         """Evaluates what the runtime of a device does: copies over the host's link, copies and settings of the device's
         own memory by all its threads, and barriers of a block, behind which memory is read again."""
         if node.key == "device barrier":
-            self.out.append(MessageStatement(ZERO, span=node.span, resource="barrier"))
+            self.out.append(MessageStatement(ZERO, note=node.name, span=node.span, resource="barrier"))
+            return None
+        if node.key == "device shuffle":
+            self.out.append(Arithmetic(NEAR_TRIP, span=node.span))
             return None
         if node.key.startswith(("device tensor", "device special")):
             flops = self.evaluator.evaluate_integer(node.arguments[0])

@@ -51,6 +51,8 @@ class Conditions(WalkTask):
         if (known := v.number(value)) is not None:
             return (Guard(ZERO if known else -ONE),), True, False
         truth = self.evaluator.find_comparison(value)
+        if truth is None and node.type.kind == "integer" and v.counters(value):
+            truth = "!=", value
         return ((), False, False) if truth is None else _guards_of_comparison(*truth)
 
     def decide(self, guards: tuple[Guard, ...]) -> bool | None:

@@ -37,7 +37,17 @@ precision is the bytes of each."""
 ROUND_TRIP = "round trip"
 """The class of the items that stand for a wait of a warp for what it has loaded."""
 
-NO_WORK = frozenset({"integer", CYCLES, WAITING, WRONG, BEHIND, FIRST, *BESIDE.values(), ROUND_TRIP})
+NEAR_TRIP, MEETING = "near trip", "meeting"
+"""The classes of the items that stand for a wait of a warp for shared memory or for other threads of it, and for the
+other warps of its block at a barrier."""
+
+ISSUED, STEP = "issued", "step"
+"""The classes of the items that stand for instructions of a thread that is one of a warp, and for those that wait for
+the one before."""
+
+NO_WORK = frozenset(
+    {"integer", CYCLES, WAITING, WRONG, BEHIND, FIRST, *BESIDE.values(), ROUND_TRIP, NEAR_TRIP, MEETING, ISSUED, STEP}
+)
 """Classes that are no operations of floating point."""
 
 

@@ -88,6 +88,8 @@ class DeviceKernel:
         self.threads: list[Nest] = []
         self.known = {symbol: value for symbol, value in given.items() if v.owners(value) <= {SIZE, STEADY}}
         self.body = self._enter(substitute_items(items, self.known))
+        alone = {nest.counter: ZERO for nest in self.grid if v.is_same(nest.bounds[0], ONE)}
+        self.body = substitute_items(self.body, alone)
         self.body = _number_divisors(self.body, named)
         whole = {nest.counter: nest.bounds[0] for nest in self.threads}
         self.places: dict[Expr, tuple[tuple[Expr, Value], ...]] = {
@@ -215,7 +217,10 @@ class DeviceKernel:
         return Alternative(tuple(left), share, then, otherwise, item.span, negated=item.negated)
 
     def _cut(self, guard: Guard, within: Mapping[AxisCounters, ThreadRange]) -> tuple[AxisCounters, ThreadRange] | None:
-        """The axis that a condition on the place of a thread in the grid cuts, and what is left of it."""
+        """The axis that a condition on the place of a thread in the grid cuts, and what is left of it. One on its place
+        in the block alone cuts none."""
+        if v.symbols(guard.value) <= {*self.counters}:
+            return None
         for name, axis in self.axes.items():
             parts = _place_parts(guard.value, axis)
             if parts is None:

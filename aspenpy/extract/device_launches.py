@@ -36,10 +36,12 @@ def expand_launches(programs: list[r.Program]) -> list[r.Program]:
     launches = {launch.key: launch for program in programs for launch in program.launches}
     known = _SourceConstants(programs)
     others = {found.key: found for program in programs for found in program.functions if not found.is_kernel}
+    reached = {key for kernel in kernels.values() for key in _find_called(kernel.body, others)}
+    others |= {key: others[key].replace(body=_write_out(others[key].body, known, {})) for key in reached}
     launched, copied = {launch.kernel for launch in launches.values()}, set[str]()
     result = []
     for program in programs:
-        functions = [found for found in program.functions if not found.is_kernel]
+        functions = [others[found.key] for found in program.functions if not found.is_kernel]
         own = (launches[each.key].replace(warp=program.warp) for each in program.launches if each.kernel in kernels)
         pairs = [(kernels[launch.kernel], launch) for launch in own]
         for kernel in program.functions:

@@ -19,7 +19,11 @@ from aspenpy.extract.costs import (
     BEHIND,
     CYCLES,
     FIRST,
+    ISSUED,
+    MEETING,
+    NEAR_TRIP,
     ROUND_TRIP,
+    STEP,
     WAITING,
     WRONG,
     Item,
@@ -32,7 +36,7 @@ from aspenpy.extract.costs import (
 from aspenpy.extract.device import is_grid, is_threads
 from aspenpy.extract.device_functions import SHARED
 from aspenpy.extract.naming import Naming, source_line, write_comments
-from aspenpy.extract.round_trips import select_longest
+from aspenpy.extract.round_trips import TRIPS, select_longest
 from aspenpy.extract.triangles import CounterRange
 from aspenpy.extract.values import ONE, ZERO, Value
 from aspenpy.extract.warps import Divergence, LaunchFacts, WarpAccess
@@ -49,6 +53,9 @@ LOOKUPS = 2
 """Cycles of the first cache for a request of a warp at least: a product of matrices whose threads lie beside each other
 takes 4.1 cycles of a V100 for two loads that the first cache has (SGEMM_CUDA, kernel 2). This is told of words that
 threads or warps share, on NVIDIA's devices; others wait for farther levels."""
+
+_WAYS = {ROUND_TRIP: "load", NEAR_TRIP: "scratchpad", MEETING: "barrier", STEP: "integer"}
+"""What the warps of a block wait for, in the language."""
 
 ASSUMED_REGISTERS, BY_COMPILER = 32, "assumed, as many as leave room for all warps; `nvcc -Xptxas -v` says them"
 
@@ -82,6 +89,7 @@ class LaunchText:
         self.grid = list(_list_grid(nest))
         self.depth = sum(1 for _ in _list_threads(nest.body))
         self.is_kept: list[bool] = []
+        self.fused = ZERO
         self.blocks = ONE
         for each in self.grid:
             self.blocks = v.multiply(self.blocks, each.bounds[0])
@@ -109,7 +117,7 @@ class LaunchText:
         otherwise (CUDA C++ Programming Guide, section 13: `-fmad=true`)."""
         done = {(each.name, each.precision): each.amount for each in operations}
         for (name, precision), amount in list(done.items()):
-            if name in (CYCLES, WAITING, WRONG, BEHIND, FIRST, ROUND_TRIP):
+            if name in (CYCLES, WAITING, WRONG, BEHIND, FIRST, ISSUED, *TRIPS):
                 continue
             if name == "integer":
                 if self.naming.writer.options.integers:
@@ -121,6 +129,7 @@ class LaunchText:
                 yield f"flops [{self._each(amount)}] as tensor, {precision}"
             elif name == "multiply" and (added := done.get(("add", precision))) is not None:
                 fused = _find_smaller(amount, added)
+                self.fused = v.add(self.fused, fused)
                 yield f"flops [{self._each(v.scale(fused, 2))}] as {precision}, simd, fmad"
                 for rest in (v.subtract(amount, fused), v.subtract(added, fused)):
                     if rest.terms:
@@ -130,19 +139,40 @@ class LaunchText:
                 yield f"flops [{self._each(amount)}] as {kind}{precision}, simd"
 
     def _write_trips(self, operations: tuple[OperationCount, ...]) -> Iterator[str]:
-        """Round trips of the warps of a block that has the most, with what it takes of a multiprocessor."""
-        trips = next((each.amount for each in operations if each.name == ROUND_TRIP), ZERO)
+        """Waits of the warps of a block that has the most, with what it takes of a multiprocessor, and instructions of
+        all its warps."""
+        trips = {each.name: each.amount for each in operations if each.name in TRIPS}
         threads, sizes = ONE, dict[Expr, Value]()
         for each in _list_threads(self.nest.body):
             threads = v.multiply(threads, each.bounds[0])
             sizes[each.counter] = each.bounds[0]
-        if trips.terms:
+        if trips:
             summary = BlockSummary(self.naming.counter, self.naming.names, True)
             longest = summary.sum_amounts(select_longest([self.nest], sizes)).operations
-            trips = next((each.amount for each in longest if each.name == ROUND_TRIP), trips)
-        links = self._each(v.ratio(trips, threads))
+            trips |= {each.name: each.amount for each in longest if each.name in TRIPS}
         taken = ", ".join(map(self.naming.write_formula, (threads, self.facts.scratchpad, self._find_registers())))
-        yield f"chain [{links}] as load, occupancy({taken})"
+        for kind, way in _WAYS.items():
+            if kind in trips or kind == ROUND_TRIP:
+                links = self._each(v.ratio(trips.get(kind, ZERO), threads))
+                together = self._count_together() if kind == ROUND_TRIP else 1
+                way = f"{way}, together({together})" if together > 1 else way
+                yield f"chain [{links}] as {way}, occupancy({taken})"
+        issued = next((each.amount for each in operations if each.name == ISSUED), ZERO)
+        issued = v.subtract(issued, self.fused)
+        if issued.terms:
+            yield f"issues [{self._each(v.scale(issued, Fraction(1, self.shape.threads)))}]"
+
+    def _count_together(self) -> int:
+        """Number of warps of a block to each that asks for other sectors, by the load for which most do: the rest wait
+        side by side with it, or load nothing."""
+        threads = self.facts.threads
+        asking = [
+            each.warps * each.block_sectors / each.sectors
+            for each in self.measured.values()
+            if each.kind == "load" and each.sectors and each.block_sectors
+        ]
+        warps = 0 if threads is None else -(-threads // self.shape.threads)
+        return max(1, int(warps / max(asking))) if asking else 1
 
     def _find_registers(self) -> Value:
         """The parameter for the registers of a thread, which the compiler alone knows."""

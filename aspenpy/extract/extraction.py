@@ -38,7 +38,7 @@ from aspenpy.extract.naming import KernelText, Options, count_words
 from aspenpy.extract.outcomes import MeasuredGuesses, WrongGuesses, find_rates, list_tests
 from aspenpy.extract.reconcile import Reconciliation, warn_far, warn_unmodelled
 from aspenpy.extract.registers import Level, Registers
-from aspenpy.extract.round_trips import RoundTrips, find_launch_bounds, may_overlap
+from aspenpy.extract.round_trips import RoundTrips, add_instructions, add_meetings, find_launch_bounds, may_overlap
 from aspenpy.extract.scope import SIZE, MeasuredTouches, Names
 from aspenpy.extract.state import CallContext, Facts, merge_contexts
 from aspenpy.extract.text import NOTHING, Writer
@@ -411,8 +411,11 @@ class _Extractor:
         self, function: r.Function, device: DeviceKernel, registers: Registers, launch: r.Launch, dynamic: Value | None
     ) -> list[Item]:
         """The items of a launch, of whose warps the facts are noted by its key."""
-        trips = RoundTrips(self.names.arrays, may_overlap(function))
-        items = device.arrange(registers.remove_spared, trips.add)
+        arrays = self.names.arrays
+        far, near = RoundTrips(arrays, may_overlap(function)), RoundTrips(arrays, may_overlap=True, is_near=True)
+        items = device.arrange(
+            registers.remove_spared, lambda items: add_meetings(near.add(far.add(add_instructions(items, arrays))))
+        )
         bounds = find_launch_bounds(function.pragmas, self.program.macros)
         named = self._number_macros()
         items, facts = measure_launch(device, items, self.names.arrays, launch, dynamic=dynamic, named=named)

@@ -16,6 +16,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.conditions import Trips, loop_text
 from aspenpy.extract.costs import Invocation, Item, Meaning, Nest, PointerTarget, Recurrence
 from aspenpy.extract.device_copies import MappedCopies
+from aspenpy.extract.device_launches import BLOCK, GRID
 from aspenpy.extract.effects import Changes, find_changes, has_exit, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.places import source_name
@@ -130,10 +131,12 @@ class Loops(WalkTask):
         self.active.nests.append(nest)
         self.active.exits.append(Leaving())
         with self.state.collect() as body:
-            body += tested
             self.walk_statement(node.body)
-            if node.step is not None:
-                self.evaluator.evaluate(node.step)
+            with self.state.collect() as counted:
+                if node.step is not None:
+                    self.evaluator.evaluate(node.step)
+            if not any(pragma.startswith((GRID, BLOCK)) for pragma in node.pragmas):  # threads are there at once
+                body[:] = [*tested, *body, *counted]
         is_left_on_data = self.active.exits.pop().on_data
         if is_all and not is_left_on_data:
             nest = nest.replace(share=None, is_cut=share is not None)  # what is behind its jumps has their conditions

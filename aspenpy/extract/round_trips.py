@@ -12,13 +12,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import TypeGuard
 
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
+    ISSUED,
+    MEETING,
+    NEAR_TRIP,
     ROUND_TRIP,
+    STEP,
     Alternative,
     Arithmetic,
     Array,
@@ -41,19 +46,31 @@ MOST_REGISTERS = 65536
 FEW_PASSES, PASSES_TOGETHER = 16, 4
 """Known passes of a loop up to which all are written out, and how many of other loops are."""
 
+TRIPS = (ROUND_TRIP, NEAR_TRIP, MEETING, STEP)
+"""Classes of waits of a warp, by which a block stays for the longest of its warps."""
+
+WHOLE_BLOCK = ("__syncthreads", "sync")
+"""Barriers at which all warps of a block wait for each other."""
+
 _UNROLL = re.compile(r"unroll\b\s*+\(?\s*+(\d*+)")
 
 
+def is_on_chip(array: str, arrays: Mapping[str, Array]) -> bool:
+    """Whether an array is shared memory, or a thread's own."""
+    return array.startswith(SHARED) or arrays[array].hold == "local"
+
+
 class RoundTrips:
-    """Counts the trips of one kernel, to arrays that do not lie on the chip; stores keep loads behind them where its
-    pointers `may_overlap`."""
+    """Counts the trips of one kernel to arrays that do not lie on the chip, or those to shared memory that `is_near`;
+    stores keep loads behind them where its pointers `may_overlap`, and always in shared memory."""
 
-    def __init__(self, arrays: Mapping[str, Array], may_overlap: bool) -> None:
-        self.arrays, self.may_overlap = arrays, may_overlap
+    def __init__(self, arrays: Mapping[str, Array], may_overlap: bool, is_near: bool = False) -> None:
+        self.arrays, self.may_overlap, self.is_near = arrays, may_overlap or is_near, is_near
+        self.kind = NEAR_TRIP if is_near else ROUND_TRIP
 
-    def is_on_chip(self, array: str) -> bool:
-        """Whether an array is shared memory, or a thread's own."""
-        return array.startswith(SHARED) or self.arrays[array].hold == "local"
+    def is_elsewhere(self, array: str) -> bool:
+        """Whether trips to an array are not counted here: those to a thread's own never are."""
+        return not array.startswith(SHARED) if self.is_near else is_on_chip(array, self.arrays)
 
     def add(self, items: list[Item]) -> list[Item]:
         """The items with one for each trip, in front of what comes behind it."""
@@ -62,18 +79,21 @@ class RoundTrips:
         for item in items:
             loads, orders, inner = self._look_at(item)
             if inner is not None:
-                found += [_trip(item)] if is_open else []
+                found += [self._trip(item)] if is_open else []
                 found.append(inner)
                 is_open = False
                 continue
             if is_open and loads > 1:  # its address is what the loads before it bring
-                found.append(_trip(item))
+                found.append(self._trip(item))
             is_open = is_open or loads > 0
             if is_open and orders:
-                found.append(_trip(item))
+                found.append(self._trip(item))
                 is_open = False
             found.append(item)
-        return [*found, *([_trip(items[-1])] if is_open else [])]
+        return [*found, *([self._trip(items[-1])] if is_open else [])]
+
+    def _trip(self, before: Item) -> Arithmetic:
+        return Arithmetic(self.kind, "", span=before.span)
 
     def _look_at(self, item: Item) -> tuple[int, bool, Item | None]:
         """Whether an item loads (2 where data decide the address), whether loads behind it wait for those before, and
@@ -87,7 +107,7 @@ class RoundTrips:
                 return 0, True, item.replace(then=self.add(item.then), otherwise=self.add(item.otherwise))
             looked = [self._look_at(inner) for inner in (*item.then, *item.otherwise)]
             return max((loads for loads, _, _ in looked), default=0), any(orders for _, orders, _ in looked), None
-        if not isinstance(item, MemoryAccess) or self.is_on_chip(item.array):
+        if not isinstance(item, MemoryAccess) or self.is_elsewhere(item.array):
             return 0, False, None
         if item.kind == "store" or item.atomic:
             return 0, self.may_overlap, None
@@ -96,7 +116,7 @@ class RoundTrips:
 
     def _write_out(self, nest: Nest) -> Nest:
         """A loop several passes of which make their trips together."""
-        trips = [item for item in nest.body if isinstance(item, Arithmetic) and item.name == ROUND_TRIP]
+        trips = [item for item in nest.body if isinstance(item, Arithmetic) and item.name == self.kind]
         is_plain = len(trips) == 1 and not any(self._separates(item) for item in walk_items(nest.body))
         together = _passes_together(nest) if is_plain else ONE
         if together is None or v.number(together) == 1:
@@ -123,7 +143,7 @@ def select_longest(items: list[Item], sizes: Mapping[Expr, Value]) -> list[Item]
             guards = tuple(guard.replace(value=_find_largest(guard, sizes)) for guard in item.guards)
             then, otherwise = (select_longest(side, sizes) for side in (item.then, item.otherwise))
             found.append(item.replace(guards=guards, then=then, otherwise=otherwise))
-        elif isinstance(item, Arithmetic) and item.name == ROUND_TRIP:
+        elif _is_trip(item):
             found.append(item)
     return found
 
@@ -143,18 +163,53 @@ def lengthen_trips(items: list[Item], factor: Fraction) -> list[Item]:
     """Items whose trips count `factor` times: those of some threads of a block as if all made them."""
     return [
         item.replace(times=v.scale(item.times or ONE, factor))
-        if isinstance(item, Arithmetic) and item.name == ROUND_TRIP
+        if _is_trip(item)
         else rewrite_inside(item, lambda inner: lengthen_trips(inner, factor))
         for item in items
     ]
 
 
 def has_trips(items: list[Item]) -> bool:
-    return any(isinstance(item, Arithmetic) and item.name == ROUND_TRIP for item in walk_items(items))
+    return any(map(_is_trip, walk_items(items)))
 
 
-def _trip(before: Item) -> Arithmetic:
-    return Arithmetic(ROUND_TRIP, "", span=before.span)
+def _is_trip(item: Item) -> TypeGuard[Arithmetic]:
+    return isinstance(item, Arithmetic) and item.name in TRIPS
+
+
+def add_meetings(items: list[Item]) -> list[Item]:
+    """Items with what the threads of a block wait for each other at its barriers."""
+    found: list[Item] = []
+    for item in items:
+        found.append(rewrite_inside(item, add_meetings))
+        if isinstance(item, MessageStatement) and item.resource == "barrier" and item.note in WHOLE_BLOCK:
+            found.append(Arithmetic(MEETING, span=item.span))
+    return found
+
+
+def add_instructions(items: list[Item], arrays: Mapping[str, Array], in_loop: bool = False) -> list[Item]:
+    """Items with the instructions that a warp issues for them: one for each load, store, operation, exchange and
+    barrier. Outside of loops each waits for the one before (Volkov, "Understanding Latency Hiding on GPUs", chapter 4);
+    of loops, passes that are written out overlap. What a loop does on whole numbers is left out: compilers turn its
+    counters and addresses into sums that passes share, and loads state a distance of their own (PTX ISA, "Addresses as
+    Operands")."""
+    found: list[Item] = []
+    number = 0
+    for item in items:
+        if isinstance(item, Nest):
+            found.append(item.replace(body=add_instructions(item.body, arrays, in_loop=True)))
+        elif isinstance(item, Alternative):
+            found.append(rewrite_inside(item, lambda inner: add_instructions(inner, arrays, in_loop)))
+        else:
+            found.append(item)
+            if isinstance(item, MemoryAccess):
+                number += item.array.startswith(SHARED) or not is_on_chip(item.array, arrays)
+            elif isinstance(item, Arithmetic):
+                number += item.times is None and not (item.name == "integer" and in_loop)
+            else:
+                number += isinstance(item, MessageStatement)
+    kinds = (ISSUED,) if in_loop else (ISSUED, STEP)
+    return [*(Arithmetic(kind, "", number) for kind in kinds if number), *found]
 
 
 def _passes_together(nest: Nest) -> v.Value | None:

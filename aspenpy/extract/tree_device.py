@@ -10,7 +10,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract.device_functions import index_variable
 from aspenpy.extract.matrix_units import MatrixProduct, read_builtin, read_fragment
 from aspenpy.extract.tree_expressions import Expressions
-from aspenpy.extract.tree_groups import DeviceGroups
+from aspenpy.extract.tree_groups import DeviceGroups, exchange
 from aspenpy.extract.tree_state import UnitState
 from aspenpy.extract.tree_types import INT, VOID, children_of
 from aspenpy.language.diagnostics import warning
@@ -194,7 +194,7 @@ def read_device_function(
     if name in d.LOADS:
         return r.Element(arguments[0], _number(0), type, span=span)
     if plain in d.SHUFFLES:
-        return arguments[1] if plain != name else arguments[0]
+        return exchange(arguments[1] if plain != name else arguments[0], name, span)
     if name in d.COUNTING:
         return r.Operation("~", (arguments[0],), INT, span)
     if name in d.VOTES:

@@ -49,7 +49,7 @@ class DeviceGroups:
             block = index_variable("threadIdx" if name.endswith("rank") else "blockDim", "x", span)
             return r.Operation("/", (block, r.Constant(_width(group), INT)), INT, span)
         if name in _EXCHANGES and arguments:
-            return arguments[0]
+            return exchange(arguments[0], name, span)
         if name in ("any", "all", "ballot"):
             return r.Several(tuple(arguments), INT, span=span)
         if name == "reduce" and len(arguments) == 3:
@@ -66,7 +66,7 @@ class DeviceGroups:
             message = "a barrier of the whole grid counts as one of each block"
             hint = "that blocks wait for the last of them is not in the model"
             self.unit.diagnostics.append(warning("not-counted", message, span, hint=hint))
-        return r.Call("device barrier", "sync", (), VOID, span)
+        return r.Call("device barrier", "sync" if _width(group) == 1 else "__syncwarp", (), VOID, span)
 
     def _read_place(self, group: str, is_rank: bool, span: Span | None) -> r.Expression:
         """The number of a thread in its group, or of the threads of the group."""
@@ -91,12 +91,18 @@ class DeviceGroups:
         steps: list[r.Expression] = [r.assign(held, value, span)]
         is_sum = not re.search(r"(?:less|greater)<", function.type.name)
         for _ in range(max(1, width.bit_length() - 1)):
+            steps.append(r.Call("device shuffle", "reduce", (), VOID, span))
             if is_sum:
                 steps.append(r.assign(held, held, span, operator="+"))
             else:
                 test = r.Operation("<", (held, held), INT, span)
                 steps.append(r.assign(held, r.Selection(test, held, held, value.type, span), span))
         return r.Several((*steps, held), value.type, span=span)
+
+
+def exchange(value: r.Expression, name: str, span: Span | None) -> r.Expression:
+    """A value that a thread has from another one of its warp."""
+    return r.Several((r.Call("device shuffle", name, (), VOID, span), value), value.type, span=span)
 
 
 def _spelling(cursor: Any) -> str:

@@ -35,7 +35,18 @@ from aspenpy.extract.atomics import (
     expect_fullest,
 )
 from aspenpy.extract.blocks import Event, list_events
-from aspenpy.extract.costs import Alternative, Array, Guard, Item, MemoryAccess, Nest, rewrite_inside, walk_items
+from aspenpy.extract.costs import (
+    ISSUED,
+    Alternative,
+    Arithmetic,
+    Array,
+    Guard,
+    Item,
+    MemoryAccess,
+    Nest,
+    rewrite_inside,
+    walk_items,
+)
 from aspenpy.extract.device import DeviceKernel
 from aspenpy.extract.device_functions import SHARED
 from aspenpy.extract.round_trips import LaunchBounds, has_trips, lengthen_trips
@@ -165,8 +176,11 @@ class _Lanes:
             found.append((frozenset(item for item in here.terms.items() if item[0] != _NUMBER), number))
         return found
 
+    def find_warps(self, active: Iterable[int]) -> set[int]:
+        return {lane // self.shape.threads for lane in active}
+
     def count_warps(self, active: Iterable[int]) -> int:
-        return len({lane // self.shape.threads for lane in active})
+        return len(self.find_warps(active))
 
     def split_warps(self, offset: Value, active: Iterable[int]) -> list[list[Lane]]:
         """The addresses of active threads by warp."""
@@ -202,7 +216,7 @@ def _make_lanes(kernel: DeviceKernel, shape: WarpShape, named: Mapping[Expr, Val
 def measure_accesses(lanes: _Lanes, items: list[Item], arrays: Mapping[str, Array]) -> dict[int, WarpAccess]:
     """Requests of the warps of a block, by the `id` of the access that makes them."""
     found: dict[int, WarpAccess] = {}
-    for event in list_events(items, most=1):
+    for event in list_events(items, most=2):
         item = event.item
         if isinstance(item, MemoryAccess):
             measured = _measure(event, item, lanes)
@@ -211,11 +225,23 @@ def measure_accesses(lanes: _Lanes, items: list[Item], arrays: Mapping[str, Arra
     return found
 
 
+def _find_active(event: Event, lanes: _Lanes) -> list[int]:
+    """Threads that may make an access: those for which its conditions hold, but not what it is the other side of."""
+    if not event.terms:
+        return lanes.list_active(())
+    (amount, guards), *others = event.terms
+    active = lanes.list_active(guards)
+    for less, held in others:
+        if v.is_same(less, -amount) and all(v.symbols(guard.value) <= lanes.threads.keys() for guard in held):
+            active = sorted({*active} - {*lanes.list_active(held, active)})
+    return active
+
+
 def _measure_updates(
     measured: WarpAccess, event: Event, access: MemoryAccess, lanes: _Lanes, arrays: Mapping[str, Array]
 ) -> WarpAccess:
     """An atomic operation with what its threads wait for each other, as far as the source says where they meet."""
-    active = lanes.list_active(guard for _, guards in event.terms[:1] for guard in guards)
+    active = _find_active(event, lanes)
     by_data = access.offset is None or bool(unknown_symbols(access.offset))
     volume, whole = arrays[access.array].volume, Fraction(len(active))
     bins = None if volume is None else v.whole_number(v.scale(volume, Fraction(1, access.size)))
@@ -241,7 +267,7 @@ def _measure_updates(
 
 
 def _measure(event: Event, access: MemoryAccess, lanes: _Lanes) -> WarpAccess:
-    active = lanes.list_active(guard for _, guards in event.terms[:1] for guard in guards)
+    active = _find_active(event, lanes)
     warps = lanes.count_warps(active)
     result = WarpAccess(access.kind, access.array, access.size, warps, len(active), shape=lanes.shape, span=access.span)
     if access.offset is None or not active or unknown_symbols(access.offset):
@@ -376,6 +402,9 @@ def settle_lanes(lanes: _Lanes, items: list[Item]) -> tuple[list[Item], list[Div
 def _settle_within(items: list[Item], lanes: _Lanes, active: list[int], found: list[Divergence]) -> list[Item]:
     result: list[Item] = []
     for item in items:
+        if isinstance(item, Arithmetic) and item.name == ISSUED and active:  # of whole warps
+            whole = Fraction(lanes.count_warps(active) * lanes.shape.threads, len(active))
+            item = item.replace(times=constant_polynomial(whole))
         if not isinstance(item, Alternative):
             result.append(rewrite_inside(item, lambda inner: _settle_within(inner, lanes, active, found)))
             continue
@@ -389,8 +418,11 @@ def _settle_within(items: list[Item], lanes: _Lanes, active: list[int], found: l
         if not mine:
             result.append(item.replace(then=then, otherwise=otherwise))
             continue
-        if has_trips(then) and kept and not has_trips(otherwise):  # the block stays for those that make them
-            then = lengthen_trips(then, Fraction(len(active), len(kept)))
+        # The block stays for those that make trips, one side after the other where a warp takes both.
+        takes_both = has_trips(then) and has_trips(otherwise)
+        if not takes_both or not lanes.find_warps(kept).isdisjoint(lanes.find_warps(rest)):
+            then = lengthen_trips(then, Fraction(len(active), len(kept) or 1))
+            otherwise = lengthen_trips(otherwise, Fraction(len(active), len(rest) or 1))
         found.append(Divergence(len(kept), lanes.count_warps(kept), lanes.shape.threads, item.span))
         share = constant_polynomial(Fraction(len(kept), max(1, len(active))))
         share = share if item.share is None else v.multiply(share, item.share)

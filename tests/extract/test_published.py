@@ -95,10 +95,10 @@ def test_published_times_that_made_no_law(tmp_path: Path) -> None:
     assert len(found) == 38
     held_back = {name: ratio for name, ratio in found.items() if is_held_back(name)}
     assert len(held_back) == 15
-    assert median(abs(ratio - 1) for ratio in held_back.values()) < 0.3
-    assert sum(0.5 <= ratio <= 2 for ratio in held_back.values()) >= 9
-    assert sum(0.5 <= ratio <= 2 for ratio in found.values()) >= 22
-    assert all(0.1 < ratio < 2 for ratio in found.values()), found
+    assert median(abs(ratio - 1) for ratio in held_back.values()) < 0.2
+    assert sum(0.5 <= ratio <= 2 for ratio in held_back.values()) >= 13
+    assert sum(0.5 <= ratio <= 2 for ratio in found.values()) >= 28
+    assert all(0.15 < ratio < 1.5 for ratio in found.values()), found
     # words at random places wait for the rows of memory and for translations, which no machine states
     slow = {name: found[name] for name in found if name.startswith(("gather", "scatter"))}
     assert all(ratio < 1.1 for ratio in slow.values())

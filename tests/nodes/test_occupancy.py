@@ -158,3 +158,63 @@ def test_a_core_without_limits_is_refused() -> None:
     body = "execute [32] { loads [256] of size [8] from a as nest(8, 256) chain [1] as load, occupancy(256, 0, 32) }"
     with pytest.raises(AspenError, match="states no `warp`"):
         predict(application(body, "data a [1 GiB]"), machine(text))
+
+
+WAITS = MACHINE.replace(
+    "property block_latency",
+    """property scratchpad_latency [20] property barrier_cycles [30] property barrier_threads [16]
+  property schedulers [4] property integer_latency [4] property block_latency""",
+).replace(
+    "with load [base*load_latency]",
+    """with load [base*load_latency],
+    scratchpad [base*scratchpad_latency], barrier [base*barrier_cycles], integer [base*integer_latency]
+  resource issues(number) [number/(clock*schedulers)]""",
+)
+
+
+def nanoseconds_with(others: str, blocks: int = 4, simt: bool = True) -> float:
+    text = WAITS if simt else WAITS.replace("property simt", "")
+    loads = "loads [256] of size [8] from a as nest(8, 256) chain [1] as load, occupancy(256, 0, 32)"
+    body = f"execute [{blocks}] {{ {loads} {others} }}"
+    return float(predict(application(body, "data a [1 GiB]"), machine(text)).runtime) * 1e9
+
+
+@pytest.mark.parametrize(
+    ("chain", "each"),
+    [
+        ("scratchpad", 20),
+        ("integer", 4),
+    ],
+)
+def test_a_block_stays_for_all_that_its_warps_wait_for(chain: str, each: int) -> None:
+    """A cycle is a nanosecond, and one block of a multiprocessor contends with no other."""
+    found = nanoseconds_with(f"chain [10] as {chain}, occupancy(256, 0, 32)")
+    assert found == pytest.approx(MEMORY + TURNOVER + 10 * each)
+
+
+def test_warps_come_to_a_barrier_one_after_the_other() -> None:
+    """256 threads, 16 in a cycle, in ten barriers of 30 cycles; blocks contend for what lets them in, which adds to the
+    stay of one as the 2-norm of the two (`cost.sharing`)."""
+    alone, arriving = MEMORY + TURNOVER + 10 * (30 + 16), 10 * 16
+    barriers = "chain [10] as barrier, occupancy(256, 0, 32)"
+    for blocks in (4, 32):  # one on each multiprocessor, and eight
+        expected = (alone**2 + (blocks // 4 * arriving) ** 2) ** 0.5
+        assert nanoseconds_with(barriers, blocks) == pytest.approx(expected)
+
+
+def test_so_many_instructions_begin_in_a_cycle() -> None:
+    """Eight blocks of each multiprocessor issue 4000 instructions each, four in a cycle, while they wait or longer."""
+    assert nanoseconds_with("issues [4000]", 32) == pytest.approx(8 * 4000 / 4)
+    assert nanoseconds_with("issues [40]", 32) == pytest.approx(MEMORY + TURNOVER)
+
+
+def test_processors_leave_instructions_of_warps_out() -> None:
+    assert nanoseconds_with("issues [1000000]", simt=False) < 1
+
+
+def test_warps_that_ask_for_one_sector_wait_together() -> None:
+    """Eight warps of a block load the same sector of memory in each of eight trips: it is one miss, for which all wait,
+    where without that one warp in eight would."""
+    loads = "loads [256] of size [32] from a as nest(32, 1, 0, 32, 32, 8)"
+    assert nanoseconds(32, "8", "256, 0, 32), together(8", loads) == pytest.approx(8 * MEMORY + TURNOVER)
+    assert nanoseconds(32, "8", "256, 0, 32", loads) < (8 * MEMORY + TURNOVER) / 3

@@ -120,6 +120,10 @@ _CORE = (
     _Row("block_latency", "core", "s", "time in which a block of threads follows another, without its waits",
          "0", "1e-4", LATENCY),
     _Row("scratchpad_reserved", "core", "B", "bytes of it that each block has beside its own", "0", "1e6"),
+    _Row("scratchpad_latency", "core", "cycles", "latency of a load of it", "1", "1e4", CYCLES),
+    _Row("barrier_cycles", "core", "cycles", "latency of a barrier of a block of one warp", "0", "1e4", CYCLES),
+    _Row("barrier_threads", "core", "threads", "threads that come to a barrier in a cycle", "1", "1e4"),
+    _Row("schedulers", "core", "instructions", "instructions of warps that begin in a cycle", "1", "64"),
 )  # fmt: skip
 
 _SOCKET = (
