@@ -138,8 +138,8 @@ def latency_of_block(requirement: flow.Requirement, links: Expr, core: Component
 
 
 def seconds_at_barriers(requirement: flow.Requirement, links: Expr, core: Component) -> Expr:
-    """Seconds that a multiprocessor takes to let the warps of a block into some barriers, so many threads in a cycle
-    (NVIDIA, CUDA C++ Best Practices Guide, "Synchronization Instruction")."""
+    """Seconds that a multiprocessor takes to let the warps of a block into some barriers (NVIDIA, CUDA C++ Best
+    Practices Guide, "Synchronization Instruction")."""
     block, threads, clock = find_block(requirement), core.value("barrier_threads"), core.value("clock")
     if block is None or threads is None or clock is None:
         return graph.ZERO
