@@ -104,16 +104,22 @@ def _restrict_ranges(ranges: list[CounterRange], guards: Sequence[Guard]) -> lis
             return None
         bound = -straight[0] if slope == 1 else straight[0]
         low, high = restricted[place].low, restricted[place].high
-        if guard.operator == "==" or slope == 1:
+        if guard.operator == "==":  # in the rows of the loops around where it is one of the values
+            inside = [Guard(v.subtract(bound, low), ">="), Guard(v.subtract(high, bound), ">=")]
+            around = _restrict_ranges(restricted[:place], inside)
+            if around is None:
+                return None
+            restricted[:place], low, high = around, bound, bound
+        elif slope == 1:
             above = v.distance(bound, low)
-            if above is None and guard.operator != "==":
+            if above is None:
                 return None
-            low = bound if above is None or above > 0 else low
-        if guard.operator == "==" or slope == -1:
+            low = bound if above > 0 else low
+        else:
             below = v.distance(high, bound)
-            if below is None and guard.operator != "==":
+            if below is None:
                 return None
-            high = bound if below is None or below > 0 else high
+            high = bound if below > 0 else high
         restricted[place] = restricted[place].replace(low=low, high=high)
     return restricted
 

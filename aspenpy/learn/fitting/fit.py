@@ -304,7 +304,8 @@ def refuse_axis(axis: FitAxis, reason: str) -> Refusal:
 
 def fail_undetermined(refused: Sequence[Refusal]) -> NoReturn:
     reasons = "; ".join(f"`{item.name}`: {item.reason}" for item in refused)
-    fail("nothing-to-fit", f"the measurements determine no parameter: {reasons}")
+    hint = "--vary fits what it names, such as a bandwidth of the machine: `aspenpy show MACHINE` lists its parameters"
+    fail("nothing-to-fit", f"the measurements determine no parameter: {reasons}", hint=hint)
 
 
 def _require_fitted(integer: Sequence[str], names: Sequence[str], refused: Sequence[Refusal]) -> None:
