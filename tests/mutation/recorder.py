@@ -12,6 +12,7 @@ import importlib
 import os
 import pkgutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,8 @@ LONGEST = 300.0
 """Seconds after which a recorded test is taken to hang."""
 MOST_LEFT_OUT = 12
 """Tests of one file."""
+CASES = 3
+"""Cases of one function of tests that are recorded: the others are taken to enter what these enter."""
 
 
 class Recorder:
@@ -71,9 +74,14 @@ class Recorder:
         gc.collect()
         gc.freeze()
         files: dict[Path, list[pytest.Item]] = {}
-        for item in session.items:
-            files.setdefault(item.path, []).append(item)
-        for number, (file, items) in enumerate(reversed(files.items())):  # those that take longest come last
+        places = {item: place for place, item in enumerate(session.items)}
+        cases: Counter[str] = Counter()
+        for item in sorted(session.items, key=lambda item: hashlib.sha256(item.nodeid.encode()).digest()):
+            cases[function_of(item.nodeid)] += 1
+            if cases[function_of(item.nodeid)] <= CASES:
+                files.setdefault(item.path, []).append(item)
+        for number, file in enumerate(sorted(files)):
+            items = sorted(files[file], key=places.__getitem__)
             name = file.relative_to(session.config.rootpath).as_posix()
             rows = self.target / f"{name.replace('/', '+')}.npz"
             if number % self.processes != self.number or _digest_in(rows) == digest(file):
@@ -130,6 +138,11 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.outcomes.add("passed" if hasattr(report, "wasxfail") else report.outcome)
+
+
+def function_of(test: str) -> str:
+    """The name of a test without its case."""
+    return test.partition("[")[0]
 
 
 def digest(file: Path) -> str:

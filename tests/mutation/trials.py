@@ -22,7 +22,7 @@ import pytest
 
 from tests.mutation.changes import Change
 from tests.mutation.processes import run_forked, run_pytest
-from tests.mutation.recorder import import_package, processor_seconds
+from tests.mutation.recorder import function_of, import_package, processor_seconds
 
 HUNG = 6.0, 5.0
 """Seconds of the processor, and multiples of what a test took when it was recorded, after which it counts as one that
@@ -34,15 +34,17 @@ MEMORY = 8 << 30
 IMPORT = "the import of the tests"
 """What fails where no test begins."""
 
-Attempt = Callable[[Change | None, dict[str, float]], str]
-"""The test that fails first with a change or without any, of tests with the seconds that each takes; or empty."""
+Attempt = Callable[[Change | None, dict[str, float], bool], str]
+"""The test that fails first with a change or without any, of tests with the seconds that each takes, and maybe of the
+other cases of their functions; or empty."""
 
 
 class Ordered:
-    """Runs tests in the order given, each within its seconds of the processor and all within theirs."""
+    """Runs tests in the order given, each within its seconds of the processor and all within theirs; `with_cases`:
+    then the other cases of the same functions."""
 
-    def __init__(self, tests: dict[str, float], seconds: float, log: Path) -> None:
-        self.tests, self.seconds, self.log = tests, seconds, log
+    def __init__(self, tests: dict[str, float], with_cases: bool, seconds: float, log: Path) -> None:
+        self.tests, self.with_cases, self.seconds, self.log = tests, with_cases, seconds, log
         self.ended, self.failed = False, False
 
     @pytest.hookimpl(tryfirst=True)
@@ -56,6 +58,10 @@ class Ordered:
     def run(self, items: dict[str, pytest.Item]) -> bool:
         """Whether none failed; the last line of the log is the test that ran last."""
         end = processor_seconds() + self.seconds
+        if self.with_cases:
+            functions = {function_of(test): took for test, took in self.tests.items()}
+            cases = {test: functions[function_of(test)] for test in items if function_of(test) in functions}
+            self.tests = self.tests | {test: took for test, took in cases.items() if test not in self.tests}
         order = [items[test] for test in self.tests if test in items]
         with self.log.open("a", encoding="utf-8") as log:
             for item, following in zip(order, [*order[1:], None], strict=True):
@@ -85,26 +91,25 @@ class Trials:
     def judge(self, task: dict[str, Any], attempt: Attempt) -> None:
         """A test counts that fails with the change, fails again with it alone, and passes without it."""
         change, left, caught_by, began = Change(**task["change"]), task["tests"], "", time.monotonic()
-        while left and not caught_by and (failed := attempt(change, left)):
-            alone = dict(list(left.items())[:1]) if failed == IMPORT else {failed: left[failed]}
-            if attempt(change, alone) == failed and attempt(None, alone) != failed:
+        while left and not caught_by and (failed := attempt(change, left, True)):
+            alone = dict(list(left.items())[:1]) if failed == IMPORT else {failed: left.get(failed, 0.0)}
+            if attempt(change, alone, False) == failed and attempt(None, alone, False) != failed:
                 caught_by = failed
             names = list(left)
-            left = {} if failed == IMPORT else {test: left[test] for test in names[names.index(failed) + 1 :]}
+            left = {test: left[test] for test in names[names.index(failed) + 1 :]} if failed in left else {}
         verdict = {"number": task["number"], "by": caught_by, "seconds": time.monotonic() - began}
         with self.results.open("a", encoding="utf-8") as out:
             print(json.dumps(verdict), file=out)
 
-    def attempt(self, change: Change | None, tests: dict[str, float], run: Callable[[Ordered], bool]) -> str:
+    def attempt(self, change: Change | None, ordered: Ordered, run: Callable[[Ordered], bool]) -> str:
         """`run` ends in a child, with the changed file in place: tests start processes that import it."""
         self.log.write_text("", encoding="utf-8")
-        ordered = Ordered(tests, self.seconds, self.log)
         with written(self.root, change):
             passed = run_forked(lambda: run(ordered), WAITED * (self.seconds + 60))
         begun = self.log.read_text(encoding="utf-8").splitlines()
         return "" if passed else begun[-1] if begun else IMPORT
 
-    def attempt_anew(self, change: Change | None, tests: dict[str, float]) -> str:
+    def attempt_anew(self, change: Change | None, tests: dict[str, float], with_cases: bool) -> str:
         """All of the package is imported again, and the tests are collected."""
         files = dict.fromkeys(test.partition("::")[0] for test in tests)
 
@@ -114,7 +119,7 @@ class Trials:
             run_pytest(ordered, *files)
             return ordered.ended
 
-        return self.attempt(change, tests, run)
+        return self.attempt(change, Ordered(tests, with_cases, self.seconds, self.log), run)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -126,14 +131,14 @@ class Trials:
         gc.freeze()
         plugins = session.config.pluginmanager
 
-        def attempt(change: Change | None, tests: dict[str, float]) -> str:
+        def attempt(change: Change | None, tests: dict[str, float], with_cases: bool) -> str:
             def run(ordered: Ordered) -> bool:
                 plugins.register(ordered)
                 if change is not None:
                     self.swap(change)
                 return ordered.run(items)
 
-            return self.attempt(change, tests, run)
+            return self.attempt(change, Ordered(tests, with_cases, self.seconds, self.log), run)
 
         for task in self.tasks:
             self.judge(task, attempt)
