@@ -153,3 +153,21 @@ def test_bodies_that_are_no_lambdas_are_told(tmp_path: Path) -> None:
     functor = "struct Twice { void operator()(int) const {} }; Kokkos::parallel_for(n, Twice());"
     found = extracted(KOKKOS, functor, tmp_path)
     assert "the body of this loop is no lambda" in " ".join(each.message for each in found.diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("scope", "text"),
+    [("namespace mine", KOKKOS), ("namespace mine", SYCL), ("struct Kokkos", SYCL), ("struct sycl", KOKKOS)],
+)
+def test_loops_of_others_are_no_launches(scope: str, text: str, tmp_path: Path) -> None:
+    """Neither a function of that name in another namespace, nor one of a class that is called as a library is, in
+    headers that are none of the user's."""
+    static = "static" if scope.startswith("struct") else ""
+    own = f"{scope} {{ template <typename F> {static} void parallel_for(int n, F f) {{ f(n - 1); }}"
+    own += f" {static} void *memcpy(double *to, double *from, int size) {{ to[size] = from[size]; return to; }} }};"
+    (tmp_path / "own.hpp").write_text("#pragma GCC system_header\n" + own, encoding="utf-8")
+    name = scope.split()[1]
+    loop = f"double z[8]; {name}::parallel_for(n, [](int i) {{ }}); {name}::memcpy(z, z, 8);"
+    found = extracted('#include "own.hpp"' + text, loop, tmp_path).text
+    assert launches(found) == []
+    assert "intracomm" not in found

@@ -7,14 +7,11 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from aspenpy.cost.network.shift import off_node
 from aspenpy.cost.network.topologies import mean_distance, topology
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import number, symbol
-from tests.thorough import examples
 
 SHAPES: dict[str, dict[str, Any]] = {
     "torus": {"dimensions": (4, 3, 5)},
@@ -44,15 +41,18 @@ def counted(kind: str, shape: dict[str, Any], shift: int, ranks_per_node: int) -
     return Fraction(hops, ranks), Fraction(other, ranks)
 
 
-@settings(max_examples=examples(60))
-@given(kind=st.sampled_from(sorted(SHAPES)), shift=st.integers(0, 200), ranks_per_node=st.integers(1, 5))
-def test_against_every_rank(kind: str, shift: int, ranks_per_node: int) -> None:
-    shape, kind = SHAPES[kind], kind.partition(" ")[0]
+@pytest.mark.parametrize("ranks_per_node", [1, 2, 3])
+@pytest.mark.parametrize("named", sorted(SHAPES))
+def test_against_every_rank(named: str, ranks_per_node: int) -> None:
+    """Shifts below, at and above a node, each stride of a dimension, half of all ranks and all of them."""
+    shape, kind = SHAPES[named], named.partition(" ")[0]
     network = topology(kind, **shape)
     ranks = int(evaluate(network.nodes)) * ranks_per_node
-    hops, other = counted(kind, shape, shift % ranks, ranks_per_node)
-    assert evaluate(mean_distance(network, shift, ranks_per_node)) == hops
-    assert evaluate(off_node(shift, ranks_per_node, network.nodes)) == other
+    steps = {2**bit * ranks_per_node for bit in range(5)} | {3 * ranks_per_node, ranks // 2, ranks}
+    for shift in sorted({max(0, step + more) for step in steps for more in (-1, 0, 1)} | {ranks + 5, 7 * ranks}):
+        hops, other = counted(kind, shape, shift % ranks, ranks_per_node)
+        assert evaluate(mean_distance(network, shift, ranks_per_node)) == hops, shift
+        assert evaluate(off_node(shift, ranks_per_node, network.nodes)) == other, shift
 
 
 @pytest.mark.parametrize(("arity", "levels", "taper"), [(2, 3, 1), (3, 2, 1), (2, 3, 2), (2, 1, 1)])
