@@ -58,9 +58,8 @@ def find_ranges(offset: Value, nests: tuple[Nest, ...], guards: tuple[Guard, ...
         if found is None:
             return None
         ranges, counters = found
-        bounded = _restrict_ranges(
-            ranges, [guard.replace(value=v.substitute(guard.value, counters)) for guard in guards]
-        )
+        of_variables = [guard.replace(value=v.substitute(guard.value, counters)) for guard in guards]
+        bounded = _restrict_ranges(ranges, of_variables)
         if bounded is None or not all(_is_linear(one.low) and _is_linear(one.high) for one in bounded):
             return None
         return _shift_ranges(*_turn_upwards(v.substitute(offset, counters), bounded))
@@ -94,32 +93,27 @@ def _restrict_ranges(ranges: list[CounterRange], guards: Sequence[Guard]) -> lis
     """Ranges restricted to values for which conditions hold; None where that is no range."""
     restricted = list(ranges)
     for guard in guards:
-        place = next(
-            (place for place, one in reversed([*enumerate(restricted)]) if v.has_symbol(guard.value, one.counter)), None
-        )
-        if place is None:
+        places = [place for place, one in enumerate(restricted) if v.has_symbol(guard.value, one.counter)]
+        if not places:
             continue
+        place = places[-1]
         straight = v.linear_parts(guard.value, restricted[place].counter)
         if straight is None or (slope := v.number(straight[1])) not in (1, -1):
             return None
         bound = -straight[0] if slope == 1 else straight[0]
         low, high = restricted[place].low, restricted[place].high
+        above, below = v.distance(bound, low), v.distance(high, bound)
         if guard.operator == "==":  # in the rows of the loops around where it is one of the values
             inside = [Guard(v.subtract(bound, low), ">="), Guard(v.subtract(high, bound), ">=")]
-            around = _restrict_ranges(restricted[:place], inside)
-            if around is None:
+            if (around := _restrict_ranges(restricted[:place], inside)) is None:
                 return None
             restricted[:place], low, high = around, bound, bound
-        elif slope == 1:
-            above = v.distance(bound, low)
-            if above is None:
-                return None
+        elif slope == 1 and above is not None:
             low = bound if above > 0 else low
-        else:
-            below = v.distance(high, bound)
-            if below is None:
-                return None
+        elif slope == -1 and below is not None:
             high = bound if below > 0 else high
+        else:
+            return None
         restricted[place] = restricted[place].replace(low=low, high=high)
     return restricted
 

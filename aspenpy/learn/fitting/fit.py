@@ -264,13 +264,9 @@ def make_parameter_axis(responses: Responses, name: str, names: Sequence[str], w
 def refuse_unnamed(responses: Responses, names: Sequence[str]) -> list[Refusal]:
     """Parameters that nobody named and that are not fitted: numbers of a machine's parts, of instances and of ranks,
     which are known, and those whose range moves with another one, or with what was measured."""
-    quantities = {
-        symbol
-        for machine in responses.machines
-        for component in machine.components.values()
-        for part in component.parts
-        for symbol in graph.free_symbols(part.quantity)
-    }
+    components = [component for machine in responses.machines for component in machine.components.values()]
+    parts = [part for component in components for part in component.parts]
+    quantities = {symbol for part in parts for symbol in graph.free_symbols(part.quantity)}
     refused = []
     for name in names:
         parameter, scope = responses.parameters[name], responses.find_scope(name)
