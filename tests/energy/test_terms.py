@@ -117,7 +117,7 @@ def test_conversion() -> None:
 
 ROOFLINE = """
 machine m { node box }
-node box { socket [2] s }
+node box { socket [3] s }
 socket s { core [2] c  memory d  property constant_power [7 W]  property energy_per_flop [2 J/flop]
   property energy_per_flop_dp [5 J/flop]  property energy_per_byte [3 J/B] }
 core c { resource flops(x) [x] with dp [base*2] }
@@ -125,7 +125,7 @@ memory d { resource loads(x) [x] resource stores(x) [x] conflict loads, stores }
 """
 
 
-@pytest.mark.parametrize(("charged", "sockets"), [("socket", 1), ("cores_used", 2), ("machine", 2)])
+@pytest.mark.parametrize(("charged", "sockets"), [("socket", 1), ("cores_used", 2), ("machine", 3)])
 def test_energy_roofline(charged: str, sockets: int) -> None:
     body = "execute [2] { flops [10] flops [1] as dp loads [3] stores [1] }"
     found = energy(body, ROOFLINE, law="roofline", charged=charged)
