@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 
 from aspenpy import AspenError, traffic
+from aspenpy.answers.played_blocks import _offsets as point_offsets
 from aspenpy.answers.played_blocks import shape_of, sweep_side_by_side
 from aspenpy.cost.caches.level import levels_of
+from aspenpy.cost.caches.patterns import Stencil
 from aspenpy.expr import graph
 from aspenpy.traces.hierarchy import PACED, CacheShape
 from tests.caches.programs import machine_of
+from tests.caches.test_patterns import box, star
 from tests.tiny import application, codes, machine
 
 
@@ -91,3 +94,19 @@ def test_every_line_of_structures_is_loaded_once(sizes: dict[int, int], line: in
         assert (access.kind, access.stores, access.bypasses) == (PACED, False, False)
         assert (access.base, access.word, access.stride, access.steps) == (begin, 1, line, (line,))
         assert (access.trips, access.count) == ((count,), count)
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("radius", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["star", "hollow star", "box"])
+def test_the_points_of_a_stencil(axes: int, radius: int, kind: str) -> None:
+    """Each at its distance in a grid with a rim, none left out and none twice."""
+    offsets = box(axes, radius) if kind == "box" else star(axes, radius)[kind != "star" :]
+    strides = [8 * 100**axis for axis in range(axes)]
+    places = [sum(part * stride for part, stride in zip(offset, strides, strict=True)) for offset in offsets]
+    extents = tuple(graph.number(20) for _ in range(axes))
+    pattern = Stencil(extents, radius, kind != "box", graph.number(8), kind == "hollow star")
+    found, first = point_offsets(pattern, strides)
+    assert found == tuple(sorted(places))
+    assert first == radius * sum(strides)
+    assert pattern.points == len(offsets)
