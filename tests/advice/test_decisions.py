@@ -17,6 +17,8 @@ from aspenpy.answers.case import Case
 from aspenpy.answers.energy.account import predict_energy
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.models.library import load_application, load_machine, parse
+from aspenpy.report.advice.decision import report_decision
+from aspenpy.tables import formats
 
 APPLICATION = """model work {{
   param ranks = 1
@@ -233,7 +235,8 @@ def test_what_one_more_unit_buys_against_finite_differences(limit: str, bound: f
     one = Case(load_application("comd"), load_machine("haswell"), set=values)
     objective: Objective = "energy" if limit == "time" else "runtime"
     options = ChoiceOptions(("clock",), levels=400)
-    found = Decided(one, Budget(**{limit: bound}), objective=objective, options=options).decisions[0]
+    decided = Decided(one, Budget(**{limit: bound}), objective=objective, options=options)
+    found = decided.decisions[0]
     clock = found.choice.configuration.values["clock"]
 
     def at(hertz: float) -> dict[str, float]:
@@ -253,6 +256,9 @@ def test_what_one_more_unit_buys_against_finite_differences(limit: str, bound: f
     assert gain / (binds.next_bound - getattr(found.choice.outcome, binds.limit)) == pytest.approx(slope, rel=0.02)
     assert binds.worth == pytest.approx(gain / (binds.next_bound - bound))
     assert slope < 0
+    (row,) = formats.build_json(report_decision(decided))["bindings"]
+    assert (row["limit"], row["bound"], row["next_bound"]) == (limit, bound, binds.next_bound)
+    assert (row["without"], row["next_value"], row["worth"]) == (binds.without, binds.next_value, binds.worth)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 import aspenpy
+from aspenpy.language.source import Source
+from aspenpy.models.machine.sheets import _parse_toml
 from tests.cli.conftest import Runner, models, run
 
 __all__ = ["models", "run"]
@@ -132,3 +134,16 @@ def test_a_node_includes_machines_for_their_parts(run: Runner, models: Path, par
     assert run("machine", "check", "host.aspen", "--strict") == (0, "no errors, no warnings\n", "")
     assert aspenpy.load_machine(Path("host.aspen")).name == "host"
     assert peak("host.aspen", "intel_xeon") == pytest.approx(5.12e12)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [("cores = = 2", 1, 9), ("a = 1\ncores = = 2\n", 2, 9), ("a = 1\n\n[x\nb = 2", 3, 3), ("a = 1\nb = [1,\n", 3, 1),
+     ("a = 'é'\nb = ?", 2, 5), ('name = "no end', 1, 15)],
+)  # fmt: skip
+def test_a_mistake_in_a_table_has_its_place(text: str, line: int, column: int) -> None:
+    with pytest.raises(aspenpy.AspenError) as refused:
+        _parse_toml(Source(text))
+    span = refused.value.diagnostics[0].span
+    assert span is not None
+    assert (span.position().line, span.position().column) == (line, column)
