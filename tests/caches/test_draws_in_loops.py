@@ -154,3 +154,14 @@ def test_blocks_of_rows_find_the_rim_of_the_block_before(rows: int) -> None:
     totals = Traffic(predict(app, machine(machine_of(*shapes)))).totals
     for total, level in zip(totals, counted(simulator(*shapes), references()), strict=True):
         assert total.read_misses + total.write_misses == pytest.approx(level.misses, rel=0.12)
+
+
+def test_a_loop_of_one_pass_is_none() -> None:
+    """The number of passes is a parameter: one of them, over a table drawn from, finds nothing of a pass before."""
+    block = "execute { loads [1e6] of size [8] from a as stream loads [1e6] of size [4] from t as random }"
+    data, misses = "data a [8e6] data t [16384]", list[float]()
+    for body in (block, f"iterate [passes] {{ {block} }}"):
+        app = application(body, f"param passes = 1 {data}")
+        misses += [total.read_misses for total in Traffic(predict(app, aspenpy.load_machine("epyc_9654"))).totals]
+    assert misses[:3] == pytest.approx(misses[3:], rel=1e-9)
+    assert misses[0] > 1e6 * WORD / LINE

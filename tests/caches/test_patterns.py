@@ -73,6 +73,24 @@ def test_reuse(count: int) -> None:
     assert_close(compared(words([*range(0, 8 * count, 8)] * 10), requirement, 8 * count), 1e-12)
 
 
+@pytest.mark.parametrize(("pattern", "stride"), [("stream", 8), ("stride(32)", 32), ("stride(64)", 64)])
+@pytest.mark.parametrize("size", [1024, 4096, 12288, 65536])
+def test_walks_start_anew_at_the_end_of_their_data(pattern: str, stride: int, size: int) -> None:
+    """8,192 words, which go over the data more than once where these are smaller: a word of `X` is met again."""
+    places = [step * stride % size for step in range(8192)]
+    assert_close(compared(words(places), f"loads [8192] of size [8] from X as {pattern}", size), 1e-12)
+
+
+def test_nests_that_walk_beyond_their_data_are_told() -> None:
+    """40,000 bytes: twice over 20,000 is told; data that the rim of a grid is left out of are not."""
+    told = []
+    for size in (40_000, 20_001, 20_000, 4_000):
+        found = modelled("loads [5000] of size [8] from X as nest(8, 5000)", f"data X [{size}]", machine_of(*SMALL))
+        told.append([item.message for item in found.prediction.diagnostics if item.code == "walk-beyond-data"])
+    twice, often = ([f"the nest of `loads` walks over {times} times the bytes of `X`"] for times in (2, 10))
+    assert told == [[], [], twice, often]
+
+
 @pytest.mark.parametrize("stride", [512, 1024, 4096])
 def test_swept_strides_collect_in_few_sets(stride: int) -> None:
     requirement = f"loads [200] of size [8] from X as stride({stride}), reuse(10)"

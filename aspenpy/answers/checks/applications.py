@@ -12,7 +12,7 @@ from aspenpy.answers.data_warnings import warn_of_negative_sizes
 from aspenpy.answers.prediction import predict
 from aspenpy.answers.scope import DEFAULT_SEED, Setting, circle_mistake
 from aspenpy.answers.traffic import Traffic
-from aspenpy.answers.uneven_sweeps import warn_of_parts_of_sweeps
+from aspenpy.answers.uneven_sweeps import warn_of_sweeps
 from aspenpy.cost.accesses import histogram_reader
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.block_loops import require_same_depth
@@ -384,7 +384,7 @@ def _check_patterns_without_cache(application: Application, kernels: list[flow.K
                 if access is not None:
                     accesses.append(access)
                     run.compute([access.check])
-                    warnings |= dict.fromkeys(warn_of_parts_of_sweeps([access], lambda expr: run.compute([expr])[0]))
+                    warnings |= dict.fromkeys(warn_of_sweeps([access], sizes, lambda expr: run.compute([expr])[0]))
             except AspenError as error:
                 warnings |= dict.fromkeys(item for item in error.diagnostics if item.code == SENSELESS)
             except EvaluationError as error:

@@ -143,7 +143,8 @@ def random_touches(access: Access, around: AccessSurroundings, level: Level) -> 
     shares = [(last.share, last.swept) for last in found if last.swept is not None]
     drawn = (access.accesses + around.drawn) * runs
     kept = [share * _share_left_by_run(lines, swept, around, drawn, level) for share, swept in shares]
-    left = graph.add(*kept) / graph.add(*(share for share, _ in shares))
+    known = graph.add(*(share for share, _ in shares))
+    left = graph.add(*kept) / (known if known.kind == "number" else graph.apply("max", RARE, known))  # 0 of one pass
     return [
         Touches(again, held, lines),
         Touches(different - first, left, lines, warm=True),

@@ -210,6 +210,11 @@ class _Request(Record):
         self.require(times, graph.ONE, self.reuse, message, "without it, they are swept once")
         return times
 
+    def passes(self, reach: Expr) -> Expr:
+        """Sweeps over its structure of a walk of `reach` bytes, which starts anew at the structure's end."""
+        size = self.reader.sizes.get(self.requirement.target or "", reach)
+        return graph.ONE if is_certainly_at_most(reach, size) else graph.apply("max", 1, reach / size)
+
     def bytes_since(self, warm: flow.Trait | None) -> Expr | None:
         """The bytes touched since data that are warm were."""
         if warm is None or not warm.arguments:
@@ -255,11 +260,11 @@ def _stride(request: _Request) -> Affine:
 
 
 def _repeat_sweep(request: _Request, stride: Expr, accesses: Expr) -> Affine:
-    """Reads `reuse(times)`: the same data are swept `times` times."""
-    if request.reuse is None:
-        return Affine(AccessNest(request.word, (StridedLoop(stride, accesses),)), has_own_loops=False)
-    sweep = StridedLoop(stride, accesses / request.times)
-    return Affine(AccessNest(request.word, (sweep, StridedLoop(graph.ZERO, request.times))), has_own_loops=False)
+    """Reads `reuse(times)`: the same data are swept `times` times; else as often as the walk is longer than they."""
+    times = request.passes(stride * accesses) if request.reuse is None else request.times
+    sweep = StridedLoop(stride, accesses / times)
+    again = () if times is graph.ONE else (StridedLoop(graph.ZERO, times),)
+    return Affine(AccessNest(request.word, (sweep, *again)), has_own_loops=False)
 
 
 def _sweep_in_blocks(request: _Request) -> Affine:
