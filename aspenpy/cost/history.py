@@ -13,6 +13,7 @@ from aspenpy.cost.touch_order import (
     KnownOrders,
     Order,
     Touched,
+    add_to_groups,
     covered_share,
     join_orders,
     part_moving,
@@ -191,9 +192,10 @@ class ReuseHistory:
         return self._orders[node]
 
     def _order_of_loop(self, node: flow.Repeat, kernel: flow.Kernel) -> Order:
-        """The last pass, and before it what earlier passes touched of structures in which they go on."""
+        """The last pass, and before it what earlier passes touched of structures in which they go on. Where values say
+        whether they do, it stands beside what the last pass touches: the time of nothing would be that of the last."""
         body = self._pass(node, kernel)
-        earlier = dict[Key, Touched]()
+        earlier, perhaps = dict[Key, Touched](), dict[Key, Touched]()
         uneven = self._uneven(node, kernel)
         for name, touched in totals_by_structure(body).items():
             passes = uneven.get(name)
@@ -202,12 +204,16 @@ class ReuseHistory:
                 whole = self._swept(name, touched, node.count, kernel)
                 more = graph.apply("max", 0, whole.lines - touched.lines)
                 rest = whole.replace(lines=moves * more, bytes=moves * (whole.bytes - touched.bytes))
-                earlier[name, node] = rest
+                if moves is graph.ONE:
+                    earlier[name, node] = rest
+                else:
+                    perhaps[name, node] = rest.replace(dense=touched.dense)
             elif passes is not None:
                 more = graph.apply("max", 0, passes.most.lines - touched.lines)
                 size = graph.apply("max", 0, passes.most.bytes - touched.bytes)
                 earlier[name, node] = touched.replace(lines=more, bytes=size)
-        return (earlier, *body) if earlier else body
+        order = add_to_groups(body, perhaps)
+        return (earlier, *order) if earlier else order
 
     def _pass(self, node: flow.Repeat, kernel: flow.Kernel) -> Order:
         """The order of touches of a pass, the middle one where it depends on the counter."""

@@ -195,6 +195,15 @@ def _share_left(first: Touched, second: Touched) -> Expr:
     return graph.apply("max", 0, 1 - second.lines / graph.apply("max", first.lines, 1))
 
 
+def add_to_groups(order: Order, parts: Mapping[Key, Touched]) -> Order:
+    """An order with more parts of its structures, each in the last group that touches its structure."""
+    groups = [dict(group) for group in order] if parts else []
+    for (name, part), touched in parts.items():
+        group = next(group for group in reversed(groups) if any(known == name for known, _ in group))
+        group[name, part] = touched
+    return tuple(groups) if parts else order
+
+
 def part_moving(group: Group, moving: Mapping[str, Expr], loop: flow.Repeat) -> Group:
     """A group in which the parts that move in a loop are told apart from what its earlier passes touched."""
     found = dict[Key, Touched]()

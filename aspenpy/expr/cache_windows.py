@@ -29,13 +29,23 @@ def share_kept(room: Number, line: Number, sets: Number, *window: Number) -> Num
         require_positive_whole(line, "the size of a cache line"),
         require_positive_whole(sets, "a number of sets"),
     )
-    limit = math.floor(room)
+    limit, window = math.floor(room), _without_empty_runs(window)
     sure = _sure_share_of_runs(limit, size, count, window)
     return _window(size, count, window).share_within(limit) if sure is None else sure
 
 
 ONE_RUN = (0, 0, 1, 0, 0)
 """A walk behind its bytes: one run without loops, at the begin of a way."""
+
+
+def _without_empty_runs(window: tuple[Number, ...]) -> tuple[Number, ...]:
+    """A window of plain runs without those of no bytes behind the first: what a loop does not go on in has no line."""
+    if window[:1] != (0,) or len(window) % 7 != 1 or not any(size <= 0 for size in window[9::7]):
+        return window
+    runs = [window[index : index + 7] for index in range(1, len(window), 7)]
+    if any(run[0] != 1 or run[2:] != ONE_RUN for run in runs):
+        return window
+    return (0, *(number for place, run in enumerate(runs) if place == 0 or not run[1] <= 0 for number in run))
 
 
 def _sure_share_of_runs(limit: int, size: int, count: int, window: tuple[Number, ...]) -> Number | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import NamedTuple
@@ -47,6 +48,18 @@ def random_run(seed: int) -> Run:
         body, made = _loop(draws.choice([2, 3, 5]), body, made)
     data = " ".join(f"data {array.name} [{WORD * array.words}]" for array in arrays)
     return Run(body, data, " ".join(kernels), [*made(0)])
+
+
+NUMBER = re.compile(r"(?<![\w.])(?!8\b)[1-9]\d*(?![\w.])")
+
+
+def with_parameters(run: Run) -> Run:
+    """The same run with a parameter for each number but 8: sizes in bytes are those of the words."""
+    data = re.sub(r"\[(\d+)\]", lambda found: f"[{int(found[1]) // WORD}*{WORD}]", run.data)
+    numbers = dict.fromkeys(NUMBER.findall(" ".join((run.body, data, run.kernels))))
+    body, data, kernels = (NUMBER.sub(r"p\g<0>", text) for text in (run.body, data, run.kernels))
+    declared = " ".join(f"param p{number} = {number}" for number in numbers)
+    return run._replace(body=body, data=f"{declared} {data}", kernels=kernels)
 
 
 def _sequence(draws: Random, arrays: list[Array], kernels: list[str], depth: int, passes: int) -> tuple[str, Made]:

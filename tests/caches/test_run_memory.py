@@ -11,7 +11,7 @@ from aspenpy import predict, traffic
 from aspenpy.answers.traffic import LevelTotal, Traffic
 from tests.caches.programs import Shape, counted, machine_of, simulator
 from tests.caches.random_programs import access
-from tests.caches.run_programs import random_run
+from tests.caches.run_programs import random_run, with_parameters
 from tests.thorough import some
 from tests.tiny import application, machine
 
@@ -43,6 +43,28 @@ def test_random_runs(seeds: range) -> None:
     errors = sorted(error_of(seed, shape) for seed in chosen for shape in SHAPES[:: some(1, 2)])
     assert median(errors) < 0.001
     assert sum(error <= 0.15 for error in errors) >= 0.9 * len(errors)
+
+
+def test_runs_of_parameters_and_of_numbers_are_counted_alike() -> None:
+    """What is decided where a model has numbers depends on values where it has parameters: nine of ten are the same, as
+    one in ten was not before seeds from 2000 on were looked at."""
+    off = list[float]()
+    for seed in range(2000, 2000 + some(100, 24)):
+        run, shape = random_run(seed), SHAPES[seed % len(SHAPES)]
+        (number,), (parameter,) = (
+            misses(text.body, text.data, shape, kernels=text.kernels) for text in (run, with_parameters(run))
+        )
+        off.append(abs(number - parameter) / max(number, FEW))
+    assert sum(share <= 0.01 for share in off) >= 0.9 * len(off)
+    assert max(off) <= 0.5
+
+
+def test_a_loop_that_goes_on_in_nothing_takes_no_place() -> None:
+    """Two arrays that fill the cache to the last line: the part of each that earlier passes touched is empty."""
+    block = "execute { loads [n] of size [8] from A as stream loads [n] of size [8] from B as stream }"
+    for passes in (1, 2, 30):
+        data = f"param n = 1024 param passes = {passes} data A [8*n] data B [8*n]"
+        assert misses(f"iterate [passes] {{ {block} }}", data, ("L1", 16384, 8)) == [256]
 
 
 def test_two_kernels_in_turn() -> None:

@@ -165,3 +165,11 @@ def test_plain_runs_are_counted_set_by_set(sets: int) -> None:
         walks: list[Walk] = [(run, (), (0, 1), 0, ()) for run in runs if run]
         expected = kept / math.ceil(runs[0] / LINE)
         assert share_kept(*arguments(ways, sets, (), walks)) == pytest.approx(expected, rel=1e-12), (ways, runs)
+
+
+def test_a_run_of_no_bytes_has_no_line() -> None:
+    """Two runs fill eight ways of 32 sets to the last line; a line more is in one of their sets."""
+    full, more = [8, 64, 32, 0, *([1, 8192, 0, 0, 1, 0, 0] * 2)], [0, 0, 1, 0, 0]
+    kept = [share_kept(*full, 1, size, *more) for size in (0, 1, 64, 2048)]
+    assert kept == [1, 31 / 32, 31 / 32, 0]
+    assert share_kept(7, *full[1:]) == 0

@@ -256,7 +256,27 @@ static int aspen_window_fits(const double *given, int count, double *parts)
     return structures > 0;
 }
 
-static inline double aspen_share_kept(const double *given, int count)
+enum { aspen_most_numbers = 4 + 7 * 16 };
+
+/* A window of plain runs without those of no bytes behind the first, which have no line; 0 for all others. */
+static int aspen_without_empty_runs(const double *given, int count, double *kept)
+{
+    int found = 4;
+    if (count < 4 || count > aspen_most_numbers || given[3] != 0.0 || (count - 4) % 7 != 0)
+        return 0;
+    for (int i = 4; i < count; i += 7)
+        if (given[i] != 1.0 || given[i + 2] != 0.0 || given[i + 3] != 0.0 || given[i + 4] != 1.0 || given[i + 5] != 0.0
+            || given[i + 6] != 0.0)
+            return 0;
+    for (int i = 0; i < 4; i++)
+        kept[i] = given[i];
+    for (int i = 4; i < count; i += 7)
+        for (int j = 0; j < 7 && (i == 4 || !(given[i + 1] <= 0.0)); j++)
+            kept[found++] = given[i + j];
+    return found < count ? found : 0;
+}
+
+static double aspen_share_of_window(const double *given, int count)
 {
     double parts[5], at[2 * aspen_most_loops], counts[2 * aspen_most_loops], kept = 0.0, total = 0.0;
     long long cache[5]; /* bytes of a line, and between lines of a set; what divides both; and both in parts of that */
@@ -294,4 +314,11 @@ static inline double aspen_share_kept(const double *given, int count)
         kept += in_use <= floor(given[0]);
     }
     return kept / total;
+}
+
+static inline double aspen_share_kept(const double *given, int count)
+{
+    double kept[aspen_most_numbers];
+    const int left = aspen_without_empty_runs(given, count, kept);
+    return left ? aspen_share_of_window(kept, left) : aspen_share_of_window(given, count);
 }
