@@ -510,6 +510,8 @@ def _price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None
     passes_of_lap = max(1, round(done / (laps + 1) / flops)) if flops else 1
     value = _constant(cycles[0] / passes_of_lap)
     added.setdefault(id(item), []).append(Arithmetic(CYCLES, code.trait, 1, item.span, value))
+    if not loop.inner:
+        added[id(item)] += _list_waiting(item, loop, passes_of_lap)
     if walk.is_cut:
         return PricedPath(loop, added, CompiledCounts({}, ()))
     whole = Fraction((laps + 1) * passes_of_lap)

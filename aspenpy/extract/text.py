@@ -423,10 +423,11 @@ class Body(Naming):
                 trait += ", shared"
             lines.append(f"{way} as {trait}" if trait else way)
         for done in waiting:
-            share, jumps, _ = scattered.get(done.precision, (ONE, ZERO, False))
+            _, jumps, _ = scattered.get(done.precision, (ONE, ZERO, False))
             is_behind = done.name == BEHIND  # between two wrong guesses such loads are on their way at once
-            least = v.extreme_of("min", (done.amount, jumps)) if jumps.terms else ZERO
-            words = least if is_behind else v.multiply(done.amount, share)
+            # Fields of a node share a line: whichever jumps first brings it, and the next node waits for it.
+            waited = v.extreme_of("min", (done.amount, jumps)) if jumps.terms else done.amount
+            words = ZERO if is_behind and not jumps.terms else waited
             lines += (
                 [f"chain [{share_of(words)}] from {self.name_array(done.precision)} as load"] if words.terms else []
             )

@@ -480,18 +480,38 @@ static void hop(void *given, int thread)
     at[thread][k] = p[k];
 }
 
+/* Chains that begin at equal distances in the ring. */
+static void begin_chains(const struct memory *m, int threads)
+{
+  for (int thread = 0; thread < threads; thread++)
+    for (long chain = 0; chain < m->chains; chain++)
+      at[thread][chain] = line_of(m, thread, place_behind(m, chain * (m->places / m->chains)));
+}
+
+enum { TOUR_CHAINS = 16 };
+
+/* Once around the whole ring, in several chains, so that the caches have what they hold of it: windows are far shorter than
+   a turn of a long ring, and what its stores leave in a third cache is not what loads find there. */
+static void tour(struct memory m, int threads)
+{
+  m.chains = TOUR_CHAINS;
+  m.most = m.places;
+  begin_chains(&m, threads);
+  on_threads(threads, hop, &m);
+}
+
 /* Prints the seconds of a load in a ring, on so many threads, each in a ring of its own, with one chain at work and with
    several at once. */
 static void ring(const char *name, int threads, struct memory m)
 {
   m.most = m.most ? m.most : 1 << 12;
   on_threads(threads, make_ring, &m);
+  if (m.places > m.most)
+    tour(m, threads);
   for (long chains = 1; chains <= (m.most_chains ? m.most_chains : 1); chains *= 4) {
     char title[99];
     m.chains = chains;
-    for (int thread = 0; thread < threads; thread++)
-      for (long chain = 0; chain < chains; chain++) /* each begins elsewhere in the ring */
-        at[thread][chain] = line_of(&m, thread, place_behind(&m, chain * (m.places / chains)));
+    begin_chains(&m, threads);
     snprintf(title, sizeof title, chains == 1 ? "%s" : "%s_chains_%ld", name, chains);
     double time = window_time(threads, hop, &m, SHORTEST, longer(threads), m.share);
     print(title, "latency", time / (double)(hops(&m) / chains * chains));

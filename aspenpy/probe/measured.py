@@ -293,6 +293,13 @@ def _derive_translation(results: Quantities) -> dict[str, Number]:
     added = max(0.0, beside[many].value - beside[few].value)
     about = f"what a miss adds, with {CHAINS} at once"
     numbers["tlb_latency"] = make_number(added, "s", about, beside[many], beside[few])
+    line = results.get(f"ring_{many * 64}_latency")
+    if line is not None and added > 0:
+        lone, about = (
+            alone[many].value - line.value,
+            f"what a miss adds to a load that waits for it, over that with {CHAINS}",
+        )
+        numbers["tlb_walks"] = make_number(min(CHAINS, max(1.0, lone / added)), "", about, alone[many], line)
     return numbers
 
 

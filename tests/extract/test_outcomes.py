@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import aspenpy
 from aspenpy.assembly.compiling import Recipe
 from aspenpy.assembly.mca import find_simulator
 from aspenpy.extract.extraction import extract
@@ -194,3 +195,43 @@ def test_loads_behind_a_wrong_guess_wait_for_their_addresses(tmp_path: Path) -> 
     (wrong,) = re.findall(r"branches \[(\S+)\] from marks as mispredicted", found.text)
     (behind,) = re.findall(r"chain \[(.*)\] from to_? as load", found.text)
     assert behind == f"min({wrong}, n)", found.text
+
+
+NODES = """
+#include <stdlib.h>
+enum { NODES = 1 << 18 };
+typedef struct node { int key; struct node *left, *right; } node;
+static unsigned mix(unsigned x) { x = x * 40503u % NODES; x ^= x >> 9; return x * 40503u % NODES; }
+static node *build(node *pool, int low, int high) {
+  if (low >= high) return 0;
+  int middle = (low + high) / 2;
+  node *here = &pool[mix(middle)];
+  here->key = middle; here->left = build(pool, low, middle); here->right = build(pool, middle + 1, high);
+  return here;
+}
+static int find(const node *at, int key) {
+  int depth = 0;
+  while (at) { depth++; if (key == at->key) return depth; at = key < at->key ? at->left : at->right; }
+  return depth;
+}
+static long follow(const node *at) { long sum = 0; while (at) { sum += at->key; at = at->right; } return sum; }
+int main(void) {
+  node *pool = calloc(NODES, sizeof(node)), *root = build(pool, 0, NODES);
+  unsigned draw = 1, depths = 0;
+  for (int look = 0; look < 20000; look++) { draw = draw * 1664525u + 1013904223u; depths += find(root, draw >> 14); }
+  for (unsigned i = 0; i < NODES; i++) pool[mix(i)].right = i + 1 < NODES ? &pool[mix(i + 1)] : 0;
+  return depths > 1 && follow(&pool[mix(0)]) > 1 ? 0 : 1;
+}
+"""
+
+
+@SIMULATES
+@pytest.mark.parametrize(("kernel", "least"), [("follow", 0.9), ("find", 0.5)])
+def test_each_node_that_leads_to_the_next_is_waited_for(kernel: str, least: float, tmp_path: Path) -> None:
+    """The key of a node brings its line, and the pointer beside it waits for that: each step of a list in any order. Of
+    a tree the child is a conditional move behind a branch, and nodes near its root are met again at once."""
+    (tmp_path / "nodes.c").write_text(NODES, encoding="utf-8")
+    found = extract(tmp_path / "nodes.c", level="o2", run=ProgramRun("./a.out"), recipe=Recipe())
+    app = aspenpy.parse(re.sub(r"chain .* as window.*", "", found.text))
+    (passes,) = re.findall(rf"param {kernel}_loop_passes = (\S+) ", found.text)
+    assert least * float(passes) <= aspenpy.count(app, "chain", kernel=kernel) <= 1.001 * float(passes)
