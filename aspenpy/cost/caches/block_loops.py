@@ -7,10 +7,11 @@ from itertools import pairwise
 
 from aspenpy.cost.caches import triangular
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.domain import StridedLoop, multiply_out
+from aspenpy.cost.caches.domain import StridedLoop
 from aspenpy.cost.caches.nest import AccessNest, longest_trips, product
 from aspenpy.cost.caches.patterns import Affine, ContiguousWords, Offsets, Pattern, Stencil
 from aspenpy.expr import graph
+from aspenpy.expr.expansion import multiply_out
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import as_term
 from aspenpy.language.diagnostics import Related, fail

@@ -6,27 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product as pairs_of
-from math import comb
 from typing import Any
 
 from aspenpy.expr import graph
+from aspenpy.expr.expansion import gather_terms, multiply_out, write_form
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.node import topological_order
-from aspenpy.expr.polynomial import (
-    ARITHMETIC,
-    Exact,
-    Monomial,
-    Polynomial,
-    Term,
-    atom_polynomial,
-    combine_parts,
-    constant_polynomial,
-    multiply_polynomials,
-)
-from aspenpy.expr.polynomial import add_polynomials as sum_of
-from aspenpy.expr.series import bernoulli_number
+from aspenpy.expr.polynomial import Monomial, Polynomial
 from aspenpy.record import Record
 
 MOST_LOOPS = 32
@@ -69,14 +55,6 @@ _ALL_COUNTERS = frozenset(COUNTERS)
 
 STILL = StridedLoop(graph.ZERO, graph.ONE)
 """A loop of one pass that stays where it is: the neutral element of a nest."""
-
-MOST_TERMS = 500
-"""A product with more terms is not multiplied out."""
-
-HIGHEST_POWER = 8
-
-BANDS = 16
-"""Parts of a loop's passes of which each counts as its middle, where no closed form of a sum is known."""
 
 
 class CrookedBound(ValueError):
@@ -175,81 +153,3 @@ def _split_linear(expr: Expr, counter: Expr) -> tuple[Fraction, Expr]:
         else:
             rest[monomial] = factor
     return slope, write_form(Polynomial(rest))
-
-
-# -- polynomials -----------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4096)
-def multiply_out(expr: Expr) -> Exact:
-    """An expression multiplied out; what is no sum, product or quotient is an atom."""
-    forms: dict[Expr, Exact] = {}
-    for node in topological_order(expr):
-        form: Exact | None = None
-        if graph.is_exact(node):
-            form = constant_polynomial(node.payload)
-        elif node.kind == "checked":
-            form = forms[node.args[0]]
-        elif node.kind in ARITHMETIC:
-            form = combine_parts(node.kind, [forms[arg] for arg in node.args], MOST_TERMS)
-        elif node.kind == "power" and (times := graph.whole_number(node.args[1]) or 0) in range(1, HIGHEST_POWER + 1):
-            form = multiply_polynomials([forms[node.args[0]]] * times, MOST_TERMS)
-        forms[node] = atom_polynomial(node) if form is None else form
-    return forms[expr]
-
-
-def write_form(form: Exact) -> Expr:
-    return graph.add(*(Term(factor, monomial).expression() for monomial, factor in form.terms.items()))
-
-
-def gather_terms(expr: Expr) -> Expr:
-    """The same with equal terms gathered."""
-    return write_form(multiply_out(expr))
-
-
-# -- sums ------------------------------------------------------------------------------------------
-
-
-def sum_over_counter(body: Expr, counter: Expr, bounds: Bounds) -> Expr:
-    """The sum of a body over all values of a counter: in closed form where the body is a polynomial of the counter and
-    the bounds are, else by bands."""
-    form = multiply_out(body)
-    atoms = {base for monomial in form.terms for base, _ in monomial}
-    plain = all(base is counter or counter not in graph.free_symbols(base) for base in atoms)
-    if not plain or any(power < 0 for monomial in form.terms for base, power in monomial if base is counter):
-        return sum_in_bands(body, counter, bounds)
-    last, before = multiply_out(bounds.high), multiply_out(gather_terms(bounds.low - 1))
-    parts = []
-    for monomial, factor in form.terms.items():
-        power = dict(monomial).get(counter, 0)
-        rest = Monomial(pair for pair in monomial if pair[0] is not counter)
-        ends = sum_of([_power_sum(power, last), -_power_sum(power, before)])
-        parts.append(ends.times(Polynomial({rest: factor})))
-    return write_form(sum_of(parts))
-
-
-def _power_sum(power: int, last: Exact) -> Exact:
-    """0^k + 1^k + ... + last^k by Faulhaber's formula, for k = 0 one more than that."""
-    if power == 0:
-        return sum_of([last, constant_polynomial(1)])
-    numbers = [Fraction(1, 2) if j == 1 else bernoulli_number(j) for j in range(power + 1)]
-    terms = [Fraction(comb(power + 1, j), power + 1) * number for j, number in enumerate(numbers)]
-    result: Exact = Polynomial({})
-    for factor in [*terms, Fraction(0)]:
-        result = sum_of([result.times(last), constant_polynomial(factor)])
-    return result
-
-
-def sum_in_bands(body: Expr, counter: Expr, bounds: Bounds) -> Expr:
-    """The sum of a body over all values of a counter, its passes divided into bands."""
-    return bounds.trips * graph.add(*at_middles([body], counter, bounds, BANDS)[0]) / BANDS
-
-
-def at_middles(bodies: Sequence[Expr], counter: Expr, bounds: Bounds, bands: int) -> list[list[Expr]]:
-    """The bodies at the middles of equal parts of a counter's values."""
-    middle, trips = (bounds.low + bounds.high) / 2, bounds.trips
-    values = list[list[Expr]]()
-    for band in range(bands):
-        place: Mapping[Expr, Expr] = {counter: gather_terms(middle + trips * Fraction(2 * band + 1 - bands, 2 * bands))}
-        values.append(graph.substitute(bodies, place))
-    return [list(column) for column in zip(*values, strict=True)]

@@ -8,9 +8,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from aspenpy.cost.caches import triangular
-from aspenpy.cost.caches.domain import COUNTERS, StridedLoop, multiply_out
+from aspenpy.cost.caches.domain import COUNTERS, StridedLoop
 from aspenpy.cost.caches.level import Level
 from aspenpy.expr import graph
+from aspenpy.expr.expansion import multiply_out
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import as_term, is_certainly_shorter
 from aspenpy.record import Record

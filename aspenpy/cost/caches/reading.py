@@ -6,19 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aspenpy.cost.caches import triangular
 from aspenpy.cost.caches.access import Access
-from aspenpy.cost.caches.domain import (
-    COUNTERS,
-    MOST_LOOPS,
-    CrookedBound,
-    StridedLoop,
-    gather_terms,
-    multiply_out,
-)
+from aspenpy.cost.caches.domain import COUNTERS, MOST_LOOPS, CrookedBound, StridedLoop
 from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine, Distances, Pattern, Scattered, Stencil
 from aspenpy.cost.trait_names import ADDITIONS, SHARED, WITH_ARGUMENTS
 from aspenpy.cost.value_mistakes import require_whole
 from aspenpy.expr import graph
+from aspenpy.expr.expansion import gather_terms, multiply_out
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import is_certainly_at_most
 from aspenpy.language.diagnostics import AspenError, Diagnostic, fail, suggest_nearest

@@ -6,9 +6,10 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import permutations
 
-from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, IterationDomain, multiply_out
+from aspenpy.cost.caches.domain import COUNTERS, CrookedBound, IterationDomain
 from aspenpy.cost.caches.nest import AccessNest
 from aspenpy.expr import graph
+from aspenpy.expr.expansion import multiply_out
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import Monomial
 from aspenpy.record import Record

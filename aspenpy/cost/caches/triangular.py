@@ -6,18 +6,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from aspenpy.cost.caches.domain import (
-    COUNTERS,
-    Bounds,
-    IterationDomain,
-    StridedLoop,
-    at_middles,
-    gather_terms,
-    multiply_out,
-    sum_over_counter,
-    write_form,
-)
+from aspenpy.cost.caches.counter_sums import at_middles, sum_over_counter
+from aspenpy.cost.caches.domain import COUNTERS, Bounds, IterationDomain, StridedLoop
 from aspenpy.expr import graph
+from aspenpy.expr.expansion import gather_terms, multiply_out, write_form
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.node import topological_order
 from aspenpy.expr.polynomial import Exact, Monomial, Polynomial
