@@ -146,7 +146,7 @@ def places_for_ranks(case: Case) -> tuple[Case, Expr]:
 
 
 def _is_free(case: Case, name: str) -> bool:
-    """Whether it is a number that nobody set."""
+    """Whether a parameter is a number that nobody set."""
     return name not in case.set and not graph.free_symbols(case.application.parameters[name].value)
 
 

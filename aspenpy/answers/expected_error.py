@@ -122,7 +122,7 @@ class ExpectedError(Record):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether a value may be far off: one end of the interval, or none is known."""
+        """Whether a value may be far from the truth: one end of the interval, or none is known."""
         return self.low is None or self.high is None or max(self.high, 1 / self.low) > DOUBTFUL
 
     def around(self, value: float) -> tuple[float, float] | None:

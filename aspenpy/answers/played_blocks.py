@@ -78,8 +78,8 @@ def shape_of(level: Level, values: Sequence[Any], page: Any) -> CacheShape:
 
 
 def access_exprs(access: Access) -> list[Expr]:
-    """Its word, count and check, then those of its pattern: the table, or its place, `_loop_exprs` of each loop
-    and its offsets."""
+    """Expressions of an access: its word, count and check, then those of its pattern: the table, or its place,
+    `_loop_exprs` of each loop and its offsets."""
     first = [access.word * access.lines_of_entry, access.accesses / access.lines_of_entry, access.check]
     pattern = access.pattern
     if isinstance(pattern, Scattered):
@@ -102,7 +102,8 @@ def _loops(access: Access) -> tuple[StridedLoop, ...]:
 
 
 def _loop_exprs(loop: StridedLoop, depth: int) -> list[Expr]:
-    """Its stride, then its lower and its upper bound where all counters are 0 and where each in turn is 1."""
+    """Expressions of a loop: its stride, then its lower and its upper bound where all counters are 0 and where each in
+    turn is 1."""
     origin = dict.fromkeys(COUNTERS[:depth], graph.ZERO)
     moved = [origin, *({**origin, counter: graph.ONE} for counter in COUNTERS[:depth])]
     bounds = [graph.substitute([loop.low, loop.high], place) for place in moved]

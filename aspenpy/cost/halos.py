@@ -244,7 +244,7 @@ class Neighbours(Record):
     in_bricks: Expr
 
     def sides(self, sent: Cost, face: Expr, crossing: Expr) -> list[Side]:
-        """For each path what goes over it: all send at once, those inside a node and those to others."""
+        """Senders and bytes of each path: all send at once, those inside a node and those to others."""
         sides, below = [], graph.ONE
         stride, inner = self._in_a_node()
         count = self.among.count

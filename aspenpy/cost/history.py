@@ -422,7 +422,7 @@ class ReuseHistory:
         return self._passes[key]
 
     def _search_calls(self, kernel: flow.Kernel, search: _Search) -> Iterator[ReuseSource]:
-        """From the first step of a kernel on: what came before each of its calls. Of many calls a few stand for all."""
+        """History before each call, from the first step of a kernel on. Of many calls a few stand for all."""
         sites = self._sites[kernel]
         if not sites:
             yield search.source(search.weight, None)

@@ -122,7 +122,8 @@ class Ranks(Record):
         return graph.apply("ceil", self.count / self.per_node)
 
     def neighbours_of_bricks(self, brick: Brick, lengths: Sequence[Expr], axis: int) -> tuple[Expr, Expr]:
-        """Like `neighbours`, where each node has a brick, and nodes are numbered in the grid of the bricks."""
+        """Neighbours as `neighbours` counts them, where each node has a brick, and nodes are numbered in the grid of
+        the bricks."""
         made = self.network.topology
         stride = graph.mul(
             *(length / side for length, side in list(zip(lengths, brick.sides, strict=True))[axis + 1 :])

@@ -192,7 +192,7 @@ class BlockCost(flow.Node):
 
 
 def first_largest(times: list[Expr]) -> list[Expr]:
-    """For each time the condition that it is the largest, the first of equals. A time is compared with others only:
+    """Conditions, one for each time, that it is the largest, the first of equals. A time is compared with others only:
     with the largest of all it would be equal but for rounding, which long loops would have to look into."""
     largest = []
     for position, time in enumerate(times):

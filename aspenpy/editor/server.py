@@ -179,7 +179,7 @@ class _Protocol(LanguageServerProtocol):
 
 class _Server(LanguageServer):
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Into the log: a message box for each would keep everybody from working."""
+        """Writes an error to the log: a message box for each would keep everybody from working."""
         log.error("%s", error)
 
 

@@ -92,7 +92,7 @@ class Variable(Record):
         return self.extent.place(value)
 
     def grid(self, most: int) -> Floats:
-        """At most `most` values from one end to the other, both included."""
+        """Values, `most` at most, from one end to the other, both included."""
         if self.size is not None and self.size <= most:
             return self.values
         return numpy.unique(self.at(numpy.linspace(0, 1, most)))

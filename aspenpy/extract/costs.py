@@ -221,7 +221,7 @@ class Hole(Record):
         return self.fit is None and not self.rule
 
     def text(self) -> str:
-        """Its value in the language; a fitted formula stays from 0 up, that of a share up to 1, at all sizes."""
+        """The value in the language; a fitted formula stays from 0 up, that of a share up to 1, at all sizes."""
         if self.fit is None:
             return to_text(to_expression(self.value))
         text = str(self.fit)

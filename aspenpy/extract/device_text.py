@@ -393,8 +393,8 @@ def _mean(amount: Fraction, warps: int) -> str:
 
 
 def _extra_of_word(measured: WarpAccess) -> tuple[Fraction, Fraction]:
-    """For each word of an access: words or lines that the first cache serves beyond it, and sectors that meet in the
-    second cache."""
+    """Words or lines per word of an access that the first cache serves beyond it, and sectors that meet in the second
+    cache."""
     threads = measured.threads
     if measured.wavefronts is not None:
         return (measured.wavefronts - measured.fewest_wavefronts) / measured.fewest_wavefronts, Fraction(0)

@@ -198,7 +198,7 @@ def _round_to_digits(value: Fraction, digits: int) -> Decimal:
 
 
 def _format_decimal(value: Decimal) -> str:
-    """Without zeros that say nothing; as a power of ten where it would be long."""
+    """A number without trailing zeros; as a power of ten where it would be long."""
     if 1000 <= abs(value) < 10**12:
         return f"{int(value):,}"
     plain = f"{value.normalize():f}"

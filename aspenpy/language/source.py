@@ -117,7 +117,7 @@ _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def trim_span(span: Span) -> Span:
-    """Without white space at its ends."""
+    """The span without white space at its ends."""
     text = span.text()
     start = span.start + len(text) - len(text.lstrip())
     return Span(span.source, start, max(start, span.start + len(text.rstrip())))

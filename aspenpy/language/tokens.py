@@ -71,7 +71,7 @@ def refuse_stray(source: Source, position: int) -> NoReturn:
 
 
 def _refuse_name(source: Source, position: int) -> NoReturn:
-    """A name with letters that are not ASCII, told with the whole word."""
+    """Refuses a name with letters that are not ASCII, and quotes the whole word."""
     first = position
     while first and re.match(r"\w", source.text[first - 1]):
         first -= 1

@@ -93,7 +93,7 @@ class Model:
 
     @cached_property
     def declared(self) -> dict[str, nodes.Parameter]:
-        """Its own global parameters by name; of two with one name the later holds."""
+        """Global parameters of the model itself by name; of two with one name the later holds."""
         return declarations_by_name(nodes.Parameter, self.node.declarations)
 
     @cached_property
@@ -114,7 +114,7 @@ class Model:
         return draw_sites(self._scopes())
 
     def _scopes(self) -> dict[str, Any]:
-        """The parts of its tree that number their draws apart, by name."""
+        """Parts of the tree whose draws are numbered apart, by name."""
         raise NotImplementedError
 
 

@@ -257,8 +257,8 @@ Counted = tuple[Mapping[str, nodes.Expression | None], set[str], list[nodes.Expr
 
 
 def _walk_counts(model: nodes.Application | nodes.Machine) -> Iterator[Counted]:
-    """For each kernel or component: definitions, names that these leave open, and the numbers of instances, passes,
-    parts."""
+    """Per kernel or component: definitions, names that these leave open, and the numbers of instances,
+    passes, parts."""
     own = parameters_of(model.declarations)
     if isinstance(model, nodes.Machine):
         for component in model.components:

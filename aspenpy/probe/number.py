@@ -36,7 +36,8 @@ Numbers = dict[str, dict[str, Number]]
 
 
 def _format_bytes(value: float) -> str:
-    """In the largest unit of which it is a whole multiple under a million, else in the largest that it reaches."""
+    """The size in the largest unit of which it is a whole multiple under a million, else in the largest that it
+    reaches."""
     for size, unit in BINARY_UNITS:
         if value % size == 0 and value < 1e6 * size:
             return f"{value / size:.6g} {unit}"

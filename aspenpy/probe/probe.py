@@ -145,8 +145,8 @@ class Probe(Record):
 
 
 def probe(name: str, watch: Watch = ignore_progress) -> Probe:
-    """This host as a machine of that `name`, measured in some ten seconds; without a C compiler, what NumPy can
-    measure. `watch` is told of progress.
+    """Measures this host as a machine of that `name`, in some ten seconds; without a C compiler, what NumPy
+    can measure. `watch` is told of progress.
 
     :returns: a `Probe`: the text of the machine, and its numbers with their spread.
     :raises AspenError: where the host cannot be measured.

@@ -165,7 +165,7 @@ LONGEST_TITLE, LONGEST_NAME = 90, 34  # characters
 
 
 def drop_middle(text: str, most: int = LONGEST_NAME) -> str:
-    """Without its middle where it is long: names that begin alike often end otherwise."""
+    """The text without its middle where it is long: names that begin alike often end otherwise."""
     if len(text) <= most:
         return text
     end = most // 3

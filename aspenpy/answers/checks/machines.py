@@ -127,8 +127,8 @@ def _check_reachable(machine: Machine) -> list[Diagnostic]:
 
 
 def _may_be_left_out(span: Span | None, machine: Machine) -> bool:
-    """Whether a component is of a file of which not all is wanted: one of the user's own that the machine includes, or
-    one of the library beside variants."""
+    """Whether a component is from a file that is used in part: one of the user's own that the machine includes, or one
+    of the library beside variants."""
     return bool(machine.bases) if is_of_library(span) else is_included(span)
 
 

@@ -56,8 +56,8 @@ def affine(access: Access, around: AccessSurroundings, level: Level) -> list[Tou
 
 
 def _lines_met_again(nest: AccessNest, around: AccessSurroundings, depth: int, share: Expr, level: Level) -> Expr:
-    """Among the lines that a loop touches again, and of which that share is found, those that are there because a
-    sibling has found them in the same pass, as A[k][j] for j = i does those of A[k][i]."""
+    """Lines, among those that a loop touches again and of which that share is found, that are there because a sibling
+    has found them in the same pass, as A[k][j] for j = i does those of A[k][i]."""
     for sibling in around.nests.siblings:
         words = words_met(nest, sibling, depth)
         if words is not None:

@@ -80,7 +80,7 @@ def _trips_at(access: Access, depth: int) -> Expr | None:
 
 
 def _divide_one(access: Access, depth: int | None, parts: Expr, middle: Fraction) -> Access:
-    """Its accesses, and those of its data that lie in one part. A stream goes through its own part of the data, which
+    """An access of one part, to the data that lie in it. A stream goes through its own part of the data, which
     it sweeps as often as the whole."""
     pattern = access.pattern
     if isinstance(pattern, Stencil):

@@ -271,7 +271,8 @@ def _bruck_alltoall(r: RanksInOrder) -> list[Phase]:
 
 
 def _pairwise(r: RanksInOrder, piece: Expr, combined: int = 0) -> list[Phase]:
-    """In round i each rank sends to the rank i further; nearly all leave their containers at the same time."""
+    """Pairwise exchange: in round i each rank sends to the rank i further; nearly all leave their containers at the
+    same time."""
     n = r.count - 1
     sent = _sent(n, n * piece, combined * n * piece)
 
@@ -285,7 +286,7 @@ def _pairwise(r: RanksInOrder, piece: Expr, combined: int = 0) -> list[Phase]:
 
 
 def _halving_reduce_scatter(r: RanksInOrder) -> list[Phase]:
-    """The largest part first, to the farthest partner."""
+    """Recursive halving: the largest part first, to the farthest partner."""
     steps = whole_steps(r.count)
     return [*r.fold(r.size / r.count, combined=1), *r.over(Rounds(steps, r.size / 2**steps, 2, combined=1))]
 

@@ -249,7 +249,7 @@ def _doubling_allgather(p: Expr, m: Expr) -> Cost:
 
 
 def _pairwise_reduce_scatter(p: Expr, m: Expr) -> Cost:
-    """In round i each rank sends its piece for the rank i further. TRG section 4.4."""
+    """Pairwise exchange: in round i each rank sends its piece for the rank i further. TRG section 4.4."""
     n = p - 1
     piece = m / p
     return Cost(n, n * piece, n * piece, n * p, n * m, n, n * piece, _others(p))
@@ -283,7 +283,8 @@ def _empty(rounds: Expr, messages: Expr, most: Expr) -> Cost:
 
 
 def _dissemination(p: Expr, m: Expr) -> Cost:
-    """In round j each rank tells the rank 2^j further (Hensgen, Finkel and Manber, IJPP 17(1), 1988)."""
+    """Dissemination barrier: in round j each rank tells the rank 2^j further (Hensgen, Finkel and Manber, IJPP 17(1),
+    1988)."""
     return _empty(count_rounds(p), count_rounds(p) * p, count_rounds(p))
 
 

@@ -108,8 +108,8 @@ def _sort(lengths: Sequence[Expr]) -> list[Expr]:
 
 
 def subcube(network: Topology, used: Expr) -> Topology:
-    """Among the nodes with numbers below n, c have a 1 in a bit, and c (n-c) pairs differ there. They are joined by
-    routes inside, on which ones become zeros first."""
+    """A part of a hypercube: of the nodes with numbers below n, c have a 1 in a bit, and c (n-c) pairs differ there.
+    They are joined by routes inside, on which ones become zeros first."""
     bit = graph.counter("bit")
     twice = 2 ** (bit + 1)
     ones = floor(used / twice) * 2**bit + graph.apply("max", 0, graph.apply("mod", used, twice) - 2**bit)

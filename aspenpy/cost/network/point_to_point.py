@@ -39,7 +39,7 @@ class LogP(Record):
 
     @property
     def step(self) -> Expr:
-        """From one message of a processor to its next: a gap, or the overhead where that is longer."""
+        """Seconds from one message of a processor to its next: a gap, or the overhead where that is longer."""
         return graph.apply("max", self.gap, self.overhead)
 
     def time(self, messages: Size = 1) -> Expr:

@@ -68,12 +68,12 @@ class Declarations(Model):
 
     @cached_property
     def kernels(self) -> dict[str, nodes.Kernel]:
-        """Its own kernels by name; of two with one name the later holds."""
+        """Kernels of the application itself by name; of two with one name the later holds."""
         return {kernel.name: kernel for kernel in self.node.kernels}
 
     @cached_property
     def data(self) -> dict[str, Data]:
-        """Its data structures under their full names, imported ones included."""
+        """Data structures under their full names, imported ones included."""
         structures = {
             self.prefix + node.name: self.data_of(node)
             for node in self.node.declarations
@@ -91,7 +91,7 @@ class Declarations(Model):
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
-        """Its global parameters under their full names, imported ones included, overrides of imports applied."""
+        """Global parameters under their full names, imported ones included, overrides of imports applied."""
         parameters = {self.prefix + node.name: self._parameter(node) for node in self.declared.values()}
         for model in self.models():
             parameters |= model.parameters

@@ -151,7 +151,7 @@ class Machine(Model, Result):
 
     @cached_property
     def properties(self) -> frozenset[str]:
-        """Its properties under their full names, `component.property`."""
+        """Properties of the machine under their full names, `component.property`."""
         kept = {node.name: node for node in self.node.components}.values()
         return frozenset(
             f"{node.name}.{item.name}" for node in kept for item in node.items if isinstance(item, nodes.Property)
@@ -180,7 +180,7 @@ class Machine(Model, Result):
         return *self.definitions.values(), *own
 
     def known_names(self) -> list[str]:
-        """Its parameters and properties, for "did you mean", without `passed_over`."""
+        """Names of parameters and properties, for "did you mean", without `passed_over`."""
         names = (symbol.name for symbol in self.definitions)
         return [name for name in names if name not in self.passed_over]
 
@@ -198,9 +198,9 @@ class Machine(Model, Result):
 
     @cached_property
     def components(self) -> dict[str, Component]:
-        """Its components by name; of two with one name the later holds. A memory attains the part of its bandwidth
-        that the cores of its socket draw at their clock, and one core alone what its `core_bandwidth_pace` says; of
-        several kinds of sockets around it the most."""
+        """Components of the machine by name; of two with one name the later holds. A memory attains the part of its
+        bandwidth that the cores of its socket draw at their clock, and one core alone what its `core_bandwidth_pace`
+        says; of several kinds of sockets around it the most."""
         found = {node.name: self._component(node) for node in self.node.components}
         shares: dict[str, list[Expr]] = {}
         paces: dict[str, list[Expr]] = {}

@@ -337,7 +337,7 @@ def _count_levels(entries: Entries) -> str:
 
 
 def _choose_ways(value: str, level: str, entries: Entries) -> str:
-    """At most `value` ways, as many as make whole sets of the capacity of a level."""
+    """Number of ways, `value` at most, that makes whole sets of the capacity of a level."""
     size, line = (in_units(entries[f"{level}.{name}"].text) for name in ("capacity", "line"))
     lines = max(1, round(size / line))
     return str(next(ways for ways in range(int(value.split()[1]), 0, -1) if lines % ways == 0))

@@ -159,7 +159,7 @@ def usage(item: Option) -> str:
 
 
 def placement(item: Option) -> Callable[[Conversation, Span], Answer]:
-    """Changes what an option of the shell says of where ranks run; by itself, as the machine says."""
+    """Changes where ranks run, as options of the shell say it; without a value, back to what the machine says."""
 
     def change(session: Conversation, rest: Span) -> Answer:
         text = rest.text()

@@ -251,7 +251,7 @@ def _value_or_none(value: Any, point: tuple[Any, ...]) -> Any:
 
 
 def compare(session: Conversation, rest: Span) -> Answer:
-    """This machine beside others, and with a range the places where the fastest changes."""
+    """Compares this machine with others, and with a range the places where the fastest changes."""
     state = session.state
     who, where = split_around(rest, "over") or (rest, None)
     names = split_at_commas(who)
