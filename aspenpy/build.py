@@ -41,13 +41,13 @@ def expression(quantity: Quantity) -> nodes.Expression:
         return parse_expression(to_text(quantity))
     if isinstance(quantity, bool) or not isinstance(quantity, int | float | Fraction | str):
         fail("bad-value", f"{quantity!r} is not a quantity: give a number or text in the language")
-    return parse_expression(quantity if isinstance(quantity, str) else _spelled(quantity))
+    return parse_expression(quantity if isinstance(quantity, str) else _spell_number(quantity))
 
 
 MOST_BITS = 13_000  # of a whole number: nearly the 4,000 digits that a literal may have
 
 
-def _spelled(value: float | Fraction) -> str:
+def _spell_number(value: float | Fraction) -> str:
     if isinstance(value, float):
         if not math.isfinite(value):
             fail("bad-value", f"a quantity is a finite number, not {value}")

@@ -183,7 +183,7 @@ def part_of(
     moving = next((stride for stride, row in zip(strides, rows, strict=True) if stride and not _is_once(row)), word)
     loops = sorted((abs(stride), _longest(row, high)) for stride, row in zip(strides, rows, strict=True))
     extent = word + sum(stride * (longest - 1) for stride, longest in loops) + max(offsets) - min(offsets)
-    filled, gap = _filled(word, loops) if len(offsets) == 1 else (extent, extent)
+    filled, gap = _word_bytes_and_gap(word, loops) if len(offsets) == 1 else (extent, extent)
     kind, count = (IN_STEP, count) if follows else (PACED, count // len(offsets))
     # In step, 1 means outside of a loop; a loop of one pass that the block has moves nothing either way.
     own = tuple(1 if _is_once(row) else 2 for row in rows) if follows else trips
@@ -242,7 +242,7 @@ def _draw_words(access: Access, values: Sequence[Any], owner: int, drawn: dict[t
     )
 
 
-def _filled(word: int, loops: Sequence[tuple[int, int]]) -> tuple[int, int]:
+def _word_bytes_and_gap(word: int, loops: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """Bytes of all words that loops touch, the shortest stride first, and from one run of them to the next."""
     run, filled, gap = word, word, 0
     for stride, trips in loops:

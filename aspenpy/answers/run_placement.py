@@ -98,7 +98,7 @@ def count_placed(
     placement: RankPlacement, ranks: Expr, places: Sequence[Place], values: Callable[[list[Expr]], list[Any]]
 ) -> RunPlacement:
     """The placement of `ranks` ranks on these places, in numbers by the `values` of formulas."""
-    asked = _asked_of(placement, ranks, places)
+    asked = _formulas_by_name(placement, ranks, places)
     numbers = dict(zip(asked, values([*asked.values()]), strict=True))
     on_sockets = numbers.get("of_full_socket", 0) >= 1  # else a rank has several sockets, or there are none
     run = RunPlacement(
@@ -123,7 +123,7 @@ def count_placed(
     )
 
 
-def _asked_of(placement: RankPlacement, ranks: Expr, places: Sequence[Place]) -> dict[str, Expr]:
+def _formulas_by_name(placement: RankPlacement, ranks: Expr, places: Sequence[Place]) -> dict[str, Expr]:
     """Formulas to evaluate, by name; a machine without sockets or cores has fewer."""
     asked = {
         "ranks": ranks,

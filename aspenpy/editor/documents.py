@@ -264,14 +264,14 @@ class Workspace:
         self.folders: list[str] = []
         self.documents: dict[str, OpenDocument] = {}
 
-    def unsaved(self) -> dict[str, str]:
+    def unsaved_texts(self) -> dict[str, str]:
         """The texts of open files by path."""
         return {document.path: document.text.text for document in self.documents.values()}
 
     def project(self, document: OpenDocument | None = None) -> Project:
         """The files as they are now, and the machine that a document's times are for."""
         machine = document.meaning.machine_path if document is not None else None
-        return Project(self.unsaved(), self.folders, machine)
+        return Project(self.unsaved_texts(), self.folders, machine)
 
     def followed(self, uri: str) -> OpenDocument | None:
         """The open file of a URI if it is small enough to be analysed while it is typed, else None."""

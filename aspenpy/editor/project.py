@@ -135,7 +135,7 @@ class Project:
         ]
         if local:
             return NameLocation(path, max(local, key=lambda known: known.scope or (0, 0)))
-        location = self._inherited(path, name) or self._global(self.closure(path), name.name, kinds)
+        location = self._find_inherited(path, name) or self._global(self.closure(path), name.name, kinds)
         if location is not None or not far:
             return location
         for other in self.includers(path):
@@ -144,7 +144,7 @@ class Project:
                 return location
         return self._global(self.closure(self.machine), name.name, kinds) if self.machine else None
 
-    def _inherited(self, path: str, name: Name) -> NameLocation | None:
+    def _find_inherited(self, path: str, name: Name) -> NameLocation | None:
         """The property of that name which a variant takes over, as the variant's own."""
         around = (base for base in self.names(path).names if base.scope and base.kind == names.COMPONENT)
         base = next((base for base in around if base.scope and base.scope[0] < name.start < base.scope[1]), None)
@@ -156,7 +156,7 @@ class Project:
                 return None
             path, stated = place.path, self.names(place.path).names
             for known in stated:
-                if _is(known, name.name, (names.PROPERTY,)) and known.component == place.name.name:
+                if _declares_name(known, name.name, (names.PROPERTY,)) and known.component == place.name.name:
                     return NameLocation(path, known._replace(component=variant or ""))
             base = next((known for known in stated if known.scope and known.component == place.name.name
                          and known.kind == names.COMPONENT), None)  # fmt: skip
@@ -165,7 +165,9 @@ class Project:
     def _global(self, paths: Iterable[str], name: str, kinds: tuple[str, ...]) -> NameLocation | None:
         """The declaration of a global name: of two with one name, the later of the first file."""
         for path in paths:
-            found = [known for known in self.names(path).names if _is(known, name, kinds) and known.scope is None]
+            found = [
+                known for known in self.names(path).names if _declares_name(known, name, kinds) and known.scope is None
+            ]
             if found:
                 return NameLocation(path, found[-1])
         return None
@@ -232,5 +234,5 @@ class Project:
             fail("rename", f"`{name.name}` is declared in the library")
 
 
-def _is(name_there: Name, name: str, kinds: tuple[str, ...]) -> bool:
+def _declares_name(name_there: Name, name: str, kinds: tuple[str, ...]) -> bool:
     return name_there.declares and name_there.name == name and name_there.kind in kinds

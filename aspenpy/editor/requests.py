@@ -209,7 +209,7 @@ def format(
 ) -> list[types.TextEdit] | None:
     source = Source(document.text.text, document.path, document.path)
     try:
-        text = format_text(source, Reader(unsaved=workspace.unsaved()))
+        text = format_text(source, Reader(unsaved=workspace.unsaved_texts()))
     except AspenError:
         return None  # what is wrong is shown already
     return edits_of(document.text, text)

@@ -300,7 +300,7 @@ class Editor:
             return self.workspace.documents.get(document.uri) is document and document.changes == asked
 
         def answer() -> FileMeaning | None:
-            text, unsaved = document.text.text, self.workspace.unsaved()
+            text, unsaved = document.text.text, self.workspace.unsaved_texts()
             question = MeaningRequest(document.path, text, unsaved, self.workspace.machine)
             with separate_allowance():
                 return self.worker.answer(question) if is_current() else None

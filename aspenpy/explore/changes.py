@@ -170,7 +170,7 @@ def _changed_times(
                 change = Change(
                     quantity, kernel, name, before=first, after=second, unit=unit, limit=limit, line="", reason=""
                 )
-                yield _timed(change, reasons, [item for item in orders if kernel in ("", item[0])])
+                yield _give_reason(change, reasons, [item for item in orders if kernel in ("", item[0])])
 
 
 _UNITS = {RUNTIME: "s", ENERGY: "J"}
@@ -185,7 +185,7 @@ def _changed_orders(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, st
             yield need.kernel, need.line, f"{what} now go as {need.order}, before as {order}"
 
 
-def _timed(change: Change, reasons: list[Change], orders: list[tuple[str, str, str]]) -> Change:
+def _give_reason(change: Change, reasons: list[Change], orders: list[tuple[str, str, str]]) -> Change:
     """The change with its reason: the count that moved most the same way, or data that are touched in another order."""
     same = [item for item in reasons if (item.growth > 0) == (change.growth > 0)]
     if not same and orders:

@@ -196,7 +196,7 @@ def _find_bindings(problem: Problem, goal: Goal, best: Candidate) -> tuple[Bindi
     bindings = []
     for number, item in enumerate(problem.constraints):
         rest = [other for other in problem.constraints if other is not item]
-        free = problem.relaxed(rest).best()
+        free = problem.relax(rest).best()
         if not free.value < best.value - 1e-9 * abs(best.value):
             continue
         multiplier = None
@@ -221,7 +221,7 @@ def _make_binding(
     if not item.equal:
         slack = LOOSER * max(abs(float(left)), abs(float(right)))
         others = [item.replace(slack=slack) if other is item else other for other in problem.constraints]
-        looser = problem.relaxed(others).best()
+        looser = problem.relax(others).best()
     bound, value = _next_combination(problem, best, item, float(right)) if problem.enumerable else (None, None)
     return Binding(
         item,
@@ -244,7 +244,7 @@ def _next_combination(
         return None, None
     rest = [other for other in problem.constraints if other is not item]
     mine = problem.first_points[1].excess[problem.constraints.index(item)]
-    _, without = problem.relaxed(rest).first_points
+    _, without = problem.relax(rest).first_points
     better = (without.violation == 0) & (without.value < best.value - 1e-12 * abs(best.value))
     if not better.any():
         return None, None

@@ -68,7 +68,7 @@ class Problem:
         self._smooth: dict[tuple[float, ...], Smooth] = {}
         self._combined = combined
 
-    def relaxed(self, constraints: Sequence[Constraint]) -> Problem:
+    def relax(self, constraints: Sequence[Constraint]) -> Problem:
         """The same goal under some of the constraints, which may have more slack."""
         if not self.enumerable:
             return Problem(self.space, self.goal, constraints)

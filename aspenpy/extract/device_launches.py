@@ -264,7 +264,7 @@ def _write_out(node: Any, known: _SourceConstants, given: Mapping[str, int]) -> 
             values = _list_halvings(node, known, given)
             if values is None:
                 return node.replace(body=_write_out(node.body, known, given))
-            counter = _started(node.start)[0]
+            counter = _find_first_value(node.start)[0]
             passes: list[r.Statement] = []
             for value in values:
                 setting = r.ExpressionStatement(r.assign(counter, r.Constant(value, INT), node.span), node.span)
@@ -273,7 +273,7 @@ def _write_out(node: Any, known: _SourceConstants, given: Mapping[str, int]) -> 
     return node
 
 
-def _started(node: Any) -> tuple[Any, Any]:
+def _find_first_value(node: Any) -> tuple[Any, Any]:
     """The variable that a loop begins with, and its first value."""
     if isinstance(node, r.CompoundStatement) and len(node.statements) == 1:
         node = node.statements[0]
@@ -286,7 +286,7 @@ def _started(node: Any) -> tuple[Any, Any]:
 def _list_halvings(node: r.LoopStatement, known: _SourceConstants, given: Mapping[str, int]) -> list[int] | None:
     """The values of a counter that its loop halves or doubles; None for other loops, and where the text does not say
     them."""
-    counter, first = _started(node.start)
+    counter, first = _find_first_value(node.start)
     if not isinstance(counter, r.Variable) or first is None or (by := _factor_of(node.step, counter.key)) is None:
         return None
     value = known.evaluate(first, given)

@@ -201,8 +201,8 @@ def shown_points(roofline: Roofline) -> list[RooflinePoint]:
     return [point for point in placed if point.kernel is None or point in kernels]
 
 
-def shown_levels(point: RooflinePoint) -> list[LevelPoint]:
-    """The levels, from the core outwards, that serve it any byte."""
+def levels_with_traffic(point: RooflinePoint) -> list[LevelPoint]:
+    """Levels that serve the point any byte, from the core outwards."""
     return [level for level in point.levels if level.intensity]
 
 
@@ -212,7 +212,7 @@ def visible_range(
     """Axis limits that contain all points, with a margin."""
     bandwidths = roofs.bandwidths
     ridges = [ceiling.rate / memory.rate for ceiling in roofs.compute for memory in bandwidths] or [1.0]
-    placed = [level.intensity for point in points for level in shown_levels(point) if level.intensity]
+    placed = [level.intensity for point in points for level in levels_with_traffic(point) if level.intensity]
     places = [*ridges, *placed, *(point.place for point in points if point.place)]
     places += [point.intensity for point in measured if point.intensity]
     left, right = min(places) / 5, max(places) * 5
@@ -360,7 +360,7 @@ def named_levels(points: Sequence[RooflinePoint]) -> list[str]:
 
 def _draw_levels(axes: Any, point: RooflinePoint, colour: str) -> None:
     """A mark at the intensity of each cache, joined with that at memory."""
-    if not (shown := shown_levels(point)):
+    if not (shown := levels_with_traffic(point)):
         return
     places = [level.intensity for level in shown]
     axes.plot(places, [point.predicted] * len(shown), color=colour, linewidth=0.8, zorder=3)
@@ -454,7 +454,7 @@ def _level_data(points: Sequence[RooflinePoint]) -> list[str]:
     stretches = [
         "".join(
             f'{level.intensity:.10g} {point.predicted:.10g} {point.levels.index(level)} "{level.level}"\n'
-            for level in shown_levels(point)
+            for level in levels_with_traffic(point)
         )
         for point in points
     ]

@@ -210,7 +210,8 @@ def _independent_lines(word: Expr, loops: tuple[StridedLoop, ...], depth: int, l
 
 @lru_cache(maxsize=1024)
 def _shortest_first(strides: tuple[Expr, ...], word: Expr) -> tuple[int, ...]:
-    """Places of the strides, the shortest first. An array of a block is asked for it at every level, beside every other array."""
+    """Places of the strides, the shortest first. An array of a block is asked for them at every level, beside every
+    other array."""
     places: list[int] = []
     for index, stride in enumerate(strides):
         longer = (k for k, other in enumerate(places) if _shorter(stride, strides[other], word))

@@ -32,7 +32,7 @@ def brick_of(lengths: Sequence[Expr], faces: Sequence[Expr], per_node: Expr) -> 
     shapes = [*_even_shapes(per_node, len(lengths)), *_dividing_shapes(per_node, lengths)]
     fitting = [_fits(shape, lengths, per_node) for shape in shapes]
     sent = [
-        graph.add(*(_leaving(*pair) * face for *pair, face in zip(lengths, shape, faces, strict=True)))
+        graph.add(*(_share_leaving(*pair) * face for *pair, face in zip(lengths, shape, faces, strict=True)))
         for shape in shapes
     ]
     most = graph.add(*faces) + 1
@@ -75,11 +75,11 @@ def _dividing_shapes(per_node: Expr, lengths: Sequence[Expr]) -> list[tuple[Expr
     return list(shapes)
 
 
-def _leaving(length: Expr, side: Expr) -> Expr:
+def _share_leaving(length: Expr, side: Expr) -> Expr:
     """The part of the ranks of a brick whose next along a dimension is outside."""
     return graph.if_else(graph.compare(">", length, side), 1 / side, 0)
 
 
 def leaving_brick(length: Expr, side: Expr, per_node: Expr) -> Expr:
     """The ranks of a brick whose next along a dimension is outside."""
-    return _leaving(length, side) * per_node
+    return _share_leaving(length, side) * per_node
