@@ -76,18 +76,21 @@ class SerialTime:
         elif trait.name in resource.traits:
             self._apply_trait_of_resource(trait)
         elif trait.name == SIDE_BY_SIDE and requirement.resource == CHAIN:
-            self.time = graph.div(self.time, independent_chains(requirement))
-            self.applied.append(AppliedTrait(trait.name, trait.arguments, self.time, self.time))
+            self._set_time(trait, graph.div(self.time, independent_chains(requirement)))
         elif trait.name == ATTAINED:
-            self.time = graph.div(self.time, _trait_argument(trait, requirement.resource))
-            self.applied.append(AppliedTrait(trait.name, trait.arguments, self.time, self.time))
+            self._set_time(trait, graph.div(self.time, _trait_argument(trait, requirement.resource)))
         elif trait.name == OCCUPANCY and requirement.resource == CHAIN:
-            self.time = graph.add(self.time, latency_of_block(requirement, self.amount, self.offer.place.component))
-            self.applied.append(AppliedTrait(trait.name, trait.arguments, self.time, self.time))
+            latency = latency_of_block(requirement, self.amount, self.offer.place.component)
+            self._set_time(trait, graph.add(self.time, latency))
         elif trait.name in (VARIES, SWEEP, TOGETHER) or (self.wait is not None and trait.name in CACHE_TRAITS):
             pass
         elif not is_priced_without(requirement, trait.name):
             self.ignored.append(trait.name)
+
+    def _set_time(self, trait: flow.Trait, time: Expr) -> None:
+        """Takes down the time that a trait leads to, which is its formula as well."""
+        self.time = time
+        self.applied.append(AppliedTrait(trait.name, trait.arguments, time, time))
 
     def _let_all_take_part(self, message: AppliedTrait) -> Expr:
         """The time of a message, which is that of all instances: nothing is left to share out."""

@@ -64,8 +64,8 @@ class RegisterContents:
 
     def drop_overlapping(self, by: MemoryAccess) -> None:
         """Drops accesses to other places that an access may overlap."""
-        for nest in list(self._list_overlapping(by)):
-            self._remove(*nest)
+        for kind, line, place in list(self._list_overlapping(by)):
+            self._remove(kind, line, place)
 
     def drop(self, access: MemoryAccess) -> None:
         """Drops the access to the same place."""
