@@ -41,23 +41,6 @@ _ITERATORS = (
 )
 """What records where an iterator points, as a pointer."""
 
-RECORDER = """#include <stdio.h>
-static double sums[%d];
-static long counts[%d], lock;
-__attribute__((destructor)) static void write_records(void) {
-  FILE *file = fopen("%s", "a");
-  for (int i = 0; file && i < %d; i++)
-    if (counts[i]) fprintf(file, "%%d %%ld %%.17g\\n", i, counts[i], sums[i]);
-  if (file) fclose(file);
-}
-void aspenpy_record(int place, double value) {
-  while (__sync_lock_test_and_set(&lock, 1)) {}
-  sums[place] += value;
-  counts[place]++;
-  __sync_lock_release(&lock);
-}
-"""
-"""Its text, for so many numbers; each process adds a line for each to a file when it ends."""
 
 STATEMENTS = (r.LoopStatement, r.Branch, r.Switch)
 """What is counted."""

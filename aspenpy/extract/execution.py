@@ -25,7 +25,7 @@ from aspenpy.extract import heap_blocks, locality, outcomes
 from aspenpy.extract import records as r
 from aspenpy.extract.counted_fortran import LENIENT, MARKER, CountedFortran, order_by_modules
 from aspenpy.extract.counted_fortran import RECORDER as RECORDER_MODULE
-from aspenpy.extract.counted_units import RECORDER, CountedUnit, RunCounts, mark_expanded, merge_counts, read_records
+from aspenpy.extract.counted_units import CountedUnit, RunCounts, mark_expanded, merge_counts, read_records
 from aspenpy.extract.fortran_text import FortranText
 from aspenpy.extract.units import MOST_BYTES, TranslationUnit
 from aspenpy.language.diagnostics import AspenError, fail
@@ -43,7 +43,17 @@ RUNNING = 600
 
 ALLOWED = "--allow-failure counts a run that ends so"
 
+RECORDERS = Path(__file__).with_name("recorders")
+"""Programs in C that a counted program is linked with, each for a file that it writes."""
+
 _PLACE = re.compile(r"\{([A-Za-z_]\w*)\}")
+
+
+def write_recorder(sizes: Mapping[str, int], files: Mapping[str, str]) -> str:
+    """Text of the recorders of that name, in C, each of which adds lines to its file when a process ends."""
+    defined = {**sizes, **{name.upper(): f'"{file}"' for name, file in files.items()}}
+    texts = ((RECORDERS / f"{name}.c").read_text(encoding="utf-8") for name in files)
+    return "".join((*(f"#define {name} {value}\n" for name, value in defined.items()), *texts))
 
 
 class ProgramCommand(Record):
@@ -228,12 +238,11 @@ class Compiled:
 
     def _build_recorder(self) -> list[str]:
         """The object of what keeps the records."""
-        source, count = os.path.join(self.folder, "recorder.c"), len(self.recorded)
-        count = max(1, count)
-        text = RECORDER % (count, count, self.records, count) + heap_blocks.RECORDER % (count, self.blocks)
-        text += locality.RECORDER % (max(1, len(self.sites)), self.touches)
-        text += outcomes.RECORDER % (max(1, len(self.tests)), self.outcomes) + MARKER
-        Path(source).write_text(text, encoding="utf-8")
+        source = os.path.join(self.folder, "recorder.c")
+        numbered = {"PLACES": self.recorded, "SITES": self.sites, "BRANCHES": self.tests}
+        files = {"records": self.records, "blocks": self.blocks, "touches": self.touches, "outcomes": self.outcomes}
+        text = write_recorder({name: max(1, len(each)) for name, each in numbered.items()}, files)
+        Path(source).write_text(text + MARKER, encoding="utf-8")
         built = os.path.join(self.folder, "recorder.o")
         self._compile("gcc", ["-O2", "-c", source, "-o", built], self.build.units[0])
         return [built]

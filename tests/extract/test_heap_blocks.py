@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from aspenpy.extract import heap_blocks
+from aspenpy.extract.execution import write_recorder
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
 
@@ -97,7 +98,7 @@ int main(void) {
 
 
 def test_recorder_against_sizes_by_hand(tmp_path: Path) -> None:
-    text = heap_blocks.RECORDER % (6, tmp_path / "blocks")
+    text = write_recorder({"PLACES": 6}, {"blocks": str(tmp_path / "blocks")})
     (tmp_path / "recorder.c").write_text(text + RECORDED, encoding="utf-8")
     subprocess.run(["gcc", "-O1", "-w", "recorder.c"], cwd=tmp_path, check=True)
     subprocess.run(["./a.out"], cwd=tmp_path, check=True)

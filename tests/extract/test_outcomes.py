@@ -11,12 +11,15 @@ import pytest
 import aspenpy
 from aspenpy.assembly.compiling import Recipe
 from aspenpy.assembly.mca import find_simulator
+from aspenpy.extract.execution import write_recorder
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
-from aspenpy.extract.outcomes import RECORDER, Guesses, read_outcomes
+from aspenpy.extract.outcomes import Guesses, read_outcomes
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="compiles programs with GCC")
+
+
 SIMULATES = pytest.mark.skipif(find_simulator() is None, reason="simulates with llvm-mca")
 
 DRAWS = """
@@ -55,7 +58,9 @@ int main(int argc, char **argv) {
 def test_what_is_guessed_wrongly(tmp_path: Path) -> None:
     """Draws by halves are guessed wrongly half the time, rare ones as often as they are met; what comes again is
     learnt; a loop of 0 to 7 passes at random ends at one of the passes that are left, each as likely as the other."""
-    (tmp_path / "draws.c").write_text(RECORDER % (6, tmp_path / "outcomes") + DRAWS, encoding="utf-8")
+    (tmp_path / "draws.c").write_text(
+        write_recorder({"BRANCHES": 6}, {"outcomes": str(tmp_path / "outcomes")}) + DRAWS, encoding="utf-8"
+    )
     subprocess.run(["gcc", "-O1", tmp_path / "draws.c", "-o", tmp_path / "draws"], check=True)
     subprocess.run([tmp_path / "draws"], check=True)
     found = read_outcomes((tmp_path / "outcomes").read_text(encoding="utf-8"))
@@ -90,7 +95,9 @@ def test_sequences_that_come_again_are_learnt(length: int, least: float, most: f
     """Of four sequences that come again in any order, a quarter of whose outcomes hold, a Zen 5 learns those of 5,000,
     half of those of 28,000 and none of those of 200,000 (timed: 2.0, 7.3 and 10 cycles a pass)."""
     again = AGAIN.replace("LENGTH", str(length)).replace("ROUNDS", str(max(40, 4_000_000 // length)))
-    (tmp_path / "again.c").write_text(RECORDER % (2, tmp_path / "outcomes") + again, encoding="utf-8")
+    (tmp_path / "again.c").write_text(
+        write_recorder({"BRANCHES": 2}, {"outcomes": str(tmp_path / "outcomes")}) + again, encoding="utf-8"
+    )
     subprocess.run(["gcc", "-O1", tmp_path / "again.c", "-o", tmp_path / "again"], check=True)
     subprocess.run([tmp_path / "again"], check=True)
     found = read_outcomes((tmp_path / "outcomes").read_text(encoding="utf-8"))[0]
@@ -114,7 +121,7 @@ int main(void) {
 
 def test_all_parts_of_a_run_are_guessed(tmp_path: Path) -> None:
     """An eighth of all outcomes are draws by halves, at first: one in sixteen is guessed wrongly."""
-    recorder = RECORDER % (1, tmp_path / "outcomes")
+    recorder = write_recorder({"BRANCHES": 1}, {"outcomes": str(tmp_path / "outcomes")})
     short = recorder.replace("BURSTS 64", "BURSTS 4").replace("1ul << 20", "1ul << 10")
     assert short != recorder
     (tmp_path / "late.c").write_text(short + LATE, encoding="utf-8")
