@@ -27,6 +27,7 @@ from aspenpy.extract.counted_fortran import LENIENT, MARKER, CountedFortran, ord
 from aspenpy.extract.counted_fortran import RECORDER as RECORDER_MODULE
 from aspenpy.extract.counted_units import CountedUnit, RunCounts, mark_expanded, merge_counts, read_records
 from aspenpy.extract.fortran_text import FortranText
+from aspenpy.extract.recorders import write_recorder
 from aspenpy.extract.units import MOST_BYTES, TranslationUnit
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.opening import read_text_file, read_whole_file
@@ -43,17 +44,7 @@ RUNNING = 600
 
 ALLOWED = "--allow-failure counts a run that ends so"
 
-RECORDERS = Path(__file__).with_name("recorders")
-"""Programs in C that a counted program is linked with, each for a file that it writes."""
-
 _PLACE = re.compile(r"\{([A-Za-z_]\w*)\}")
-
-
-def write_recorder(sizes: Mapping[str, int], files: Mapping[str, str]) -> str:
-    """Text of the recorders of that name, in C, each of which adds lines to its file when a process ends."""
-    defined = {**sizes, **{name.upper(): f'"{file}"' for name, file in files.items()}}
-    texts = ((RECORDERS / f"{name}.c").read_text(encoding="utf-8") for name in files)
-    return "".join((*(f"#define {name} {value}\n" for name, value in defined.items()), *texts))
 
 
 class ProgramCommand(Record):

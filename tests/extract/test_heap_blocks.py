@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from aspenpy.extract import heap_blocks
-from aspenpy.extract.execution import write_recorder
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
+from aspenpy.extract.recorders import write_recorder
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="compiles programs with GCC")

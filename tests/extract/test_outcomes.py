@@ -11,10 +11,10 @@ import pytest
 import aspenpy
 from aspenpy.assembly.compiling import Recipe
 from aspenpy.assembly.mca import find_simulator
-from aspenpy.extract.execution import write_recorder
 from aspenpy.extract.extraction import extract
 from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.extract.outcomes import Guesses, read_outcomes
+from aspenpy.extract.recorders import write_recorder
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="compiles programs with GCC")

@@ -23,6 +23,7 @@ ELSEWHERE = {
     "aspenpy/engine/llvm_text.py": "helpers in LLVM's language",
     "aspenpy/models/machine/texts.py": "templates of machines",
     "aspenpy/traces/hierarchy.py": "caches in C",
+    "aspenpy/extract/recorders/__init__.py": "recorders in C",
     "aspenpy/probe/probe.py": "counters of the kernel in /sys",
     "aspenpy/probe/topology.py": "what the kernel says in /sys and /proc",
     "aspenpy/advice/system_ranges.py": "what the kernel says in /sys",
