@@ -66,11 +66,17 @@ class FortranCounter(ExecutionCounter):
     def _follow_loop(self, node: r.LoopStatement, entering: float | None) -> Flow:
         if is_range(node):
             return Flow(entering)
-        innermost = node
+        innermost, loops = node, 1
         while isinstance(innermost.body, r.LoopStatement) and innermost.body.span == node.span:
-            innermost = innermost.body
-        if innermost is not node:
-            self._follow(innermost.body, self._count_entries(innermost.body))
+            innermost, loops = innermost.body, loops + 1
+        if innermost is not node:  # of one statement, which says the passes of all: each has their geometric mean
+            passes = self._count_entries(innermost.body)
+            self._follow(innermost.body, passes)
+            is_masked = isinstance(innermost.body, r.Branch) and innermost.body.span == node.span
+            if passes is not None and entering and not is_masked:
+                mean = (passes / entering) ** (1 / loops)
+                entries = sum(entering * mean**inside for inside in range(loops))
+                self._add_count(node.span, entries, entries * mean)
             return Flow(entering)
         return super()._follow_loop(node, entering)
 

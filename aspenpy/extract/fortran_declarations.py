@@ -132,7 +132,7 @@ class DeclarationReader:
             for item in list_arguments(node.children[-1]):
                 self._define_external(str(item).lower())
         elif kind == "Procedure_Declaration_Stmt" and "pointer" not in str(node.children[1]).lower():
-            is_type = type_name(node.children[0]) in ("Intrinsic_Type_Spec", "Declaration_Type_Spec")
+            is_type = type_name(node.children[0]) in _TYPES
             element = self._read_type(node.children[0]) if is_type else None
             for item in list_arguments(node.children[2]):
                 self._define_external(str(item).lower(), element)
@@ -464,10 +464,33 @@ class DeclarationReader:
                 ).lower()
                 in_c = bound_c_name(item.children[0], inner)
                 found_here = external(inner) if in_c is None else external(inner).replace(key=f"c:@F@{in_c}")
-                self.scope.names.setdefault(inner, found_here)
+                result = self._find_result(item, inner)
+                self.scope.names.setdefault(inner, found_here.replace(result=result))
                 names.append(inner)
         if name and name != "abstract" and names:
             self.scope.names[name] = Generic(tuple(names))
+
+    def _find_result(self, body: Syntax, name: str) -> Entity | None:
+        """What a function returns that an interface declares, by the type in front of it or of a declaration inside."""
+        if type_name(body) != "Function_Body":
+            return None
+        suffix = str(body.children[0].children[3] or "").lower()
+        named = re.search(r"result\s*\(\s*(\w+)", suffix)
+        given = named[1] if named else name
+        prefix = body.children[0].children[0]
+        types = [part for part in getattr(prefix, "children", ()) if type_name(part) in _TYPES]
+        for part in body.children[1:]:
+            for node in _statements(part) if type_name(part) == "Specification_Part" else ():
+                if type_name(node) == "Type_Declaration_Stmt" and type_name(node.children[0]) in _TYPES:
+                    declared = (str(item.children[0]).lower() for item in list_arguments(node.children[2]))
+                    types += [node.children[0]] if given in declared else []
+        if not types:
+            return None
+        element = self._read_type(types[0])
+        return Entity(r.Variable(f"{name}@result", name, element, "local"), element)
+
+
+_TYPES = ("Intrinsic_Type_Spec", "Declaration_Type_Spec")
 
 
 def bound_c_name(head: Syntax, name: str) -> str | None:

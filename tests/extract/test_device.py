@@ -827,3 +827,27 @@ def test_a_grid_of_one_block_is_settled_by_its_threads(tmp_path: Path) -> None:
     load = next(each for each in accesses(found) if each.kind == "load")
     assert (load.warps, load.sectors, load.block_sectors) == (32, 32, 4)
     assert "chain [1] as load, together(8)" in found.text
+
+
+@pytest.mark.parametrize(
+    ("word", "statement", "load", "store"),
+    [
+        ("struct { float x, y, z; }", "float z = in[i].z; sum += z", 12, 0),  # words 12 B apart, the last 4 of each
+        ("double2", "double2 v = in[i]; sum += v.x + v.y", 16, 0),
+        ("unsigned char", "sum += in[i]", 1, 0),
+        ("float", "out[4095 - i] = in[i]", 4, 4),  # backwards, from the end of a sector
+        ("float", "out[i] = in[i + (i & 1)]", 5, 4),  # odd threads read the next word, the last one of the next sector
+    ],
+)
+def test_sectors_of_other_words(word: str, statement: str, load: int, store: int, tmp_path: Path) -> None:
+    kernel = f"""typedef {word} Word;
+    __global__ void some(float *out, const Word *in) {{
+      int i = blockIdx.x*128 + threadIdx.x;
+      float sum = 0;
+      {statement};
+      if (sum > 1e9f) out[0] = sum;
+    }}
+    int main() {{ float *x; Word *y; cudaMalloc(&x, 1 << 22); cudaMalloc(&y, 1 << 22); some<<<32, 128>>>(x, y); }}"""
+    found = sectors_of_warps(extracted(kernel, tmp_path))
+    assert ("load", load) in found
+    assert not store or ("store", store) in found

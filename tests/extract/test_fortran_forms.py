@@ -806,3 +806,20 @@ def test_labels_that_are_assigned_end_no_program(tmp_path: Path) -> None:
     assert "flops [n] as multiply, dp" in found.text
     told = [each.span.position().line for each in found.diagnostics if each.code == "not-counted" and each.span]
     assert told == [7]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ["real(8) function square(x)\n real(8), intent(in) :: x", "function square(x) result(y)\n real(8) :: x, y"],
+)
+def test_functions_that_an_interface_declares_have_a_type(declared: str, tmp_path: Path) -> None:
+    """A product of two calls, and calls that stand alone in what is printed: four calls and a product."""
+    (tmp_path / "program.f90").write_text(
+        f"program p\n implicit none\n interface\n  {declared}\n  end function\n end interface\n real(8) :: a\n a = 2\n"
+        " print *, square(a)*square(a + 0), square(a)\n write (*, *) square(a)\nend program\n"
+        "real(8) function square(x)\n real(8), intent(in) :: x\n square = x*x\nend function\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "model.aspen").write_text(extract(tmp_path / "program.f90", level="source").text, encoding="utf-8")
+    counted = aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "flops", traits=("multiply",))
+    assert float(counted) == 5

@@ -235,3 +235,41 @@ end program
     fits = {str(hole.fit) for hole in found.holes}
     assert "n + 2" in fits
     assert fits <= {"n", "2*n", "n + 2"}
+
+
+@needs_gfortran
+def test_passes_of_several_indices_of_one_loop_are_counted(tmp_path: Path) -> None:
+    """A loop over n columns of 2n rows whose bounds are variables of the procedure around has the product of both
+    counted: each index has their geometric mean."""
+    text = """module sweeps
+contains
+  subroutine double_all(x, columns)
+    real(8), intent(inout) :: x(:, :)
+    integer, intent(in) :: columns(:)
+    integer :: m
+    m = columns(1)
+    call sweep()
+  contains
+    subroutine sweep()
+      integer :: i, j
+      do concurrent (j = 1:m, i = 1:2*m)
+        x(i, j) = 2.0d0*x(i, j)
+      end do
+    end subroutine
+  end subroutine
+end module
+program p
+  use sweeps
+  real(8), allocatable :: x(:, :)
+  integer :: n
+  character(9) :: w
+  call get_command_argument(1, w)
+  read (w, *) n
+  allocate (x(2*n, n))
+  x = 1
+  call double_all(x, [n])
+end program
+"""
+    found = run_program(tmp_path, text)
+    assert flops_at(found, tmp_path, 40) == pytest.approx(2 * 40 * 40, rel=1e-3)
+    assert not [message for message in found.diagnostics if message.code == "differs"]
