@@ -266,7 +266,9 @@ class DeviceKernel:
         above, below = found
         for axis in self.axes.values():
             places = [*axis.places]
-            for way, length in ((places, axis.threads), ([*places, (axis.block, axis.threads)], axis.length)):
+            # Those of a row that the index is divided into, as a warp's, of a block and of the whole grid.
+            rows = [(places[at:], places[at - 1][1]) for at in range(1, len(places))]
+            for way, length in (*rows, (places, axis.threads), ([*places, (axis.block, axis.threads)], axis.length)):
                 rest = _take_away(above, way)
                 if rest is None or v.counters(rest) & self.counters_of_all:
                     continue

@@ -851,3 +851,17 @@ def test_sectors_of_other_words(word: str, statement: str, load: int, store: int
     found = sectors_of_warps(extracted(kernel, tmp_path))
     assert ("load", load) in found
     assert not store or ("store", store) in found
+
+
+@pytest.mark.parametrize("threads", [32, 64, 256])
+def test_loops_of_a_warp_over_its_row(threads: int, tmp_path: Path) -> None:
+    """Each warp sums a row of 768 words, 32 at a time: 24 passes of each thread, however many warps a block has."""
+    kernel = f"""__global__ void rows(float *__restrict__ out, const float *__restrict__ in) {{
+      int row = blockIdx.x*{threads // 32} + threadIdx.x/32, lane = threadIdx.x % 32;
+      float sum = 0;
+      for (int i = lane; i < 768; i += 32) sum += in[row*768 + i];
+      if (lane == 0) out[row] = sum;
+    }}"""
+    found = of_vectors(kernel, f"rows<<<{1024 * 32 // threads}, {threads}>>>(y, x)", tmp_path)
+    counted = amounts(found, "rows", tmp_path)
+    assert counted == {"flops": 1024 * 768, "loads": pytest.approx(1024 * 768 * 4, rel=0.01), "stores": 1024 * 4}
