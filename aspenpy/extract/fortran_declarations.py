@@ -471,7 +471,7 @@ class DeclarationReader:
             self.scope.names[name] = Generic(tuple(names))
 
     def _find_result(self, body: Syntax, name: str) -> Entity | None:
-        """The result of a function that an interface declares, by the type in front of it or of a declaration inside."""
+        """The result of a function that an interface declares, by the type in front of it or by a declaration."""
         if type_name(body) != "Function_Body":
             return None
         suffix = str(body.children[0].children[3] or "").lower()
