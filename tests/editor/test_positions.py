@@ -15,8 +15,10 @@ from aspenpy.editor import completion, names, structure
 from aspenpy.editor.completion import Suggestion
 from aspenpy.editor.documents import DocumentText, OpenDocument, Workspace, move_offset
 from aspenpy.editor.meaning import FileStretch, Remark
+from aspenpy.editor.meaning import _stretch as stretch_of
 from aspenpy.editor.protocol import diagnostic_of, edits_of, encode_words, item_of, symbol_of
 from aspenpy.editor.structure import WORD_TYPES, symbols
+from aspenpy.language.source import Source, Span
 
 TEXT = "plain\nzwölf €\r\n😀 two\n\nlast"
 WIDTHS = {"utf-8": lambda text: len(text.encode()), "utf-16": lambda text: len(text.encode("utf-16-le")) // 2}
@@ -256,3 +258,13 @@ def test_outlines_and_folds_reach_from_where_to_where() -> None:
 )
 def test_comments_that_touch_fold(text: str, comments: list[str]) -> None:
     assert [text[start:end] for start, end, comment in structure.folds(text) if comment] == comments
+
+
+def test_places_of_diagnostics() -> None:
+    """Of one without a place the beginning of the file; of others that in its own text, or in the one included there."""
+    user, included = Source("a b c", path="/there/a.aspen"), Source("d e", path="/there/b.aspen")
+    base = user.splice(included)
+    assert stretch_of(None, "x.aspen") == FileStretch("x.aspen", 0, 0)
+    assert stretch_of(Span(user, 2, 3), "x.aspen") == FileStretch("/there/a.aspen", 2, 3)
+    assert stretch_of(Span(user, base + 2, base + 3), "x.aspen") == FileStretch("/there/b.aspen", 2, 3)
+    assert stretch_of(Span(Source("a"), 0, 1), "x.aspen") == FileStretch("x.aspen", 0, 1)
