@@ -261,7 +261,7 @@ def test_comments_that_touch_fold(text: str, comments: list[str]) -> None:
 
 
 def test_places_of_diagnostics() -> None:
-    """Of one without a place the beginning of the file; of others that in its own text, or in the one included there."""
+    """Of one without a place the beginning of the file; of others that in their own text, or in one included there."""
     user, included = Source("a b c", path="/there/a.aspen"), Source("d e", path="/there/b.aspen")
     base = user.splice(included)
     assert stretch_of(None, "x.aspen") == FileStretch("x.aspen", 0, 0)
