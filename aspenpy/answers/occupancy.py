@@ -11,7 +11,6 @@ from aspenpy.answers.evaluation import Evaluation
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.prices import LAUNCHED, BlockCost
 from aspenpy.expr import graph
-from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 from aspenpy.models.application import flow
 from aspenpy.models.application.total import OfBlocks, Total, Totals, of_kind
@@ -130,37 +129,6 @@ def warn_of_unplaced_blocks(prediction: Evaluation, widths: Mapping[flow.Block, 
     )
     hint = "`execute [ranks] of [n]`, with as many ranks as other blocks have, runs where they do"
     return [warning("unplaced-block", message, longest.span, hint=hint)]
-
-
-def warn_of_lines_of_instances(prediction: Evaluation, widths: Mapping[flow.Block, Width]) -> list[Diagnostic]:
-    """A warning where instances that take turns on a core touch less than a line each: each fetches it anew."""
-    tree, numbers = prediction.tree, partial(prediction.scope.numbers_if_known, seed=prediction.seed)
-    where = tree.residence.where
-    cores = None if where.drawing is None else numbers({"": where.drawing.count * where.share_of_machine})
-    if cores is None:
-        return []
-    turns = {block: width.instances for block, width in widths.items() if width.instances > cores[""]}
-    costs = (
-        (instances, cost.traffic) for block, instances in turns.items() for cost in tree.blocks[block].requirements
-    )
-    own = [(instances, each) for instances, each in costs if each and each.levels and not each.access.loads_together]
-    wanted = dict[tuple[str, int], Expr]()
-    for number, (_, each) in enumerate(own):
-        use = each.levels[0]
-        wanted["asked", number] = use.accesses * each.word_of_use
-        wanted["missed", number] = use.misses * use.level.unit
-        wanted["line", number] = use.level.line
-    known = numbers(wanted) or {}
-    for number, (instances, each) in enumerate(own if known else ()):
-        asked, line = known["asked", number], known["line", number]
-        if asked < line <= known["missed", number]:
-            requirement = each.access.requirement
-            data = f" of `{requirement.target}`" if requirement.target else ""
-            message = f"each of {_number(instances)} instances asks for {_number(asked)} B{data}"
-            message += f" and is counted to fetch a line of {_number(line)} B"
-            hint = "write one instance for each core, or a loop of one: `iterate [n] { execute { ... } }` keeps lines"
-            return [warning("line-of-instance", message, requirement.span, hint=hint)]
-    return []
 
 
 def _describe_idle_parts(

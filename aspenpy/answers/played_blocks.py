@@ -32,8 +32,9 @@ from aspenpy.traces.hierarchy import (
 
 class LaidOutAccess(Record):
     """An access in numbers, and the bytes from the first that it touches to the end of the last; of a stencil also
-    those from the begin of the grid to its first point, `rim`. `filled` bytes of the extent hold words, and `gap` bytes
-    lie between one run of them and the next. Data that are `warm` were touched before."""
+    those from the begin of the grid to its first point, `rim`. `filled` bytes of the extent hold words, in runs of
+    `run` bytes that are `gap` apart, and the same goes on after `span` bytes. Data that are `warm` were touched
+    before."""
 
     played: PlayedAccess
     requirement: flow.Requirement
@@ -41,7 +42,9 @@ class LaidOutAccess(Record):
     is_placed: bool
     extent: int
     filled: int
+    run: int
     gap: int
+    span: int
     rim: int = 0
     warm: bool = False
 
@@ -183,7 +186,7 @@ def part_of(
     moving = next((stride for stride, row in zip(strides, rows, strict=True) if stride and not _is_once(row)), word)
     loops = sorted((abs(stride), _longest(row, high)) for stride, row in zip(strides, rows, strict=True))
     extent = word + sum(stride * (longest - 1) for stride, longest in loops) + max(offsets) - min(offsets)
-    filled, gap = _word_bytes_and_gap(word, loops) if len(offsets) == 1 else (extent, extent)
+    run, filled, gap = _find_runs(word, loops) if len(offsets) == 1 else (extent, extent, extent)
     kind, count = (IN_STEP, count) if follows else (PACED, count // len(offsets))
     # In step, 1 means outside of a loop; a loop of one pass that the block has moves nothing either way.
     own = tuple(1 if _is_once(row) else 2 for row in rows) if follows else trips
@@ -209,7 +212,9 @@ def part_of(
         is_placed=pattern.nest.place is not None,
         extent=extent,
         filled=filled,
+        run=run,
         gap=gap,
+        span=next((stride * longest for stride, longest in reversed(loops) if stride), extent),
         rim=rim,
         warm=access.warm,
     )
@@ -238,12 +243,22 @@ def _draw_words(access: Access, values: Sequence[Any], owner: int, drawn: dict[t
     )
     size, name = table * word, requirement.target
     return LaidOutAccess(
-        played, requirement, name, is_placed=False, extent=size, filled=size, gap=size, warm=access.warm
+        played,
+        requirement,
+        name,
+        is_placed=False,
+        extent=size,
+        filled=size,
+        run=size,
+        gap=size,
+        span=size,
+        warm=access.warm,
     )
 
 
-def _word_bytes_and_gap(word: int, loops: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Bytes of all words that loops touch, the shortest stride first, and from one run of them to the next."""
+def _find_runs(word: int, loops: Sequence[tuple[int, int]]) -> tuple[int, int, int]:
+    """Bytes of a run of words side by side, of all words that loops touch, the shortest stride first, and from one run
+    to the next."""
     run, filled, gap = word, word, 0
     for stride, trips in loops:
         if trips == 1 or not stride:
@@ -253,7 +268,7 @@ def _word_bytes_and_gap(word: int, loops: Sequence[tuple[int, int]]) -> tuple[in
         else:
             gap = gap or stride
             filled *= trips
-    return filled, gap or run
+    return run, filled, gap or run
 
 
 def centre_on_stencils(parts: Sequence[LaidOutAccess]) -> tuple[LaidOutAccess, ...]:

@@ -16,13 +16,7 @@ from aspenpy.answers.data_warnings import (
     warn_of_timeless_blocks,
 )
 from aspenpy.answers.evaluation import Evaluation
-from aspenpy.answers.occupancy import (
-    Width,
-    instances_of_blocks,
-    warn_of_idle_cores,
-    warn_of_lines_of_instances,
-    warn_of_unplaced_blocks,
-)
+from aspenpy.answers.occupancy import Width, instances_of_blocks, warn_of_idle_cores, warn_of_unplaced_blocks
 from aspenpy.answers.samples import RuntimeSamples, sample
 from aspenpy.cost.prices import FASTEST, RequirementCost
 from aspenpy.expr import graph
@@ -170,7 +164,6 @@ class Prediction(Evaluation):
         return (
             *warn_of_idle_cores(self, widths),
             *warn_of_unplaced_blocks(self, widths),
-            *warn_of_lines_of_instances(self, widths),
             *warn_of_reuse_without_pattern(self, widths),
             *warn_of_timeless_blocks(self, widths),
         )

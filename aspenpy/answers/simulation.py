@@ -32,6 +32,7 @@ from aspenpy.cost.accesses import data_sizes
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.memory import page_of
+from aspenpy.cost.occupancy import count_resident
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import fail
@@ -64,17 +65,19 @@ class _Asked(Record):
 
 
 class _Plan(Record):
-    """A block in numbers: its parts, played in such caches, with the `references` of one instance."""
+    """A block in numbers: its parts, played in such caches, with the `references` of one instance, of which as many as
+    the `turns` follow each other on a core."""
 
     shapes: tuple[CacheShape, ...]
     block: PlayedBlock
     parts: tuple[LaidOutAccess, ...]
     references: int
+    turns: int
 
 
 class _Owner(Record):
-    """A requirement whose counts are kept apart, with its caches and number of instances. `evaded` is the share of what
-    it fetches that each level evades."""
+    """A requirement whose counts are kept apart, with its caches and the number of instances that each one which is
+    played stands for. `evaded` is the share of what it fetches that each level evades."""
 
     kernel: str
     requirement: flow.Requirement
@@ -169,7 +172,9 @@ class Simulation:
         """Plays a part of the flow; `around` are the passes of the loops around and the number of this one, the
         innermost first."""
         if isinstance(node, flow.Block):
-            self._play(node, scene, around)
+            if (plan := self._plan(node, scene)) is not None:
+                for number in range(plan.turns):
+                    self._play(node, plan, scene, ((plan.turns, number), *around))
         elif isinstance(node, flow.Repeat):
             (count,) = self._known(node, [node.count], scene)
             passes = math.floor(count) + (self._draws.random() < count - math.floor(count))
@@ -205,21 +210,19 @@ class Simulation:
                     yield case
                     return
 
-    def _play(self, block: flow.Block, scene: Scene, around: tuple[tuple[int, int], ...]) -> None:
+    def _play(self, block: flow.Block, plan: _Plan, scene: Scene, around: tuple[tuple[int, int], ...]) -> None:
+        """Plays one of the instances of a block that follow each other."""
         self._executions += 1
         if self._executions > MOST_EXECUTIONS:
             self._refuse_length(block)
-        plan = self._plan(block, scene)
-        if plan is None:
-            return
         self.references += plan.references
         if self.references > MOST_REFERENCES:
             self._refuse_length(block)
         self._sweep_before(plan, scene)
-        accesses = []
+        accesses, moves = [], any(passes > 1 for passes, _ in around)
         for part in plan.parts:
             name = None if part.name is None else scene.data(part.name)
-            size = self._size(name, scene) if around and name is not None else None
+            size = self._size(name, scene) if moves and name is not None else None
             base = part.played.base
             if not part.is_placed:
                 base += self._place(name or part.requirement, max(part.extent, 1)) + _part_begin(part, size, around)
@@ -268,10 +271,12 @@ class Simulation:
                 message = "a simulation touches what the run does, and `warm(bytes)` says otherwise"
                 hint = "write `warm` alone, or leave out --simulate"
                 fail("warm-simulation", message, access.requirement.span, hint=hint)
-        page = page_of(self.prediction.machine.first_core(self.prediction.socket))
+        core = self.prediction.machine.first_core(self.prediction.socket)
+        instances = self.prediction.tree.blocks[block].instances
+        turns = instances.turns_on(core, count_resident(block.requirements, core))
         of_levels, of_accesses = tuple(map(level_exprs, levels)), tuple(map(access_exprs, accesses))
         evaded = [use.evaded for traffic in found for use in traffic.levels]
-        exprs = [block.parallelism, page, *chain(*of_levels), *evaded, *chain(*of_accesses)]
+        exprs = [block.parallelism, turns, page_of(core), *chain(*of_levels), *evaded, *chain(*of_accesses)]
         return _Asked(accesses, levels, of_levels, of_accesses, exprs)
 
     def _plan(self, block: flow.Block, scene: Scene) -> _Plan | None:
@@ -283,7 +288,7 @@ class Simulation:
         if id(known) in self._plans:
             return self._plans[id(known)]
         values = iter(known)
-        instances, page_bytes = next(values), next(values)
+        instances, turns, page_bytes = next(values), max(1, round(next(values))), next(values)
         shapes = tuple(
             shape_of(level, [next(values) for _ in row], page_bytes)
             for level, row in zip(asked.levels, asked.of_levels, strict=True)
@@ -296,13 +301,13 @@ class Simulation:
         low, high = common_loops(asked.accesses, rows)
         parts, drawn = [], dict[tuple[Any, ...], int]()
         for access, row, share in zip(asked.accesses, rows, evaded, strict=True):
-            owner = _Owner(scene.kernel.name, access.requirement, shapes, names, float(instances), share)
+            owner = _Owner(scene.kernel.name, access.requirement, shapes, names, instances / turns, share)
             number = self._owners.setdefault(owner, len(self._owners))
             if number >= MOST_OWNERS - 1:  # the last counts what nobody reads
                 self._refuse_length(block)
             parts.append(part_of(access, row, number, low, high, drawn))
         references = sum(round(row[1]) for row in rows)
-        plan = _Plan(shapes, PlayedBlock(low, high, ()), centre_on_stencils(parts), references)
+        plan = _Plan(shapes, PlayedBlock(low, high, ()), centre_on_stencils(parts), references, turns)
         self._plans[id(known)] = plan
         return plan
 
@@ -315,17 +320,20 @@ _LEFT_OUT = {
 
 def _part_begin(part: LaidOutAccess, size: int | None, around: Sequence[tuple[int, int]]) -> int:
     """Bytes behind the begin of a structure at which a block's part of it lies: a loop whose passes have room for a
-    part each goes on by one with each pass, and its parts together are that of the loop around. Words that are apart
-    go on into the gaps between them where that fills at least half of the structure (docs/caches.md)."""
+    part each, the gaps between its words among it, goes on by one with each pass, and its parts together are that of
+    the loop around. Words that are apart go on into the gaps between them where that fills at least half of the
+    structure (docs/caches.md)."""
     begin, extent, filled = 0, part.extent, part.filled
+    span = extent if filled == extent else part.span
     for passes, number in around:
         if size is None or passes <= 1:
             continue
-        if filled == extent and passes * extent <= size:
-            begin += number * extent
-            extent = filled = passes * extent
+        if passes * span <= size:
+            begin += number * span
+            filled = passes * filled
+            extent = span = passes * span
         elif filled < extent and passes * filled <= size <= 2 * passes * filled:
-            beside, gap = divmod(number, max(1, part.gap // part.played.word))
-            begin += beside * extent + gap * part.played.word
-            extent = filled = passes * filled
+            beside, gap = divmod(number, max(1, part.gap // part.run))
+            begin += beside * extent + gap * part.run
+            extent = filled = span = passes * filled
     return begin

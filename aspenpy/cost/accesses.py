@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, pairwise
 
 from aspenpy.cost.caches.access import Access
@@ -18,7 +18,8 @@ from aspenpy.cost.caches.touched import swept_since, touched_by, touched_name
 from aspenpy.cost.caches.traffic import RequirementTraffic, block_traffic
 from aspenpy.cost.caches.warm import COLD, Last, Swept
 from aspenpy.cost.history import ReuseHistory
-from aspenpy.cost.instances import ONE_INSTANCE, Instances
+from aspenpy.cost.instances import Instances
+from aspenpy.cost.occupancy import count_resident
 from aspenpy.cost.prices import Offer
 from aspenpy.cost.touch_order import Touched
 from aspenpy.cost.waiting import loads_waited_for
@@ -45,14 +46,9 @@ class Divider:
     """Divides the accesses of blocks among the components of a `place`, of which a rank has several; among none where
     it is None. `middle`: where the passes of the part lie that it gives, as a share of all."""
 
-    def __init__(
-        self,
-        place: Place | None = None,
-        instances_of: InstancesOf = lambda _: ONE_INSTANCE,
-        middle: Fraction = MIDDLE,
-    ) -> None:
-        self.place = place
+    def __init__(self, instances_of: InstancesOf, place: Place | None = None, middle: Fraction = MIDDLE) -> None:
         self.instances_of = instances_of
+        self.place = place
         self.middle = middle
 
     def divide(self, block: flow.Block, accesses: Sequence[Access]) -> Division:
@@ -63,7 +59,7 @@ class Divider:
     @property
     def to_middle(self) -> Divider:
         """The divider that gives the part in the middle, which stands for what the run touched before."""
-        return self if self.middle == MIDDLE else Divider(self.place, self.instances_of)
+        return self if self.middle == MIDDLE else Divider(self.instances_of, self.place)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Divider) and self._key == other._key
@@ -76,17 +72,16 @@ class Divider:
         return None if self.place is None else (self.place.count, self.middle)
 
 
-UNDIVIDED = Divider()
-"""Of caches that see all of a rank's work."""
-
-
 class Accesses:
     """The accesses of an application's blocks, when it begins with a kernel."""
 
-    def __init__(self, application: Application, entry: flow.Kernel, definitions: Mapping[Expr, Expr]) -> None:
+    def __init__(
+        self, application: Application, entry: flow.Kernel, definitions: Mapping[Expr, Expr], core: Place | None
+    ) -> None:
         self.application = application
         self.entry = entry
         self.definitions = definitions
+        self.core = core
         self._readers: dict[flow.Kernel, TraitReader] = {}
         self._touches = KnownTouches()
         self._histories: dict[tuple[Expr, Divider], ReuseHistory] = {}
@@ -114,14 +109,14 @@ class Accesses:
         def part(divider: Divider) -> dict[flow.Requirement, RequirementTraffic]:
             return self._traffic_of_part(block, serving, accesses, levels, page=page, buffer=buffer, divider=divider)
 
-        instances = instances_of(block)
+        instances, undivided = instances_of(block), Divider(instances_of)
         places = [None if buffer is None else buffer.place, *(level.place for level in levels)]
         several = [place if place and instances.parts_at(place) is not graph.ONE else None for place in places]
         if not any(several):
-            return part(UNDIVIDED)
+            return part(undivided)
         middles = middles_of(accesses)
         dividers = [
-            [UNDIVIDED] if place is None else [Divider(place, instances_of, middle) for middle in middles]
+            [undivided] if place is None else [Divider(instances_of, place, middle) for middle in middles]
             for place in several
         ]
         found = {divider: part(divider) for divider in dict.fromkeys(chain(*dividers))}
@@ -194,8 +189,15 @@ class Accesses:
             def size(name: str, kernel: flow.Kernel) -> Expr | None:
                 return self._reader(kernel).sizes.get(name)
 
-            self._histories[line, divider] = ReuseHistory(self.entry, touches, size, line)
+            turns = partial(self._turns, divider)
+            self._histories[line, divider] = ReuseHistory(self.entry, touches, size, line, turns)
         return self._histories[line, divider]
+
+    def _turns(self, divider: Divider, block: flow.Block) -> Expr:
+        """The instances of a block that follow each other on a core."""
+        if block.parallelism is graph.ONE:
+            return graph.ONE
+        return divider.instances_of(block).turns_on(self.core, count_resident(block.requirements, self.core))
 
     def _touched_in(
         self, block: flow.Block, line: Expr, accesses: Callable[[], Sequence[Access]], divider: Divider
@@ -204,7 +206,8 @@ class Accesses:
         key = id(block.requirements), line, divider
         if key not in self._touched:
             part = divider.divide(block, accesses())
-            self._touched[key] = touched_by(block, part.accesses, line, part.parts)
+            at_once = graph.div(block.parallelism, self._turns(divider, block))
+            self._touched[key] = touched_by(block, part.accesses, line, at_once=at_once, parts=part.parts)
         return self._touched[key]
 
     @cached_property
@@ -276,10 +279,13 @@ class Accesses:
         if not warm:
             return found or [COLD]
         ever = [last for last in found if last.swept is not None]
-        if not ever:
-            part = divider.divide(block, accesses)
-            return [Last(graph.ONE, self._swept_together(block, targets, history, line, part))]
-        return [ever[0].replace(share=graph.ONE)] if len(ever) == 1 else ever
+        touches_before = graph.compare(">", graph.add(*(last.share for last in ever)), 0) if ever else graph.FALSE
+        if len(ever) == 1:
+            ever = [ever[0].replace(share=graph.if_else(touches_before, 1, 0))]
+        if touches_before is graph.TRUE:
+            return ever
+        together = self._swept_together(block, targets, history, line, divider.divide(block, accesses))
+        return [*ever, Last(graph.if_else(touches_before, 0, 1), together)]
 
     def _swept_together(
         self, block: flow.Block, targets: Sequence[str | None], history: ReuseHistory, line: Expr, part: Division

@@ -33,13 +33,22 @@ from aspenpy.record import Record
 MOST_SOURCES = 8
 """Loops and calls by which a structure may have been touched last; those farther out count as the last of them."""
 
-SHORT = 2048
+SHORT = 16384
 """Runs of fewer bytes share a line with the run of the next pass often enough to count it."""
 
 ROUNDING = 1e-9
 
 RARE = 1e-30
 """Below all that a run does."""
+
+
+class Turns(flow.Repeat):
+    """The instances of a block that follow each other on a core, as passes of a loop."""
+
+    @property
+    def block(self) -> flow.Block:
+        assert isinstance(self.body, flow.Block)
+        return self.body
 
 
 class FlowPosition(Record):
@@ -116,10 +125,15 @@ Sizes = Callable[[str, flow.Kernel], Expr | None]
 
 
 class ReuseHistory:
-    """The parts of their structures that blocks touch, and when in a run of an entry kernel; `sizes` says the bytes."""
+    """The parts of their structures that blocks touch, and when in a run of an entry kernel; `sizes` says the bytes.
+    Instances of a block that take turns on a core touch their data as passes of a loop do."""
 
-    def __init__(self, entry: flow.Kernel, touches: Touches, sizes: Sizes, line: Expr) -> None:
+    def __init__(
+        self, entry: flow.Kernel, touches: Touches, sizes: Sizes, line: Expr, turns: Callable[[flow.Block], Expr]
+    ) -> None:
         self._touches = touches
+        self._turns_of = turns
+        self._turns: dict[flow.Block, Turns | None] = {}
         self._sizes = sizes
         self._line = line
         self._orders: dict[flow.Flow, Order] = {}
@@ -177,8 +191,10 @@ class ReuseHistory:
         """The order of touches of a part of a kernel, calls included."""
         if node not in self._orders:
             if isinstance(node, flow.Block):
-                touched: Group = {(name, None): part for name, part in self._touches(node, kernel).items()}
-                self._orders[node] = (touched,) if touched else ()
+                turns = self._loop_of_turns(node)
+                self._orders[node] = (
+                    self._order_of_block(node, kernel) if turns is None else self._order_of_loop(turns, kernel)
+                )
             elif isinstance(node, flow.Call):
                 arrays = dict(node.arrays)
                 order = substitute_in_order(self._kernels[node.kernel], dict(node.arguments))
@@ -191,6 +207,19 @@ class ReuseHistory:
                 )
         return self._orders[node]
 
+    def _loop_of_turns(self, block: flow.Block) -> Turns | None:
+        """The instances of a block as a loop, where they take turns on a core."""
+        if block not in self._turns:
+            count = self._turns_of(block)
+            loop = Turns("iterate", graph.symbol("turn"), False, count, block, block.label, block.span)
+            self._turns[block] = None if count is graph.ONE else loop
+        return self._turns[block]
+
+    def _order_of_block(self, block: flow.Block, kernel: flow.Kernel) -> Order:
+        """What each instance of a block touches."""
+        touched: Group = {(name, None): part for name, part in self._touches(block, kernel).items()}
+        return (touched,) if touched else ()
+
     def _order_of_loop(self, node: flow.Repeat, kernel: flow.Kernel) -> Order:
         """The last pass, and before it what earlier passes touched of structures in which they go on. Where values say
         whether they do, it stands beside what the last pass touches: the time of nothing would be that of the last."""
@@ -199,9 +228,9 @@ class ReuseHistory:
         uneven = self._uneven(node, kernel)
         for name, touched in totals_by_structure(body).items():
             passes = uneven.get(name)
-            moves = self._goes_on(name, touched, node.count, kernel, passes)
+            moves = self._goes_on(name, touched, node, node.count, kernel, passes)
             if moves is not graph.ZERO and node.count is not graph.ONE:
-                whole = self._swept(name, touched, node.count, kernel)
+                whole = self._swept(name, touched, node, node.count, kernel)
                 more = graph.apply("max", 0, whole.lines - touched.lines)
                 rest = whole.replace(lines=moves * more, bytes=moves * (whole.bytes - touched.bytes))
                 if moves is graph.ONE:
@@ -217,6 +246,8 @@ class ReuseHistory:
 
     def _pass(self, node: flow.Repeat, kernel: flow.Kernel) -> Order:
         """The order of touches of a pass, the middle one where it depends on the counter."""
+        if isinstance(node, Turns):
+            return self._order_of_block(node.block, kernel)
         body = self._order(node.body, kernel)
         return substitute_in_order(body, _middle(node)) if node.named else body
 
@@ -236,16 +267,24 @@ class ReuseHistory:
         return found
 
     def _goes_on(
-        self, name: str, touched: Touched, count: Expr, kernel: flow.Kernel, uneven: UnevenPasses | None = None
+        self,
+        name: str,
+        touched: Touched,
+        loop: flow.Repeat,
+        count: Expr,
+        kernel: flow.Kernel,
+        uneven: UnevenPasses | None = None,
     ) -> Expr:
         """1 where the passes of a loop go on to other parts of a structure, 0 where they touch the same: where they do
-        not find room in it for a part each, or leave most gaps between their words as they are. Instances have a part
-        each, too, unless each has a structure of its own."""
+        not find room in it for a part each, the gaps between its words among it, and would leave most of these gaps as
+        they are. Instances have a part each, too, unless each has a structure of its own."""
         size = self._sizes(name, kernel)
         if size is None:
             return graph.ZERO
         if touched.anywhere:
             return graph.ONE
+        if touched.together and isinstance(loop, Turns):
+            return graph.ZERO
         together, wanted = touched.instances * touched.bytes, count * touched.bytes
         if uneven is not None:  # as many passes of their mean
             wanted = uneven.every
@@ -253,18 +292,32 @@ class ReuseHistory:
         known = (touched.bytes, together, *(() if touched.reach is None else (touched.reach,)))
         if any(is_certainly_at_most(size, most) for most in known):
             return graph.ZERO
-        if is_certainly_at_most(count * together, size) and (touched.dense or is_certainly_at_most(size, wanted)):
+        of_all = loop.block.parallelism * touched.bytes if isinstance(loop, Turns) else count * together
+        if is_certainly_at_most(of_all, size) and (touched.dense or is_certainly_at_most(size, wanted)):
             return graph.ONE
-        fits = graph.compare("<=", count * together, size * (1 + ROUNDING))
+        fits = graph.compare("<=", of_all, size * (1 + ROUNDING))
         if not touched.dense:
-            fits = graph.junction("and", fits, graph.compare(">=", 2 * count * together, size))
+            behind = self._lie_behind(touched, count, size)
+            if behind is graph.TRUE:
+                return graph.ONE
+            fits = graph.junction("and", fits, graph.compare(">=", 2 * of_all, size))
+            fits = fits if behind is graph.FALSE else graph.junction("or", behind, fits)
         if touched.instances is not graph.ONE:
             fills = graph.compare("<=", graph.apply("abs", wanted - size), size * ROUNDING)
             fits = graph.junction("or", fits, fills)
         return graph.if_else(fits, graph.ONE, graph.ZERO)
 
-    def _swept(self, name: str, touched: Touched, count: Expr, kernel: flow.Kernel) -> Touched:
-        """Data touched by all passes that go on in a structure: gaps between the words of a pass are filled first."""
+    def _lie_behind(self, touched: Touched, count: Expr, size: Expr) -> Expr:
+        """Whether a structure has room for what all passes touch of it, one part behind the other with the gaps between
+        their words."""
+        if touched.dense or touched.extent is None:
+            return graph.FALSE
+        wanted = count * touched.instances * touched.extent
+        return graph.TRUE if is_certainly_at_most(wanted, size) else graph.compare("<=", wanted, size * (1 + ROUNDING))
+
+    def _swept(self, name: str, touched: Touched, loop: flow.Repeat, count: Expr, kernel: flow.Kernel) -> Touched:
+        """Data touched by all passes that go on in a structure. Parts that do not find room one behind the other fill
+        the gaps between the words of a pass. A loop around finds the rim of all instances that take turns."""
         size = self._sizes(name, kernel)
         if touched.anywhere:
             lines = count * touched.lines
@@ -277,7 +330,15 @@ class ReuseHistory:
         if touched.reach is not None and size is not None:  # the rim of all passes, as far as the structure goes
             wanted = graph.apply("min", size, count * touched.reach)
         lines = graph.apply("max", touched.lines, wanted / self._line)
-        return touched.replace(lines=lines, bytes=sum_of_bytes, dense=True, reach=None)
+        reach = None if touched.reach is None or not isinstance(loop, Turns) else wanted
+        whole = touched.replace(lines=lines, bytes=sum_of_bytes, dense=True, reach=reach, extent=None)
+        behind = graph.FALSE if size is None else self._lie_behind(touched, count, size)
+        if behind is graph.FALSE or touched.extent is None:
+            return whole
+        span = count * touched.extent
+        apart = graph.apply("min", count * touched.lines, graph.apply("max", touched.lines, span / self._line))
+        extent = graph.if_else(behind, span, sum_of_bytes)
+        return whole.replace(lines=graph.if_else(behind, apart, lines), dense=False, extent=extent)
 
     def _enter(self, kernel: flow.Kernel) -> None:
         """Notes how often a kernel is called, and the values of its arguments as far as they are the same in all calls:
@@ -312,7 +373,9 @@ class ReuseHistory:
         """Notes what comes before each block of a part of a kernel, and before the kernels that it calls."""
         kernel = step.kernel
         if isinstance(node, flow.Block):
-            self._steps[node.requirements] = step
+            turns = self._loop_of_turns(node)
+            inside = step if turns is None else FlowPosition((), turns, step, kernel)
+            self._steps[node.requirements] = inside
         elif isinstance(node, flow.Call):
             self._sites[node.kernel].append(CallSite(node, step, times))
         elif isinstance(node, flow.Repeat):
@@ -370,15 +433,16 @@ class ReuseHistory:
                 yield from self._search(step.around, same.replace(weight=same.weight * rest))
         if moves is not graph.ZERO:
             part = search.weight * moves
-            whole = self._swept(search.name, of_pass, count, kernel)
+            whole = self._swept(search.name, of_pass, loop, count, kernel)
             long = search.own.dense and is_certainly_at_most(graph.number(SHORT), search.own.bytes)
             if not long or search.own.reach is not None:
-                lines = self._swept(search.name, search.own, count, kernel).lines
+                lines = self._swept(search.name, search.own, loop, count, kernel).lines
                 new = graph.apply("min", 1, lines / graph.apply("max", 1, count * search.own.lines))
                 yield search.source(part * (1 - new), last)
                 part = part * new
             sweep = self._seen(self._order(loop, kernel), step.around, search)
-            on = search.replace(weight=part, own=whole, since=(), sweep=sweep, divided=True)
+            divided = search.divided or not (moves is graph.ONE or isinstance(loop, Turns))
+            on = search.replace(weight=part, own=whole, since=(), sweep=sweep, divided=divided)
             yield from self._search(step.around, on)
 
     def _share_met(self, loop: flow.Repeat, uneven: UnevenPasses, search: _Search, again: Expr) -> Expr:
@@ -415,7 +479,8 @@ class ReuseHistory:
             touched = totals_by_structure(body)
             uneven = self._uneven(loop, step.kernel)
             moves = {
-                name: self._goes_on(name, part, count, step.kernel, uneven.get(name)) for name, part in touched.items()
+                name: self._goes_on(name, part, loop, count, step.kernel, uneven.get(name))
+                for name, part in touched.items()
             }
             order = tuple(part_moving(group, moves, loop) for group in body)
             self._passes[key] = _Pass(count, touched, moves, order, uneven)

@@ -71,7 +71,7 @@ class Instances(Record):
 
     A rank has `cores`, of which it keeps `spread` busy, and `parts` of work, of unequal `sizes` or of one; `placed` is
     the number of ranks, a failure where the machine has too few places. `threads` of the busiest core work together;
-    several kinds of cores share parts by a `schedule`. Instances that are no ranks use a `share_of_machine`.
+    several kinds of cores share parts by a `schedule`. Instances without a placement use a `share_of_machine`.
     """
 
     count: Expr
@@ -84,6 +84,7 @@ class Instances(Record):
     threads: Expr = graph.ONE
     sizes: PartSizes | None = None
     schedule: Schedule = "dynamic"
+    are_ranks: bool = False
 
     @property
     def together(self) -> Expr:
@@ -135,6 +136,14 @@ class Instances(Record):
             part = graph.mul(part, graph.apply("max", 1, evenly))
         several = graph.mul(self.placement.fullest(place, self.ranks), self.spread)
         return graph.if_else(graph.compare(">=", of_one, 1), part, several)
+
+    def turns_on(self, core: Place | None, resident: Expr | None = None) -> Expr:
+        """Mean number of instances that follow each other on a core, or on each of the places of those that are
+        `resident` there at once. Ranks have cores of their own."""
+        if core is None or self.are_ranks or self.placement is not None or self.count is graph.ONE:
+            return graph.ONE
+        at_once = self.available(core) if resident is None else graph.mul(self.available(core), resident)
+        return graph.apply("max", 1, graph.div(self.count, at_once))
 
     def parts_at(self, place: Place) -> Expr:
         """The components of a place, such as private caches, among which a rank's busy cores divide its work."""

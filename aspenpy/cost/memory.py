@@ -108,7 +108,11 @@ class Hierarchy:
     def _accesses(self) -> Accesses:
         from aspenpy.cost.accesses import Accesses
 
-        return self._read or Accesses(self.application, self.entry, self.definitions)
+        return self._read or Accesses(self.application, self.entry, self.definitions, self._core)
+
+    @cached_property
+    def _core(self) -> Place | None:
+        return self.machine.first_core(self.socket)
 
     def with_variation(self, variation: Variation) -> Hierarchy:
         """The hierarchy with the same data in caches as they might be."""
@@ -132,7 +136,7 @@ class Hierarchy:
     @cached_property
     def buffer(self) -> Level | None:
         """The core's translation buffer."""
-        return translation_buffer(self.machine.first_core(self.socket))
+        return translation_buffer(self._core)
 
     @cached_property
     def joining(self) -> tuple[Place, ...]:
@@ -150,7 +154,7 @@ class Hierarchy:
         if not patterns and not any(map(waits_for_data, block.requirements)):
             return {}
 
-        instances, core = instances_of(block), self.machine.first_core(self.socket)
+        instances, core = instances_of(block), self._core
         buffer = None if self.buffer is None else share_levels([self.buffer], instances, core)[0]
         page = page_of(core)
         found: dict[flow.Requirement, RequirementTraffic] = self._accesses.traffic(

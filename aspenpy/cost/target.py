@@ -78,8 +78,9 @@ class Target(Record):
         its cores if the block says how far it can be shared out."""
         ranks = block.parallelism
         schedule = self._schedule(block)
-        if self.ranks is None or self.core is None or (block.width is None and ranks not in self.rank_counts):
-            return Instances(ranks, share_of_machine=self.share_of_machine, schedule=schedule)
+        are_ranks = block.width is not None or ranks in self.rank_counts
+        if self.ranks is None or self.core is None or not are_ranks:
+            return Instances(ranks, share_of_machine=self.share_of_machine, schedule=schedule, are_ranks=are_ranks)
         placed = self.ranks.require_places(ranks, ranks, self.machine, block.span)
         cores = graph.apply("max", 1, self.ranks.places_of_rank(self.core))
         found = Instances(ranks, graph.ONE, self.ranks, cores, placed, schedule=schedule)

@@ -13,8 +13,9 @@ from aspenpy.record import Record
 
 class Touched(Record):
     """The touches of a data structure by a part of a run: `lines` of a cache, and the `bytes` of its words, for each of
-    its `instances`. Whether some is `stored`, lies `anywhere` in the structure, and is one `dense` run. The `reach` are
-    bytes with those that it shares with the part beside it, as the rim of a stencil."""
+    its `instances`. Whether some is `stored`, lies `anywhere` in the structure, is one `dense` run, and is the same for
+    all instances (`together`). The `reach` are bytes with those that it shares with the part beside it, as the rim of a
+    stencil; words that lie apart have an `extent` from one part to the next, the gaps among it."""
 
     lines: Expr
     bytes: Expr
@@ -22,7 +23,9 @@ class Touched(Record):
     stored: bool = False
     anywhere: bool = False
     dense: bool = True
+    together: bool = False
     reach: Expr | None = None
+    extent: Expr | None = None
 
 
 Key = tuple[str, object]
@@ -31,6 +34,9 @@ passes did, and a word for what is left of others."""
 
 UNNAMED = "?"
 """With which the name of a structure begins that has none."""
+
+BEFORE = " before"
+"""With which the name of a structure ends of which a pass of a loop touches other parts than the one before has."""
 
 LEFT = "left"
 STORED = "stored"
@@ -48,17 +54,21 @@ def substitute_in_order(order: Order, values: Mapping[Expr, Expr]) -> Order:
 
 
 def sizes_in(order: Order) -> list[Expr]:
-    """Lines, bytes and instances of each part."""
+    """Lines, bytes, instances and the extents of each part."""
     parts = (part for group in order for part in group.values())
-    return [value for part in parts for value in (part.lines, part.bytes, part.instances)]
+    sizes = (value for part in parts for value in (part.lines, part.bytes, part.instances, part.reach, part.extent))
+    return [value for value in sizes if value is not None]
 
 
 def with_sizes(order: Order, sizes: Iterator[Expr]) -> Order:
-    """An order with other lines, bytes and instances."""
-    return tuple(
-        {key: part.replace(lines=next(sizes), bytes=next(sizes), instances=next(sizes)) for key, part in group.items()}
-        for group in order
-    )
+    """An order with other sizes, in the order of `sizes_in`."""
+
+    def with_next(part: Touched) -> Touched:
+        lines, size, instances = next(sizes), next(sizes), next(sizes)
+        reach, extent = (None if known is None else next(sizes) for known in (part.reach, part.extent))
+        return part.replace(lines=lines, bytes=size, instances=instances, reach=reach, extent=extent)
+
+    return tuple({key: with_next(part) for key, part in group.items()} for group in order)
 
 
 def rename_structures(order: Order, names: Mapping[str, str]) -> Order:
@@ -212,6 +222,6 @@ def part_moving(group: Group, moving: Mapping[str, Expr], loop: flow.Repeat) -> 
         if moves is graph.ZERO or touched.anywhere:
             found[name, part] = touched
         else:
-            found[f"{name} before", loop] = touched.replace(lines=touched.lines * moves, bytes=touched.bytes * moves)
+            found[name + BEFORE, loop] = touched.replace(lines=touched.lines * moves, bytes=touched.bytes * moves)
             found[name, part] = touched.replace(lines=touched.lines * (1 - moves), bytes=touched.bytes * (1 - moves))
     return found

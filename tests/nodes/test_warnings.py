@@ -8,7 +8,6 @@ import pytest
 
 import aspenpy
 from aspenpy.shell.main import main
-from tests.caches.programs import machine_of
 from tests.tiny import application, machine
 
 GPU = """
@@ -218,20 +217,3 @@ def test_scaling_says_once_on_which_ranks(ranks: tuple[int, ...], so: str | None
     found = aspenpy.scale(app, machine(gpu(launch="")), ranks).diagnostics
     warned = "15 instances take turns on 10 `sm`; the last turn leaves 5 idle"
     assert [item.message for item in found] == ([] if so is None else [warned + so])
-
-
-@pytest.mark.parametrize(("instances", "words", "trait", "expected"), [
-    (3, 7, "stream", True),  # three take turns on two cores, each asks for 56 B of a line of 64
-    (2, 7, "stream", False),
-    (3, 8, "stream", False),
-    (3, 7, "random", True),
-    (3, 7, "random, shared", False),
-])  # fmt: skip
-def test_instances_that_fetch_a_line_each(instances: int, words: int, trait: str, expected: bool) -> None:
-    body = f"execute [{instances}] {{ flops [1] loads [{words}] of size [8] from a as {trait} }}"
-    found = aspenpy.predict(
-        application(body, "data a [65536]"), machine(machine_of(("L1", 1024, 2), cores=2))
-    ).diagnostics
-    told = [each.message for each in found if each.code == "line-of-instance"]
-    line = f"each of 3 instances asks for {8 * words} B of `a` and is counted to fetch a line of 64 B"
-    assert told == ([line] if expected else [])

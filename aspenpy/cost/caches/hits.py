@@ -244,9 +244,9 @@ def _share_left_by_run(lines: Expr, swept: Swept, around: AccessSurroundings, dr
     draws = graph.apply("max", RARE, _draws_touching(own, lines))
     tables = [(size, _draws_touching(part, size) / draws) for part, size in others]
     walks = [[(graph.ZERO, still / draws), (still, graph.ZERO)], [(graph.ZERO, moving / draws)]]
-    held, time = _share_held_beside(lines, walks, tables, level.of_all)
+    held, time = _share_held_beside(lines, walks, tables, level)
     filled = _share_held_from_empty(held, time * lines, lines, drawn)
-    return graph.apply("min", filled, level.of_all.lines / graph.apply("max", 1, since))
+    return graph.apply("min", filled, level.lines / graph.apply("max", 1, since))
 
 
 def _draws_touching(part: Expr, lines: Expr) -> Expr:
@@ -256,7 +256,7 @@ def _draws_touching(part: Expr, lines: Expr) -> Expr:
 
 def _share_left(lines: Expr, swept: Expr, level: Level) -> Expr:
     """The share of a table's lines that a cache holds, the last ones, after `swept` lines of all data were swept."""
-    return graph.apply("min", 1, level.of_all.lines / graph.apply("max", lines, swept))
+    return graph.apply("min", 1, level.lines / graph.apply("max", lines, swept))
 
 
 def touches(access: Access, around: AccessSurroundings, level: Level) -> list[Touches]:
@@ -293,7 +293,7 @@ def _distances(access: Access, around: AccessSurroundings, level: Level) -> list
     found = () if access.warm else around.last(access, level)
     if any(last.swept is not None for last in found):
         swept = [(last.share, last.swept.of(around.names)) for last in found if last.swept is not None]
-        parts += [Touches(cold * share, level.of_all.holds(lines), lines, warm=True) for share, lines in swept]
+        parts += [Touches(cold * share, level.holds(lines), lines, warm=True) for share, lines in swept]
         cold = cold * graph.add(*(last.share for last in found if last.swept is None))
     return [*parts, Touches(access.accesses * pattern.first + cold, graph.ZERO, graph.ZERO)]
 

@@ -120,7 +120,7 @@ def _describe(access: Access, around: AccessSurroundings, level: Level) -> Hasha
 def _describe_level(level: Level) -> Hashable:
     """A key of a level and of the part of it that an instance has, which differs from block to block."""
     size = (level.name, level.capacity, level.line, level.ways, level.policy, level.inclusion)
-    part = (level.shares, level.turns, level.readers, level.added, level.apart)
+    part = (level.shares, level.readers, level.added, level.apart)
     return (size, part, level.prefetch, level.brought, level.reach, level.sector)
 
 

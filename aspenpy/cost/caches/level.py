@@ -73,7 +73,6 @@ class Level(Record):
     sector: Expr | None = None
     evasion: Expr = graph.ZERO
     shares: Expr = graph.ONE
-    turns: Expr = graph.ONE
     added: Expr = graph.ZERO
     apart: bool = False
     readers: Expr = graph.ONE
@@ -103,12 +102,7 @@ class Level(Record):
         """The level where all instances that share it load the same data: it holds them as for one."""
         if self.shares is graph.ONE:
             return self
-        return self.replace(shares=graph.ONE, turns=graph.ONE, readers=self.shares * self.turns)
-
-    @property
-    def of_all(self) -> Level:
-        """The level as what was there before a block finds it: a part for each of the instances that take turns."""
-        return self if self.turns is graph.ONE else self.replace(shares=self.shares * self.turns, turns=graph.ONE)
+        return self.replace(shares=graph.ONE, readers=self.shares)
 
     @property
     def _all_sets(self) -> Expr:
@@ -266,12 +260,11 @@ def share_levels(
         if adds and (several := instances.parts_at(used[-1].place)) is not graph.ONE:
             added = added * several / instances.parts_at(level.place)
         cores = graph.ONE if core is None else graph.div(core.count, level.place.count)
-        together = graph.apply("max", 1, together)
-        at_once, turns = together, graph.ONE
-        if resident is not None:
-            at_once = graph.apply("max", 1, graph.apply("min", together, graph.mul(resident, cores)))
-            turns = together / at_once
-        used.append(level.evading(instances, cores).replace(shares=at_once, turns=turns, added=added))
+        at_once = graph.apply("max", 1, together)
+        if instances.turns_on(core, resident) is not graph.ONE:
+            most = cores if resident is None else graph.mul(resident, cores)
+            at_once = graph.apply("max", 1, graph.apply("min", together, most))
+        used.append(level.evading(instances, cores).replace(shares=at_once, added=added))
     return used
 
 

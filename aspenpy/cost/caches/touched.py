@@ -9,7 +9,7 @@ from aspenpy.cost.caches.patterns import Distances, Scattered, Stencil
 from aspenpy.cost.caches.warm import PassOfLoop, Swept
 from aspenpy.cost.history import ReuseSource
 from aspenpy.cost.prices import MEMORY_RESOURCES
-from aspenpy.cost.touch_order import UNNAMED, Group, KnownOrders, Order, Touched, add_by_structure
+from aspenpy.cost.touch_order import BEFORE, UNNAMED, Group, KnownOrders, Order, Touched, add_by_structure
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.models.application import flow
@@ -22,10 +22,11 @@ def touched_name(requirement: flow.Requirement) -> str | None:
 
 
 def touched_by(
-    block: flow.Block, accesses: Sequence[Access], line: Expr, parts: Expr = graph.ONE
+    block: flow.Block, accesses: Sequence[Access], line: Expr, *, at_once: Expr, parts: Expr = graph.ONE
 ) -> dict[str, Touched]:
-    """Lines of `line` bytes that a block, or one of its `parts` parts, touches of each data structure. Each access
-    without a name has a structure of its own; stores that bypass the caches touch nothing."""
+    """Lines of `line` bytes that each of the instances of a block that run `at_once`, or one of its `parts` parts,
+    touches of each data structure. Each access without a name has a structure of its own; stores that bypass the caches
+    touch nothing."""
     by_requirement = {access.requirement: access for access in accesses}
     found: dict[str, Touched] = {}
     for number, requirement in enumerate(dict.fromkeys((*block.requirements, *by_requirement))):
@@ -40,9 +41,10 @@ def touched_by(
         if access is None and parts is not graph.ONE:
             lines, size = lines / parts, size / parts
         anywhere = access is not None and access.is_scattered
-        instances = graph.ONE if access is not None and access.loads_together else block.parallelism
-        instances = instances * parts
-        touched = Touched(lines, size, instances, stored, anywhere, dense, _rim(access))
+        instances = (graph.ONE if access is not None and access.loads_together else at_once) * parts
+        together = access is not None and access.shared
+        extent = None if dense else _extent(access)
+        touched = Touched(lines, size, instances, stored, anywhere, dense, together, _rim(access), extent)
         if name in found:
             known = found[name]
             lines = known.lines if known.lines is lines else graph.apply("max", known.lines, lines)
@@ -53,6 +55,8 @@ def touched_by(
                 stored=stored or known.stored,
                 anywhere=anywhere and known.anywhere,
                 dense=dense and known.dense,
+                together=together and known.together,
+                extent=extent or known.extent,
             )
         found[name] = touched
     return found
@@ -78,6 +82,15 @@ def _reach(requirement: flow.Requirement, access: Access | None, line: Expr) -> 
     depth = len(nest.loops)
     words = nest.lines(depth, nest.word)
     return nest.lines(depth, line), words * nest.word, nest.dense(depth)
+
+
+def _extent(access: Access | None) -> Expr | None:
+    """Bytes from the begin of what loops touch to where the same would go on: their longest stride, as often as they
+    make it."""
+    if access is None or access.nest is None:
+        return None
+    spans = [loop.stride * loop.trips for loop in access.nest.moving(len(access.nest.loops))]
+    return spans[-1] if spans else None
 
 
 def _rim(access: Access | None) -> Expr | None:
@@ -112,7 +125,7 @@ def swept_since(
     locals_by_name = {full: local for local, full in reversed(names.items())}
     for age, group in enumerate(since):
         for known, amount in orders.sum_by_structure(group, instances).items():
-            local = locals_by_name.get(known)
+            local = locals_by_name.get(known) or locals_by_name.get(known.removesuffix(BEFORE))
             if known in swept:
                 seen.setdefault(known, age)
             if local is not None:
@@ -153,7 +166,7 @@ def _pass_of_loop(order: Order, own: str, instances: Expr, line: Expr) -> PassOf
 
 def _place(order: Sequence[Group], name: str, stored: bool) -> int:
     """When a structure was touched last, most of it, or was stored to: the first time of those that are known."""
-    wanted = (name, f"{name} before")
+    wanted = (name, name + BEFORE)
     for index, group in enumerate(order):
         if any(known in wanted and (touched.stored or not stored) for (known, _), touched in group.items()):
             return index

@@ -95,7 +95,6 @@ def missing_share(
     the block has touched by then. The line is there if its set has room for them. Where loops around the block go on in
     the array, the pass is one of all of them.
     """
-    level = level.of_all
     (own, _), *_ = touched
     age, parts = swept.ages[names[0]], list[Between]()
     between, unnamed = list[Between](), list[Expr]()
@@ -155,7 +154,9 @@ def _crowding(nest: AccessNest, lines: Expr, level: Level) -> Expr:
     if not touched:
         return graph.ONE
     met = graph.apply("sets_touched", nest.word, level.line, level.whole_sets, *touched)
-    return graph.apply("max", 1, graph.apply("min", level.sets, lines) / met)
+    several = graph.compare(">=", lines, 2 * met)  # in a set, though it has fewer lines than there are sets
+    alike = graph.apply("max", 1, graph.apply("min", level.sets, lines) / met)
+    return graph.if_else(several, level.sets / met, alike)
 
 
 def _lines_of_pass(lines: Expr, later: int, moves: bool) -> Between:
