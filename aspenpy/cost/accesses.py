@@ -275,7 +275,7 @@ class Accesses:
                         source, name, touched, targets=targets, stored=stored, orders=history.orders, line=line
                     )
                 )
-                found.append(Last(source.weight, swept))
+                found.append(Last(source.weight, swept, source.part))
         if not warm:
             return found or [COLD]
         ever = [last for last in found if last.swept is not None]

@@ -93,13 +93,15 @@ class ReuseSource(Record):
     """A source of the first touches of a structure in a block: the share `weight` of the block's executions does so
     after all in `since`, oldest first. Where the block is a part of a sweep by loops around it, `sweep` is what they
     touch. `names` are those that the block's structures have there. Nothing has touched it before if there is no
-    `since`. Of a table at random, each pass of a loop may touch all that (`each_pass`)."""
+    `since`. Of a table at random, each pass of a loop may touch all that (`each_pass`), and the weight is of so large a
+    `part` of its lines."""
 
     weight: Expr
     since: Order | None
     sweep: Order
     names: Mapping[str, str]
     each_pass: bool = False
+    part: Expr = graph.ONE
 
 
 class _Search(Record):
@@ -115,9 +117,10 @@ class _Search(Record):
     kernel: flow.Kernel
     left: int = MOST_SOURCES
     divided: bool = False
+    part: Expr = graph.ONE
 
     def source(self, weight: Expr, since: Order | None) -> ReuseSource:
-        return ReuseSource(weight, since, self.sweep, self.names)
+        return ReuseSource(weight, since, self.sweep, self.names, part=self.part)
 
 
 Touches = Callable[[flow.Block, flow.Kernel], Mapping[str, Touched]]
@@ -396,9 +399,10 @@ class ReuseHistory:
         before = self._seen(step.before, step, search)
         found = self.orders.touched_in_all(before, search.name, search.stored)
         if found is not None:
-            share = covered_share(found, search.own)
+            share = covered_share(found, search.own, self._line)
             yield search.source(search.weight * share, self.orders.join(before, search.since))
-            search = search.replace(weight=search.weight * (1 - share))
+            part = search.part * (1 - share) if search.own.anywhere else search.part
+            search = search.replace(weight=search.weight * (1 - share), part=part)
         if search.weight is graph.ZERO:
             return
         if step.loop is not None:

@@ -152,12 +152,17 @@ def add_by_structure(amounts: Iterable[tuple[str, Expr]]) -> dict[str, Expr]:
     return {name: graph.add(*parts) for name, parts in by_name.items()}
 
 
-def covered_share(found: Touched, own: Touched) -> Expr:
-    """The share of what a block touches that others have touched before."""
+def covered_share(found: Touched, own: Touched, line: Expr) -> Expr:
+    """The share of what a block touches, in lines of `line` bytes, that others have touched before. Of a table from
+    which both draw, it is that of its lines that they have drawn."""
     theirs, mine = found.lines, own.lines
-    if found.instances is not own.instances:
+    if own.anywhere:
+        if not found.anywhere or own.together:
+            return graph.ONE
+        mine = own.bytes / line
+    elif found.instances is not own.instances:
         theirs, mine = theirs * found.instances, mine * own.instances
-    if own.anywhere or is_certainly_at_most(mine, theirs):
+    if is_certainly_at_most(mine, theirs):
         return graph.ONE
     return graph.apply("min", 1, theirs / graph.apply("max", 1, mine))
 

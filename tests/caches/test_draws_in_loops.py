@@ -165,3 +165,26 @@ def test_a_loop_of_one_pass_is_none() -> None:
         misses += [total.read_misses for total in Traffic(predict(app, aspenpy.load_machine("epyc_9654"))).totals]
     assert misses[:3] == pytest.approx(misses[3:], rel=1e-9)
     assert misses[0] > 1e6 * WORD / LINE
+
+
+@pytest.mark.parametrize("lines", [150, 300, 600])
+@pytest.mark.parametrize("passes", [1, 40, 4000])
+def test_sectors_of_a_table_in_a_loop(lines: int, passes: int) -> None:
+    """Four sectors a line, of which a miss brings one: a cache of 256 lines of 128 bytes, drawn from 40,000 times."""
+    size, ways, sector, draws = 32 * 1024, 16, 32, Random(lines)
+    sets = [dict[int, set[int]]() for _ in range(size // 128 // ways)]
+    missed = 0
+    for _ in range(40_000):
+        line, part = divmod(draws.randrange(4 * lines), 4)
+        known = sets[line % len(sets)]
+        parts = known.pop(line, set[int]())
+        missed += part not in parts
+        known[line] = parts | {part}
+        if len(known) > ways:
+            known.pop(next(iter(known)))
+    text = machine_of(("L1", size, ways), more=f"property sector [{sector}]").replace(
+        "cacheline [64]", "cacheline [128]"
+    )
+    body = f"iterate [{passes}] {{ execute {{ loads [{40_000 // passes}] of size [{WORD}] from a as random }} }}"
+    (total,) = Traffic(predict(application(body, f"data a [{128 * lines}]"), machine(text))).totals
+    assert total.read_misses == pytest.approx(missed, rel=0.06)

@@ -236,3 +236,30 @@ def test_a_simulation_goes_on_from_tile_to_tile(name: str) -> None:
         for body in bodies
     )
     assert [one.read_misses for one in in_loops] == [other.read_misses for other in in_nest]
+
+
+@pytest.mark.parametrize("draws", [100, 1000, 4000])
+def test_a_table_drawn_from_before(draws: int) -> None:
+    """Of N lines that all fit, two blocks of k draws touch N (1 - (1 - 1/N)^(2k)): the first has drawn but a part."""
+    lines = 1000
+    block = f"execute {{ loads [{draws}] of size [{WORD}] from a as random }}"
+    found = Traffic(predict(application(f"{block} {block}", f"data a [{LINE * lines}]"), machine(cores_of(1)))).totals
+    assert found[1].read_misses == pytest.approx(lines * (1 - (1 - 1 / lines) ** (2 * draws)), rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["power9", "bluegene_q", "epyc_9654"])
+def test_the_order_of_loads_and_stores_of_a_word_counts_little(name: str) -> None:
+    """Also where a store brings no line: the load of the same word does, for it and its neighbours."""
+    accesses = [
+        f"{kind} [100000] of size [8] {way} as stream" for kind, way in (("loads", "from a"), ("stores", "to a"))
+    ]
+    lines = [
+        sum(total.read_misses + total.write_misses for total in found.totals)
+        for order in (accesses, accesses[::-1])
+        for found in [
+            Traffic(
+                predict(application(f"execute {{ {' '.join(order)} }}", "data a [800000]"), aspenpy.load_machine(name))
+            )
+        ]
+    ]
+    assert lines[0] == pytest.approx(lines[1], rel=0.01)

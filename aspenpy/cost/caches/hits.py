@@ -123,7 +123,10 @@ def random_touches(access: Access, around: AccessSurroundings, level: Level) -> 
     different = sectors * untouched * (1 - (1 - 1 / sectors) ** access.accesses)
     held, time = _share_held_of_table(access, around, lines, level)
     found = () if access.warm else around.last(access, level)
-    cold = graph.add(*(last.share for last in found if last.swept is None))
+    never = [last for last in found if last.swept is None]
+    cold, new = graph.add(*(last.share for last in never)), never[0].part if len(never) == 1 else graph.ONE
+    if new is not graph.ONE:  # of part of the lines, in more of the executions
+        cold = graph.if_else(graph.compare(">", new, 0), cold / new, 0)
     is_cold = graph.compare(">", cold, 0)
     runs = graph.if_else(is_cold, 1 / cold, 1) if cold is not graph.ZERO else graph.ONE
     if cold is not graph.ZERO:  # so many executions of the block fill the caches together
@@ -139,7 +142,7 @@ def random_touches(access: Access, around: AccessSurroundings, level: Level) -> 
     first = graph.ZERO
     if cold is not graph.ZERO:
         touched = sectors * untouched * (1 - (1 - 1 / sectors) ** (access.accesses * runs)) / runs
-        first = graph.if_else(is_cold, graph.apply("min", different, touched), 0)
+        first = graph.if_else(is_cold, new * graph.apply("min", different, touched), 0)
     shares = [(last.share, last.swept) for last in found if last.swept is not None]
     drawn = (access.accesses + around.drawn) * runs
     kept = [share * _share_left_by_run(lines, swept, around, drawn, level) for share, swept in shares]
@@ -245,7 +248,9 @@ def _share_left_by_run(lines: Expr, swept: Swept, around: AccessSurroundings, dr
     tables = [(size, _draws_touching(part, size) / draws) for part, size in others]
     walks = [[(graph.ZERO, still / draws), (still, graph.ZERO)], [(graph.ZERO, moving / draws)]]
     held, time = _share_held_beside(lines, walks, tables, level)
-    filled = _share_held_from_empty(held, time * lines, lines, drawn)
+    sectors = graph.ONE if level.sector is None else level.line / level.sector
+    held = held if sectors is graph.ONE else _share_of_sectors(held, sectors)
+    filled = _share_held_from_empty(held, time * lines, lines * sectors, drawn)
     return graph.apply("min", filled, level.lines / graph.apply("max", 1, since))
 
 

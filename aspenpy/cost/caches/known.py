@@ -127,10 +127,10 @@ def _describe_level(level: Level) -> Hashable:
 def _describe_past(last: Last, names: Sequence[str | None], nests: Sequence[tuple[AccessNest, ...]]) -> Hashable:
     swept = last.swept
     if swept is None:
-        return last.share
+        return (last.share, last.part)
     sweep = swept.sweep
     own, *others = (
         (swept.ages.get(name), swept.lines.get(name or ""), sweep.get(name or "") if sweep else None) for name in names
     )
     beside = frozenset(Counter(zip(nests, others, strict=True)).items())
-    return (last.share, own, beside, sweep is None, swept.rest, swept.beside)
+    return (last.share, last.part, own, beside, sweep is None, swept.rest, swept.beside)

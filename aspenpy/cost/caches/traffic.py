@@ -81,8 +81,9 @@ class Structure(Record):
         return graph.add(*(access.accesses for access in drawn if access.is_scattered))
 
 
-def structures_of_block(accesses: Sequence[Access]) -> list[Structure]:
-    """The data structures of a block. Accesses that do not name theirs have one of their own."""
+def structures_of_block(accesses: Sequence[Access], allocates: bool) -> list[Structure]:
+    """The data structures of a block. Accesses that do not name theirs have one of their own. Where a store `allocates`
+    no line, loads that touch the same bring it."""
     stencils = {access.requirement.target: access for access in accesses if isinstance(access.pattern, Stencil)}
     spread = {access.requirement.target: access for access in accesses if isinstance(access.pattern, Offsets)}
     found: dict[object, dict[object, list[Access]]] = {}
@@ -103,7 +104,8 @@ def structures_of_block(accesses: Sequence[Access]) -> list[Structure]:
             drawn[draw] += 1
         found.setdefault(name or access.requirement, {}).setdefault(place, []).append(access)
     return [
-        Structure(tuple(sorted(map(_put_leader_first, groups.values()), key=_outermost))) for groups in found.values()
+        Structure(tuple(sorted((_put_leader_first(group, allocates) for group in groups.values()), key=_outermost)))
+        for groups in found.values()
     ]
 
 
@@ -114,12 +116,14 @@ def _goes_along(pattern: Pattern, other: Pattern) -> bool:
     return walk is not None and walk.loops == other.walk.loops
 
 
-def _put_leader_first(members: list[Access]) -> tuple[Access, ...]:
-    """Accesses, first the one that touches lines most often; of random accesses, loads come before stores."""
+def _put_leader_first(members: list[Access], allocates: bool) -> tuple[Access, ...]:
+    """Accesses, first the one that touches lines most often; of random accesses, and where no store `allocates`, loads
+    come before stores."""
 
     def place(access: Access) -> tuple[bool, int, bool]:
         repeats = 0 if access.nest is None else sum(loop.repeats for loop in access.nest.loops)
-        return not isinstance(access.pattern, Stencil | Offsets), -repeats, access.is_scattered and access.writes
+        behind = access.writes and (access.is_scattered or not allocates)
+        return not isinstance(access.pattern, Stencil | Offsets), -repeats, behind
 
     return tuple(sorted(members, key=place))
 
@@ -224,7 +228,7 @@ def block_traffic(
     cached = [access for access in accesses if not access.streaming]
     if len({access.requirement.target for access in cached}) > MOST_LAID:
         cached = [access.at_equal_places for access in cached]
-    block = structures_of_block(align_to_block_loops(cached))
+    block = structures_of_block(align_to_block_loops(cached), levels[0].writes == "allocate")
     for structure in block:
         fresh = any(access.fresh for group in structure.groups for access in group)
         for number, group in enumerate(structure.groups):

@@ -63,11 +63,12 @@ class Swept(Record):
 
 
 class Last(Record):
-    """A way in which a structure was touched last: the share of a block's executions that come after it, and what was
-    `swept` since; None where nothing has touched it."""
+    """A way in which a structure was touched last: the share of a block's executions that come after it, times that of
+    the lines of a table of which it is so (`part`), and what was `swept` since; None where nothing has touched it."""
 
     share: Expr
     swept: Swept | None
+    part: Expr = graph.ONE
 
 
 COLD = Last(graph.ONE, None)
