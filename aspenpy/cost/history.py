@@ -42,7 +42,7 @@ RARE = 1e-30
 """Below all that a run does."""
 
 
-class Turns(flow.Repeat):
+class TurnsOfInstances(flow.Repeat):
     """The instances of a block that follow each other on a core, as passes of a loop."""
 
     @property
@@ -136,7 +136,7 @@ class ReuseHistory:
     ) -> None:
         self._touches = touches
         self._turns_of = turns
-        self._turns: dict[flow.Block, Turns | None] = {}
+        self._turns: dict[flow.Block, TurnsOfInstances | None] = {}
         self._sizes = sizes
         self._line = line
         self._orders: dict[flow.Flow, Order] = {}
@@ -210,11 +210,11 @@ class ReuseHistory:
                 )
         return self._orders[node]
 
-    def _loop_of_turns(self, block: flow.Block) -> Turns | None:
+    def _loop_of_turns(self, block: flow.Block) -> TurnsOfInstances | None:
         """The instances of a block as a loop, where they take turns on a core."""
         if block not in self._turns:
             count = self._turns_of(block)
-            loop = Turns("iterate", graph.symbol("turn"), False, count, block, block.label, block.span)
+            loop = TurnsOfInstances("iterate", graph.symbol("turn"), False, count, block, block.label, block.span)
             self._turns[block] = None if count is graph.ONE else loop
         return self._turns[block]
 
@@ -249,7 +249,7 @@ class ReuseHistory:
 
     def _pass(self, node: flow.Repeat, kernel: flow.Kernel) -> Order:
         """The order of touches of a pass, the middle one where it depends on the counter."""
-        if isinstance(node, Turns):
+        if isinstance(node, TurnsOfInstances):
             return self._order_of_block(node.block, kernel)
         body = self._order(node.body, kernel)
         return substitute_in_order(body, _middle(node)) if node.named else body
@@ -286,7 +286,7 @@ class ReuseHistory:
             return graph.ZERO
         if touched.anywhere:
             return graph.ONE
-        if touched.together and isinstance(loop, Turns):
+        if touched.together and isinstance(loop, TurnsOfInstances):
             return graph.ZERO
         together, wanted = touched.instances * touched.bytes, count * touched.bytes
         if uneven is not None:  # as many passes of their mean
@@ -295,7 +295,7 @@ class ReuseHistory:
         known = (touched.bytes, together, *(() if touched.reach is None else (touched.reach,)))
         if any(is_certainly_at_most(size, most) for most in known):
             return graph.ZERO
-        of_all = loop.block.parallelism * touched.bytes if isinstance(loop, Turns) else count * together
+        of_all = loop.block.parallelism * touched.bytes if isinstance(loop, TurnsOfInstances) else count * together
         if is_certainly_at_most(of_all, size) and (touched.dense or is_certainly_at_most(size, wanted)):
             return graph.ONE
         fits = graph.compare("<=", of_all, size * (1 + ROUNDING))
@@ -333,7 +333,7 @@ class ReuseHistory:
         if touched.reach is not None and size is not None:  # the rim of all passes, as far as the structure goes
             wanted = graph.apply("min", size, count * touched.reach)
         lines = graph.apply("max", touched.lines, wanted / self._line)
-        reach = None if touched.reach is None or not isinstance(loop, Turns) else wanted
+        reach = None if touched.reach is None or not isinstance(loop, TurnsOfInstances) else wanted
         whole = touched.replace(lines=lines, bytes=sum_of_bytes, dense=True, reach=reach, extent=None)
         behind = graph.FALSE if size is None else self._lie_behind(touched, count, size)
         if behind is graph.FALSE or touched.extent is None:
@@ -445,7 +445,7 @@ class ReuseHistory:
                 yield search.source(part * (1 - new), last)
                 part = part * new
             sweep = self._seen(self._order(loop, kernel), step.around, search)
-            divided = search.divided or not (moves is graph.ONE or isinstance(loop, Turns))
+            divided = search.divided or not (moves is graph.ONE or isinstance(loop, TurnsOfInstances))
             on = search.replace(weight=part, own=whole, since=(), sweep=sweep, divided=divided)
             yield from self._search(step.around, on)
 
