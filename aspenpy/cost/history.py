@@ -219,7 +219,7 @@ class ReuseHistory:
         return self._turns[block]
 
     def _order_of_block(self, block: flow.Block, kernel: flow.Kernel) -> Order:
-        """What each instance of a block touches."""
+        """The order of touches of each instance of a block."""
         touched: Group = {(name, None): part for name, part in self._touches(block, kernel).items()}
         return (touched,) if touched else ()
 

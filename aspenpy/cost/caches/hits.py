@@ -13,7 +13,7 @@ from aspenpy.cost.caches.nest import AccessNest
 from aspenpy.cost.caches.offsets import Walks, offsets
 from aspenpy.cost.caches.patterns import Affine, Distances, Offsets, Scattered, Stencil
 from aspenpy.cost.caches.policies import POLICIES, RARE, Touches, at_least_none, but_its_own
-from aspenpy.cost.caches.warm import Swept
+from aspenpy.cost.caches.warm import Last, Swept
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 
@@ -123,10 +123,7 @@ def random_touches(access: Access, around: AccessSurroundings, level: Level) -> 
     different = sectors * untouched * (1 - (1 - 1 / sectors) ** access.accesses)
     held, time = _share_held_of_table(access, around, lines, level)
     found = () if access.warm else around.last(access, level)
-    never = [last for last in found if last.swept is None]
-    cold, new = graph.add(*(last.share for last in never)), never[0].part if len(never) == 1 else graph.ONE
-    if new is not graph.ONE:  # of part of the lines, in more of the executions
-        cold = graph.if_else(graph.compare(">", new, 0), cold / new, 0)
+    cold, new = _cold_executions(found)
     is_cold = graph.compare(">", cold, 0)
     runs = graph.if_else(is_cold, 1 / cold, 1) if cold is not graph.ZERO else graph.ONE
     if cold is not graph.ZERO:  # so many executions of the block fill the caches together
@@ -153,6 +150,16 @@ def random_touches(access: Access, around: AccessSurroundings, level: Level) -> 
         Touches(different - first, left, lines, warm=True),
         Touches(first, graph.ZERO, graph.ZERO),
     ]
+
+
+def _cold_executions(found: Sequence[Last]) -> tuple[Expr, Expr]:
+    """The share of a block's executions before which nothing has touched a table, and that of its lines of which it is
+    so."""
+    never = [last for last in found if last.swept is None]
+    cold, new = graph.add(*(last.share for last in never)), never[0].part if len(never) == 1 else graph.ONE
+    if new is graph.ONE:
+        return cold, new
+    return graph.if_else(graph.compare(">", new, 0), cold / new, 0), new
 
 
 def _share_held_of_table(access: Access, around: AccessSurroundings, lines: Expr, level: Level) -> tuple[Expr, Expr]:
