@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4307,
     "answers": 12969,
     "assembly": 1240,
-    "cost": 15351,
+    "cost": 15437,
     "editor": 2743,
     "engine": 2302,
     "explore": 4662,
