@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -13,6 +14,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Guard, Nest
+from aspenpy.extract.extraction import extract
 from aspenpy.extract.triangles import CounterRange, StridedLoop, count_steps, find_ranges
 from aspenpy.extract.values import COUNTER, Value
 
@@ -148,3 +150,24 @@ def test_steps_of_strides_in_sizes() -> None:
     assert count_steps(line(16, (-8, N)), [row, line(8)]) == (-1, 2)
     assert count_steps(line(0, (8, N)), [line(8)]) is None
     assert count_steps(line(8), [line(0), line(8)]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "condition", "column"),
+    [("j = 0; j < i + 5", "i == j", "j in i .. i"), ("j = 0; j < i + 5", "j == i + 3", "j in i + 3 .. i + 3"),
+     ("j = 0; j < i + 5", "i + j == c", None),
+     ("j = i; j < n", "i == j", "j in i .. i"), ("j = i; j < n", "j == i", "j in i .. i"),
+     ("j = i; j < n", "j >= i", "j in i .. n - 1")],
+)  # fmt: skip
+def test_columns_of_conditions_in_a_source(columns: str, condition: str, column: str | None, tmp_path: Path) -> None:
+    """Those that every row has, also where all columns lie on one side of that of an equation; a column that some rows
+    lack is no range of them all."""
+    pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
+    (tmp_path / "f.c").write_text(
+        "void f(int n, int c, double *restrict a) { for (int i = 0; i < n; i++) "
+        f"for (int {columns}; j++) if ({condition}) a[j] += 2; }}",
+        encoding="utf-8",
+    )
+    text = extract(tmp_path / "f.c", level="source").text
+    assert (f"from a as nest(8, {column}, 0, i in 0 .. n - 1)" in text) == (column is not None), text
+    assert "c - i" not in text
