@@ -3,7 +3,9 @@ prefetcher has learnt to bring, first caches that stores go through."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -33,6 +35,26 @@ def sectors_fetched(places: Iterable[int], size: int, ways: int) -> int:
         if len(here) > ways:
             del here[next(iter(here))]
     return fetched
+
+
+BOARDS = sorted(
+    path.stem
+    for path in (Path(__file__).parents[2] / "models" / "machines").glob("*.aspen")
+    if not path.stem.startswith("grace")  # a processor
+    and re.search(r"^// vendor: NVIDIA$", text := path.read_text(encoding="utf-8"), re.MULTILINE)
+    and re.search(r"^// year: 20(1[6-9]|2\d)$", text, re.MULTILINE)
+)
+"""NVIDIA's since Pascal: a request takes 32 bytes at a time (CUDA C++ best practices guide, 10.2.1)."""
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_random_word_takes_a_sector_of_memory(name: str) -> None:
+    """Of a table of 8 GB that no cache holds; of a superchip, the board's."""
+    machine_of_library = load_machine(name)
+    app = application("execute { loads [100000] of size [8] from a as random }", "data a [8e9]")
+    sockets = [None, *(socket for socket in machine_of_library.sockets if "nvidia" in socket)]
+    found = traffic(app, machine_of_library, socket=sockets[-1])
+    assert found.totals[-1].bytes == pytest.approx(100_000 * SECTOR, rel=0.01)
 
 
 def of_sectors(size: int, ways: int) -> str:

@@ -18,7 +18,7 @@ CACHE = {
     "capacity": ("capacity", "B"), "ways": ("associativity", ""), "line": ("cacheline", "B"),
     "sharing": ("sharing", ""), "latency": ("latency", "s"), "bandwidth": ("bandwidth", "B/s"),
     "core_bandwidth": ("core_bandwidth", "B/s"), "attained": ("attained_bandwidth", "B/s"),
-    "prefetch": ("prefetch", ""),
+    "prefetch": ("prefetch", ""), "sector": ("sector", "B"),
 }  # fmt: skip
 MEMORY = {
     "capacity": ("capacity", "B"), "bandwidth": ("bandwidth", "B/s"), "attained": ("attained_bandwidth", "B/s"),
