@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from tempfile import TemporaryDirectory
 
 from aspenpy.assembly.listing import CompiledFunction, read_listing
@@ -38,8 +39,28 @@ class Recipe(Record):
 
     def command(self, source: str) -> list[str]:
         compiler = self.compiler or ("g++" if os.path.splitext(source)[1] in CPP else "gcc")
-        machine = [] if self.target == NATIVE else [f"-march={self.target}"]
-        return [compiler, *self.options, *machine]
+        return [compiler, *self.options, *(() if self.target == NATIVE else find_target_options(compiler, self.target))]
+
+    def warn_unknown_target(self, source: str) -> str:
+        """Why code is not compiled for the target; nothing where it is."""
+        compiler = self.command(source)[0]
+        if self.target == NATIVE or not shutil.which(compiler) or find_target_options(compiler, self.target):
+            return ""
+        return (
+            f"`{compiler}` does not know `{self.target}`: its code is compiled as the options say, and scheduled on it"
+        )
+
+
+@cache
+def find_target_options(compiler: str, target: str) -> tuple[str, ...]:
+    """The option by which a compiler compiles for a processor: -march of x86, -mcpu of Arm, whose -march names
+    architectures alone. None where it knows neither."""
+    for option in (f"-march={target}", f"-mcpu={target}"):
+        command = [compiler, option, "-Werror", "-E", "-x", "c", os.devnull, "-o", os.devnull]
+        with suppress(OSError, subprocess.SubprocessError):
+            if subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False).returncode == 0:
+                return (option,)
+    return ()
 
 
 def find_compiler(recipe: Recipe, source: str) -> str | None:

@@ -53,6 +53,39 @@ class Forwarded(Record):
     is_renamed: bool
 
 
+class HandedOn(Record):
+    """Loads and stores of a program, by the identities of their instructions, of which a run has told that the loads
+    take values of the stores: in a `share` of the groups of loads between two stores, that of the `distance`-th store
+    before."""
+
+    loads: frozenset[int]
+    stores: frozenset[int]
+    share: float
+    distance: int
+
+
+def find_handed(path: Sequence[Instruction], handed: HandedOn) -> list[Forwarded]:
+    """Stores whose values are loaded again at places that data decide: so many as in the run, evenly along the path.
+    Of a group of loads the last one takes the value."""
+    stores: list[int] = []
+    group: list[int] = []
+    taken: dict[int, list[int]] = {}
+    owed = 0.0
+    for index, one in enumerate((*path, None)):
+        if one is None or id(one) in handed.stores:
+            if group and len(stores) >= handed.distance:
+                owed += handed.share
+                if owed >= 1 - 1e-9:
+                    owed -= 1
+                    taken.setdefault(stores[-handed.distance], []).append(group[-1])
+            group = []
+        if one is not None and id(one) in handed.loads:
+            group.append(index)
+        if one is not None and id(one) in handed.stores:
+            stores.append(index)
+    return [Forwarded(store, tuple(loads), False) for store, loads in taken.items()]
+
+
 class _Registers:
     """The values of general registers along a path, as sums."""
 
@@ -160,7 +193,7 @@ def find_forwarded(path: Sequence[Instruction], entry: Sequence[Instruction]) ->
         elif address is not None and is_store:
             count += 1
             stored.pop(address, None)
-            if one.mnemonic.startswith(("mov", "vmov")) and one.operands[0].startswith("%") and len(one.operands) == 2:
+            if stores_register(one):
                 stored[address] = index, count
         registers.follow(one)
     return [
@@ -169,14 +202,26 @@ def find_forwarded(path: Sequence[Instruction], entry: Sequence[Instruction]) ->
     ]
 
 
-def follow_stores(path: Sequence[Instruction], entry: Sequence[Instruction]) -> list[Instruction]:
+def stores_register(one: Instruction) -> bool:
+    """Whether an instruction copies a register to memory."""
+    is_move = one.mnemonic.startswith(("mov", "vmov")) and len(one.operands) == 2
+    return is_move and one.operands[0].startswith("%") and "(" in one.operands[1]
+
+
+def follow_stores(
+    path: Sequence[Instruction], entry: Sequence[Instruction], handed: Sequence[HandedOn] = ()
+) -> list[Instruction]:
     """The path with values that are stored and loaded again in registers that it does not use, as far as it has any."""
     text = "\n".join(one.text for one in path)
     free = [name for name in SPARE if f"%{name}" not in text][1:]  # one is for what else is mended
     busy: list[tuple[int, str]] = []
     stores: dict[int, str] = {}
     loads: dict[int, str] = {}
-    for each in sorted(find_forwarded(path, entry), key=lambda one: one.store):
+    found = find_forwarded(path, entry)
+    known = {index for each in found for index in (each.store, *each.loads)}
+    measured = (each for one in handed for each in find_handed(path, one))
+    found += [each for each in measured if known.isdisjoint((each.store, *each.loads))]
+    for each in sorted(found, key=lambda one: one.store):
         free += [name for last, name in busy if last <= each.store]
         busy = [(last, name) for last, name in busy if last > each.store]
         if free:
@@ -185,12 +230,12 @@ def follow_stores(path: Sequence[Instruction], entry: Sequence[Instruction]) -> 
             mark = AT_ONCE if each.is_renamed else ""
             stores[each.store] = name + mark
             loads |= dict.fromkeys(each.loads, name + mark)
-    found: list[Instruction] = []
+    mended: list[Instruction] = []
     for index, one in enumerate(path):
-        found.append(_take_back(one, loads[index]) if index in loads else one)
+        mended.append(_take_back(one, loads[index]) if index in loads else one)
         if index in stores:
-            found.append(_hold(one, stores[index]))
-    return found
+            mended.append(_hold(one, stores[index]))
+    return mended
 
 
 def _hold(store: Instruction, holder: str) -> Instruction:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from aspenpy.assembly.forwarding import SPARE, follow_stores, lower_half, mend_forwarded
+from aspenpy.assembly.forwarding import SPARE, HandedOn, follow_stores, lower_half, mend_forwarded
 from aspenpy.assembly.listing import Instruction
 from aspenpy.assembly.strides import register, writes_target
 
@@ -47,9 +47,11 @@ LONG_CHAIN = 4
 """Least number of operations, each waiting for the one before, that count as a long chain: a choice, no law."""
 
 
-def mend(path: Sequence[Instruction], entry: Sequence[Instruction] = ()) -> tuple[str, ...]:
+def mend(
+    path: Sequence[Instruction], entry: Sequence[Instruction] = (), handed: Sequence[HandedOn] = ()
+) -> tuple[str, ...]:
     """The mended text of a path of instructions, to be given to llvm-mca; `entry` runs before it."""
-    return tuple(_Mending(follow_stores(path, entry)).run())
+    return tuple(_Mending(follow_stores(path, entry, handed)).run())
 
 
 class _Mending:

@@ -7,10 +7,10 @@ twice as many, which leaves out how both begin and end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 
-from aspenpy.assembly.forwarding import read_entry
+from aspenpy.assembly.forwarding import HandedOn, read_entry
 from aspenpy.assembly.library_calls import is_opaque_call, write_out_calls
 from aspenpy.assembly.listing import Instruction
 from aspenpy.assembly.loops import NaturalLoop
@@ -109,7 +109,9 @@ class SimulationWindow(Record):
     second: tuple[str, ...]
 
 
-def make_window(loop: NaturalLoop, trips: Trips, avoided: frozenset[int] = frozenset()) -> SimulationWindow | None:
+def make_window(
+    loop: NaturalLoop, trips: Trips, avoided: frozenset[int] = frozenset(), handed: Sequence[HandedOn] = ()
+) -> SimulationWindow | None:
     """A window of a loop's path; None where one lap is too long, or calls a function."""
     lap = LoopWalk(loop, trips, avoided).run(1)
     if not lap or len(lap) > LONGEST // 2 or any(one.is_call for one in lap):
@@ -117,5 +119,5 @@ def make_window(loop: NaturalLoop, trips: Trips, avoided: frozenset[int] = froze
     laps = max(1, min(-(-WINDOW // len(lap)), LONGEST // (2 * len(lap))))
     stretches = (LoopWalk(loop, trips, avoided).run(times) for times in (laps, 2 * laps))
     entry = read_entry(loop)
-    first, second = (mend(stretch, entry) for stretch in stretches)
+    first, second = (mend(stretch, entry, handed) for stretch in stretches)
     return SimulationWindow(laps, first, second)

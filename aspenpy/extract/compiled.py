@@ -15,9 +15,11 @@ from itertools import pairwise
 from tempfile import TemporaryDirectory
 
 from aspenpy.assembly.compiling import NATIVE, Recipe, compile_listing
-from aspenpy.assembly.listing import CompiledFunction
+from aspenpy.assembly.forwarding import HandedOn, stores_register
+from aspenpy.assembly.listing import CompiledFunction, Instruction
 from aspenpy.assembly.loops import NaturalLoop, find_loops
 from aspenpy.assembly.mca import Simulator, find_simulator, simulate
+from aspenpy.assembly.memory_operands import memory_operand
 from aspenpy.assembly.mending import mend_for_processor
 from aspenpy.assembly.recurrences import find_waiting_loads
 from aspenpy.assembly.strides import count_flops, flops_of, largest_stride, writes_target
@@ -37,6 +39,7 @@ from aspenpy.extract.costs import (
     Nest,
     walk_items,
 )
+from aspenpy.extract.locality import Handover, Site, TouchCounts
 from aspenpy.extract.paths import (
     FollowedCode,
     PassWeights,
@@ -77,6 +80,9 @@ COUNTED_PATH = 100_000
 
 FILLING = frozenset({"memset", "memcpy", "memmove"})
 """Functions of the library that compilers call in place of loops."""
+
+SELDOM = 0.2
+"""The part of loads between two stores below which it is left out that they wait for what was stored."""
 
 FILLED = 32
 """Bytes that they write in a cycle: 32 to 37 (memset) and 28 to 35 (memcpy) on a Zen 5, glibc 2.36, 4 to 256 KiB."""
@@ -128,6 +134,11 @@ class CompiledLoops:
         self.priced: list[bool] = []
         self.ran: Ran = {}
         self.arrays: Mapping[str, Array] = {}
+        self.handed: tuple[HandedOn, ...] = ()
+        self.moving: dict[Located, list[Instruction]] = {}
+        for one in instructions:
+            if memory_operand(one):
+                self.moving.setdefault(_locate(one.place), []).append(one)
 
     @property
     def trait(self) -> str:
@@ -162,9 +173,31 @@ class CompiledLoops:
             found += sum(low <= column <= high for column in self.jumps.get((path, least + row - first), ()))
         return found
 
-    def restart(self, ran: Ran, arrays: Mapping[str, Array]) -> None:
+    def restart(self, ran: Ran, arrays: Mapping[str, Array], touched: Mapping[Site, TouchCounts]) -> None:
         """Forgets what was priced; loops and branches are walked as in a run from now on, which touch `arrays`."""
         self.left, self.priced, self.ran, self.arrays = MOST_INSTRUCTIONS, [], ran, arrays
+        self.handed = tuple(self._list_handed(touched))
+
+    def _list_handed(self, touched: Mapping[Site, TouchCounts]) -> Iterator[HandedOn]:
+        """The instructions of loads and stores of which one hands its value to the other in a run."""
+        for site, counts in touched.items():
+            if isinstance(site, Handover) and counts.handed_share >= SELDOM:
+                loads = frozenset(id(one) for span in site.loads for one in self._find_accesses(span, is_store=False))
+                stores = frozenset(id(one) for span in site.stores for one in self._find_accesses(span, is_store=True))
+                if loads and stores:
+                    yield HandedOn(loads, stores, min(1.0, counts.handed_share), counts.distance)
+
+    def _find_accesses(self, span: Span, is_store: bool) -> list[Instruction]:
+        """The loads or stores of floating point that are nearest to an access of the source on its line."""
+        found = [
+            one
+            for one in self.moving.get(_line_of(span), ())
+            if "mm" in one.text and (stores_register(one) if is_store else memory_operand(one) != one.operands[-1])
+        ]
+        source, start, _ = span.resolve()
+        column = start - (source.text.rfind("\n", 0, start) + 1) + 1
+        least = min((abs(one.place[2] - column) for one in found), default=0)
+        return [one for one in found if abs(one.place[2] - column) == least]
 
     def list_kept(self) -> frozenset[str]:
         """The arrays that a compiler may keep in registers, or compute with as constants."""
@@ -499,7 +532,7 @@ def _price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None
         trips[each.function.name, each.header] = passes / of_lap
         if not each.inner:
             added.setdefault(id(best[2]), _list_waiting(best[2], each, of_lap))
-    window = make_path_window(loop, FollowedCode(code.functions, frozenset()), weights, trips)
+    window = make_path_window(loop, FollowedCode(code.functions, frozenset()), weights, trips, code.handed)
     cycles = code.simulate([window]) if window is not None else None
     if window is None or cycles is None:
         return None
@@ -561,11 +594,11 @@ def _insert(item: Item, made: Insertions, is_wide: bool) -> Item:
 
 def _cycles_of_match(match: Match, beside: Sequence[Match], code: CompiledLoops) -> tuple[Nest, Value] | None:
     """Cycles of a pass of a loop, or of the loop around it; None where they are not known."""
-    lap = make_window(match.loop, {})
+    lap = make_window(match.loop, {}, handed=code.handed)
     if lap is None or code.left <= 0:
         return None
     is_row = match.around is not None and match.outer is not None and len(beside) == 1
-    rows = _make_rows(match) if is_row else []
+    rows = _make_rows(match, code.handed) if is_row else []
     cycles = code.simulate([lap, *(window for _, window in rows)])
     if cycles is None:
         return None
@@ -576,14 +609,14 @@ def _cycles_of_match(match: Match, beside: Sequence[Match], code: CompiledLoops)
     return match.around, _law_of_rows(match.nest, each, cycles[0] / passes)
 
 
-def _make_rows(match: Match) -> list[tuple[int, SimulationWindow]]:
+def _make_rows(match: Match, handed: Sequence[HandedOn]) -> list[tuple[int, SimulationWindow]]:
     """Windows of whole rows: of as many laps as a row has, else of some numbers of laps."""
     assert match.outer is not None
     is_whole = len(match.nest.bounds) == 1 and match.nest.share is None
     passes = v.whole_number(match.nest.bounds[0]) if is_whole else None
     avoided = _blocks_to_avoid(match, passes)
     numbers = SAMPLES if passes is None else (max(1, passes // match.passes),)
-    windows = [(laps, make_window(match.outer, {match.loop.header: laps}, avoided)) for laps in numbers]
+    windows = [(laps, make_window(match.outer, {match.loop.header: laps}, avoided, handed)) for laps in numbers]
     found = [(laps, window) for laps, window in windows if window is not None]
     return found if len(found) == len(windows) else []
 

@@ -19,7 +19,7 @@ from aspenpy.extract.front_end import ParsedUnit
 from aspenpy.extract.heap_blocks import POINTER, Pointed
 from aspenpy.extract.library_functions import ALLOCATIONS
 from aspenpy.extract.line_counts import ExecutionCount, ExecutionCounter, SourceLayout
-from aspenpy.extract.locality import TOUCH, Spans, TouchCounts
+from aspenpy.extract.locality import TOUCH, Site, TouchCounts
 from aspenpy.extract.outcomes import OUTCOME, Guesses, list_tests
 from aspenpy.extract.tree import read_program
 from aspenpy.extract.tree_standard import STANDARD
@@ -47,7 +47,7 @@ STATEMENTS = (r.LoopStatement, r.Branch, r.Switch)
 
 NOTHING: Mapping[Span, float] = {}
 NO_BLOCKS: Mapping[Span, Pointed] = {}
-NO_TOUCHES: Mapping[Spans, TouchCounts] = {}
+NO_TOUCHES: Mapping[Site, TouchCounts] = {}
 NO_GUESSES: Mapping[Span, Guesses] = {}
 
 
@@ -62,7 +62,7 @@ class RunCounts(Record):
     recorded: Mapping[Span, float] = NOTHING
     pointed: Mapping[Span, Pointed] = NO_BLOCKS
     executed: Mapping[Span, float] = NOTHING
-    touched: Mapping[Spans, TouchCounts] = NO_TOUCHES
+    touched: Mapping[Site, TouchCounts] = NO_TOUCHES
     guessed: Mapping[Span, Guesses] = NO_GUESSES
 
 
@@ -178,7 +178,7 @@ class CountedUnit:
                 known += [number for number in numbers if number not in known]
         texts: list[Insertion] = []
         for span, known in touches.items():
-            calls = " ".join(f"{TOUCH}({number}, {TOUCH}d);" for number in known)
+            calls = " ".join(f"{TOUCH}({number}, {TOUCH}d);" for number in sorted(known))  # loads first
             before, behind = f"(*({{ {self._auto} {TOUCH}d = &(", f"); {calls} {TOUCH}d; }}))"
             texts += _surround(span, Layer.TOUCH, before, behind)
         return texts

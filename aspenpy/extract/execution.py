@@ -130,7 +130,7 @@ class Compiled:
         programs: Sequence[r.Program],
         recorded: Sequence[Span],
         pointers: Sequence[Span],
-        touched: Sequence[locality.Spans],
+        touched: Sequence[locality.Site],
         tested: Sequence[Span],
         *,
         folder: str,
@@ -139,9 +139,7 @@ class Compiled:
         self.recorded = {span: number for number, span in enumerate((*recorded, *pointers))}
         self.pointers = len(self.recorded) - len(recorded)  # the last of them
         self.sites = touched
-        self.touched: dict[Span, tuple[int, ...]] = {}
-        for number, spans in enumerate(touched):
-            self.touched |= {span: (*self.touched.get(span, ()), number) for span in spans}
+        self.touched = locality.number_spans(touched)
         self.tests = tested
         self.tested = {span: number for number, span in enumerate(tested)}
         self.records = os.path.join(folder, "records")
@@ -410,7 +408,7 @@ def prepare_program(
     programs: Sequence[r.Program],
     recorded: Sequence[Span],
     pointers: Sequence[Span],
-    touched: Sequence[locality.Spans] = (),
+    touched: Sequence[locality.Site] = (),
     tested: Sequence[Span] = (),
 ) -> Iterator[Compiled]:
     """A program in a folder that is removed afterwards. Raises AspenError."""

@@ -147,6 +147,9 @@ def _read_sources(units: tuple[TranslationUnit, ...], recipe: Recipe | None) -> 
         hint = "loops are priced by the rates and latencies of the machine"
         diagnostics.append(warning("not-compiled", f"no cycles of compiled loops: {found}", hint=hint))
         found = None
+    elif recipe is not None and (unknown := recipe.warn_unknown_target(units[0].path)):
+        hint = "vectors and instructions that this processor has are not in the cycles; a newer compiler may know it"
+        diagnostics.append(warning("not-compiled", unknown, hint=hint))
     return _Sources(units, tuple(parts), tuple(diagnostics), recipe, found)
 
 
@@ -164,7 +167,8 @@ def _extract_program(
     for _ in range(MOST_ROUNDS):
         names = Names(run is not None, counted, same_blocks, touched, guessed, means=means)
         if sources.code is not None:
-            sources.code.restart(points[-1].ran if points else {}, names.arrays)
+            ran, noted = (points[-1].ran, points[-1].touched) if points else ({}, {})
+            sources.code.restart(ran, names.arrays, noted)
         one = _Extractor(sources, level, options, functions, names, with_cycles=run is None or bool(points))
         kernels = one.write_kernels()
         if run is None:

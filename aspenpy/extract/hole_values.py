@@ -35,7 +35,7 @@ from aspenpy.extract.execution import Build, ProgramCommand, prepare_program
 from aspenpy.extract.fit import FitTerm, Formula, fit_mean
 from aspenpy.extract.heap_blocks import Pointed
 from aspenpy.extract.line_counts import ExecutionCount
-from aspenpy.extract.locality import Spans, TouchCounts
+from aspenpy.extract.locality import Site, TouchCounts
 from aspenpy.extract.outcomes import Guesses
 from aspenpy.extract.replay import SymbolValues, count_operations
 from aspenpy.extract.scope import BY_DEFAULT, CALL_ASSUMED
@@ -69,7 +69,7 @@ class CountedRun(Record):
     recorded: Mapping[Span, float]
     pointed: Mapping[Span, Pointed] = NO_BLOCKS
     executed: Mapping[Span, float] = NOTHING
-    touched: Mapping[Spans, TouchCounts] = NO_TOUCHES
+    touched: Mapping[Site, TouchCounts] = NO_TOUCHES
     guessed: Mapping[Span, Guesses] = NO_GUESSES
 
 
@@ -91,7 +91,7 @@ def measure_points(
     *,
     recorded: Sequence[Span] = (),
     pointers: Sequence[Span] = (),
-    touched: Sequence[Spans] = (),
+    touched: Sequence[Site] = (),
     tested: Sequence[Span] = (),
     allow_failure: bool = False,
 ) -> list[CountedRun]:

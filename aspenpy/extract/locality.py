@@ -9,11 +9,11 @@ Schwartz, "Properties of the working-set model", CACM 1972, equation 8; Xiang, B
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from aspenpy.language.source import Span
-from aspenpy.record import Record
+from aspenpy.record import NamedTuple, Record
 
 TOUCH = "aspenpy_touch"
 """The function that a counted program calls with a number and the place of a word that it is about to access."""
@@ -38,6 +38,12 @@ SCATTERED = 0.9
 PARTS = 4
 """Equal parts of jumps, each with a distance of its own."""
 
+LOADED, STORED = 1 << 20, 2 << 20
+"""What is added to a place's number where it hands on what a block stores to an array and loads again."""
+
+RING = 16
+"""Stores before a load up to which it is looked for whose value it takes."""
+
 WHOLE = 0.5
 """The part of the lines that an access touches from which on its jumps may lead to any of them."""
 
@@ -46,21 +52,58 @@ Spans = tuple[Span, ...]
 """The accesses of a block to one array whose order the source does not say."""
 
 
+class Handover(NamedTuple):
+    """Loads of a block, and stores to the same array whose values they may take: places that data decide."""
+
+    loads: Spans
+    stores: Spans
+
+
+Site = Spans | Handover
+"""Accesses that a run notes together."""
+
+
+def number_spans(sites: Sequence[Site]) -> dict[Span, tuple[int, ...]]:
+    """The numbers that a counted program notes at each span."""
+    numbers: dict[Span, tuple[int, ...]] = {}
+    for number, site in enumerate(sites):
+        kinds = [(LOADED, site.loads), (STORED, site.stores)] if isinstance(site, Handover) else [(0, site)]
+        for kind, spans in kinds:
+            numbers |= {span: (*numbers.get(span, ()), number + kind) for span in spans}
+    return numbers
+
+
 class TouchCounts(Record):
     """Accesses of one or several places in a program: their `number`, those that are `close` to one before, the first
-    touches of lines next to a near one and of others, and by reuse time how often lines came back in both ways."""
+    touches of lines next to a near one and of others, and by reuse time how often lines came back in both ways.
+    Of a handover the `groups` of loads between two stores, and by the number of stores how often one `handed` its
+    value to a load of a group."""
 
     number: float
     close: float
     first: tuple[float, float]
     far: tuple[tuple[float, ...], tuple[float, ...]]
+    groups: float = 0.0
+    handed: tuple[float, ...] = (0.0,) * RING
+
+    @property
+    def handed_share(self) -> float:
+        """The part of the groups of loads between two stores in which one takes what was stored shortly before."""
+        return sum(self.handed) / self.groups if self.groups else 0.0
+
+    @property
+    def distance(self) -> int:
+        """Number of stores back, most often, to that whose value is taken."""
+        return 1 + self.handed.index(max(self.handed))
 
     def add(self, other: TouchCounts) -> TouchCounts:
         """The counts of both."""
         first = (self.first[0] + other.first[0], self.first[1] + other.first[1])
         pairs = [zip(mine, theirs, strict=True) for mine, theirs in zip(self.far, other.far, strict=True)]
         far = (tuple(a + b for a, b in pairs[0]), tuple(a + b for a, b in pairs[1]))
-        return TouchCounts(self.number + other.number, self.close + other.close, first, far)
+        handed = tuple(a + b for a, b in zip(self.handed, other.handed, strict=True))
+        number, close, groups = self.number + other.number, self.close + other.close, self.groups + other.groups
+        return TouchCounts(number, close, first, far, groups=groups, handed=handed)
 
 
 class Locality(Record):
@@ -89,7 +132,12 @@ def read_touches(text: str) -> dict[int, TouchCounts]:
         place, number, close, near, away, *rest = line.split()
         bins = [float(word) for word in rest]
         counts = TouchCounts(
-            float(number), float(close), (float(near), float(away)), (tuple(bins[:BINS]), tuple(bins[BINS:]))
+            float(number),
+            float(close),
+            (float(near), float(away)),
+            (tuple(bins[:BINS]), tuple(bins[BINS : 2 * BINS])),
+            groups=bins[2 * BINS],
+            handed=tuple(bins[2 * BINS + 1 :]),
         )
         known = found.get(int(place))
         found[int(place)] = counts if known is None else counts.add(known)

@@ -8,13 +8,13 @@ they did, and calls of functions of the program are followed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from random import Random
 from statistics import median
 
-from aspenpy.assembly.forwarding import read_entry
+from aspenpy.assembly.forwarding import HandedOn, read_entry
 from aspenpy.assembly.library_calls import is_opaque_call, write_out_calls
 from aspenpy.assembly.listing import CompiledFunction, Instruction
 from aspenpy.assembly.loops import NaturalLoop, find_loops
@@ -258,7 +258,11 @@ def mean_passes(nest: Nest, ran: Ran) -> float | None:
 
 
 def make_path_window(
-    loop: NaturalLoop, code: FollowedCode, weights: PassWeights, trips: Mapping[tuple[str, int], float]
+    loop: NaturalLoop,
+    code: FollowedCode,
+    weights: PassWeights,
+    trips: Mapping[tuple[str, int], float],
+    handed: Sequence[HandedOn] = (),
 ) -> SimulationWindow | None:
     """A window of the passes of a loop as they ran; None where one is too long."""
     inside = [inner for inner in loop.walk() if inner is not loop]
@@ -272,7 +276,7 @@ def make_path_window(
         walks = PathWalk(code, weights, trips), PathWalk(code, weights, trips)
         first, second = (walk.run(loop, times) for walk, times in zip(walks, (laps, 2 * laps), strict=True))
         if not walks[1].is_cut:
-            return SimulationWindow(laps, mend(first, entry), mend(second, entry))
+            return SimulationWindow(laps, mend(first, entry, handed), mend(second, entry, handed))
         if laps == 1:
             return None
         laps //= 2

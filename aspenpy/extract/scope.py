@@ -12,7 +12,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial, Polynomial, atom_polynomial, constant_polynomial
 from aspenpy.extract.costs import Array, Hole, Meaning, PointerTarget
 from aspenpy.extract.library_functions import PURE
-from aspenpy.extract.locality import Spans, TouchCounts
+from aspenpy.extract.locality import Site, TouchCounts
 from aspenpy.extract.outcomes import MeasuredGuesses
 from aspenpy.extract.values import COUNTER, Value, is_same, owners, symbols, value_key
 from aspenpy.language.diagnostics import Diagnostic
@@ -242,7 +242,7 @@ def join_paths(values: list[Real], operation: str | None = None) -> Real:
 
 NONE_SAME: Mapping[Span, Span] = {}
 
-MeasuredTouches = Sequence[tuple[Mapping[str, float], Mapping[Spans, TouchCounts]]]
+MeasuredTouches = Sequence[tuple[Mapping[str, float], Mapping[Site, TouchCounts]]]
 """The locality of accesses by the spans of those to one array, for the sizes of each run."""
 
 
@@ -290,7 +290,7 @@ class Names:
         self.touched = touched  # the locality of accesses in runs
         self.guessed = guessed  # branches guessed wrongly in runs
         self.means = means  # expressions of whole numbers whose mean in a run is none
-        self.wandering: set[Spans] = set()  # accesses whose order the source does not say
+        self.wandering: set[Site] = set()  # accesses whose order the source does not say
         self.same_blocks = same_blocks  # expressions whose pointers point into the blocks of another in a run
         self.asked: dict[str, Value] = {}  # bytes of containers whose size the program asks for
         self.pointed: dict[str, Value] = {}  # bytes of all that the pointers in an array point at

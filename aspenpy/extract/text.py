@@ -4,7 +4,7 @@ from."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from aspenpy.expr import graph
@@ -15,6 +15,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.blocks import (
     COUNTED,
+    BlockAccess,
     BlockAmounts,
     BlockSummary,
     OperationCount,
@@ -48,7 +49,7 @@ from aspenpy.extract.device import is_grid
 from aspenpy.extract.device_regions import region_key
 from aspenpy.extract.device_text import LaunchText
 from aspenpy.extract.fit import fit_measured
-from aspenpy.extract.locality import LINE, LITTLE, PARTS, SCATTERED, Locality, find_locality
+from aspenpy.extract.locality import LINE, LITTLE, PARTS, SCATTERED, Handover, Locality, find_locality
 from aspenpy.extract.naming import Formal, KernelText, ModelBindings, Naming, count_words, source_line, write_comments
 from aspenpy.extract.patterns import Request, group_requests
 from aspenpy.extract.pragmas import parallel_directive, parse_directives
@@ -406,6 +407,7 @@ class Body(Naming):
             if access.pattern is None or not access.pattern.anywhere:
                 self.writer.add_reach(self.names.find_canonical(access.array, self.writer.same), access.reach)
         stored = {access.array for access in amounts.accesses if access.kind != "load"}
+        self.names.wandering.update(_list_handovers(amounts.accesses))
         of_threads = bool(parts) and parts == (self.writer.threads,)
         for request in group_requests(amounts.accesses, amounts.depth):
             array = self.name_array(request.array)
@@ -589,6 +591,18 @@ def _arguments_of_part(request: Request, parts: tuple[Value, ...]) -> tuple[Trip
         assert not isinstance(passes, CounterRange)
         arguments[place] = v.ratio(passes, part)
     return tuple(arguments)
+
+
+def _list_handovers(accesses: Sequence[BlockAccess]) -> Iterator[Handover]:
+    """Loads and stores of a block to one array, of which data decide some of the places."""
+    unordered = {
+        one.array for one in accesses if one.pattern is None or one.pattern.anywhere or not one.pattern.in_order
+    }
+    for array in sorted(unordered):
+        stores = [span for one in accesses if one.array == array and one.kind == "store" for span in one.spans]
+        for one in accesses:
+            if one.array == array and one.kind == "load" and one.spans and stores:
+                yield Handover(one.spans, tuple(dict.fromkeys(stores)))
 
 
 def _stays_in_outermost_loop(request: Request) -> bool:

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from aspenpy.assembly.forwarding import find_forwarded, follow_stores, mend_forwarded, read_entry
+from aspenpy.assembly.forwarding import HandedOn, find_forwarded, find_handed, follow_stores, mend_forwarded, read_entry
 from aspenpy.assembly.listing import read_listing
 from aspenpy.assembly.loops import find_loops
 from aspenpy.assembly.mca import find_simulator, simulate
@@ -34,6 +34,26 @@ RECURRENCE = "movsd -8(%rax), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, (%rax); ad
 def test_loads_that_take_back_a_store(text: str, pairs: list[tuple[int, int]]) -> None:
     found = find_forwarded(read(text), ())
     assert [(one.store, load) for one in found for load in one.loads] == pairs
+
+
+@pytest.mark.parametrize(
+    ("share", "distance", "pairs"),
+    [
+        (1, 1, [(2, 4), (5, 7), (8, 10)]),  # a lap has two loads and a store: the second load waits
+        (1, 2, [(2, 7), (5, 10)]),
+        (0.5, 1, [(5, 7)]),  # every other one
+        (0.4, 1, [(8, 10)]),
+        (0.1, 1, []),
+    ],
+)
+def test_loads_wait_so_often_as_in_a_run(share: float, distance: int, pairs: list[tuple[int, int]]) -> None:
+    lap = read("movsd (%rcx), %xmm1; mulsd (%rdx), %xmm1; movsd %xmm1, (%rax)")
+    path = lap * 4
+    handed = HandedOn(frozenset(map(id, lap[:2])), frozenset([id(lap[2])]), share, distance)
+    found = find_handed(path, handed)
+    assert [(one.store, load) for one in found for load in one.loads] == pairs
+    held = [one.text for one in follow_stores(path, (), [handed])]
+    assert sum(text.startswith("movq %xmm1") for text in held) == len(pairs)
 
 
 def test_steps_are_known_from_before_the_loop() -> None:

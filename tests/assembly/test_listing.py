@@ -1,9 +1,11 @@
 """Listings of compilers, read: blocks, loops, strides and windows against what the text says by eye."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+from aspenpy.assembly.compiling import Recipe
 from aspenpy.assembly.listing import read_listing
 from aspenpy.assembly.loops import find_loops
 from aspenpy.assembly.strides import (
@@ -243,3 +245,18 @@ def test_flops_of_an_instruction(text: str, flops: tuple[str, str, bool, int] | 
 )
 def test_the_largest_stride_of_a_lap(text: str, stride: int | None) -> None:
     assert largest_stride(read(text)) == stride
+
+
+@pytest.mark.parametrize(
+    ("known", "option"),
+    [("-march=neoverse-v1", "-march=neoverse-v1"), ("-mcpu=neoverse-v1", "-mcpu=neoverse-v1"), ("-mtune=other", "")],
+)
+def test_processors_by_the_option_that_a_compiler_takes(tmp_path: Path, known: str, option: str) -> None:
+    """GCC for AArch64 takes processors behind -mcpu alone, and older ones know neither; a warning says so then."""
+    compiler = tmp_path / "gcc"
+    compiler.write_text(f'#!/bin/sh\nfor each; do [ "$each" = "{known}" ] && exit 0; done\nexit 1\n', encoding="utf-8")
+    compiler.chmod(0o755)
+    recipe = Recipe(("-O3",), str(compiler), "neoverse-v1")
+    assert recipe.command("a.c") == [str(compiler), "-O3", *([option] if option else [])]
+    assert bool(recipe.warn_unknown_target("a.c")) == (not option)
+    assert not recipe.replace(target="native").warn_unknown_target("a.c")

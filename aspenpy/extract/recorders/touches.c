@@ -7,11 +7,14 @@
 #define MOST_TOUCHES 60000000L
 #define BURST 65536
 #define SLOTS (1l << 21)
+#define RING 16
 typedef struct { unsigned long line; unsigned time; } seen;
 typedef struct {
   unsigned long number, close, first[2], far[2][BINS], near[NEAR], last, step, noted, weight, phase;
   unsigned time, rate, held, moved;
   seen *table;
+  unsigned long ring[RING], stores, groups, handed[RING];
+  int loads, nearest;
 } site;
 static site sites[SITES];
 static long touching;
@@ -54,8 +57,32 @@ static int is_left_out(site *one) {
   }
   return burst % one->weight != 0;
 }
+static void close_group(site *one) {  // loads between two stores
+  if (one->loads && one->stores) {
+    one->groups++;
+    if (one->nearest) one->handed[one->nearest - 1]++;
+  }
+  one->loads = one->nearest = 0;
+}
+static void hand_on(site *one, int is_store, unsigned long word) {
+  if (is_store) {
+    close_group(one);
+    one->ring[one->stores++ % RING] = word;
+    return;
+  }
+  one->loads = 1;
+  for (unsigned long back = 1; back <= RING && back <= one->stores; back++)
+    if (one->ring[(one->stores - back) % RING] == word) {
+      if (!one->nearest || back < (unsigned)one->nearest) one->nearest = back;
+      return;
+    }
+}
 void aspenpy_touch(int place, const volatile void *word) {
-  site *one = sites + place;
+  site *one = sites + (place & 0xfffff);
+  if (place >> 20) {
+    if (one->number++ < MOST_TOUCHES) hand_on(one, place >> 20 == 2, (unsigned long)word);
+    return;
+  }
   unsigned long line = ((unsigned long)word >> 6) + 1;
   if (one->noted >= 2 * MOST_TOUCHES || is_left_out(one)) return;
   while (__sync_lock_test_and_set(&touching, 1)) {}
@@ -91,6 +118,8 @@ __attribute__((destructor)) static void write_touches(void) {
     fprintf(file, "%d %lu %lu %lu %lu", place, one->number, one->close, one->first[0], one->first[1]);
     for (int kind = 0; kind < 2; kind++)
       for (int bin = 0; bin < BINS; bin++) fprintf(file, " %lu", one->far[kind][bin]);
+    fprintf(file, " %lu", one->groups);
+    for (int back = 0; back < RING; back++) fprintf(file, " %lu", one->handed[back]);
     fputs("\n", file);
   }
   if (file) fclose(file);
