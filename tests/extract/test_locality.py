@@ -427,7 +427,7 @@ def test_a_run_tells_which_loads_take_what_was_stored(tmp_path: Path, back: int,
     (tmp_path / "a.c").write_text(text, encoding="utf-8")
     subprocess.run(["gcc", "-w", "a.c", "-o", "a"], cwd=tmp_path, check=True)
     subprocess.run([tmp_path / "a"], cwd=tmp_path, check=True)
-    (counts,) = read_touches((tmp_path / "touches").read_text()).values()
+    (counts,) = read_touches((tmp_path / "touches").read_text(encoding="utf-8")).values()
     assert counts.groups == length - 65  # but for the first load, before which nothing was stored
     assert counts.handed_share == pytest.approx(share, abs=1e-3)
     assert not share or counts.distance == back
