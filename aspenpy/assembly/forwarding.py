@@ -55,7 +55,7 @@ class Forwarded(Record):
 
 class HandedOn(Record):
     """Loads and stores of a program, by the identities of their instructions, of which a run has told that the loads
-    take values of the stores: in a `share` of the groups of loads between two stores, that of the `distance`-th store
+    take values of the stores: in a `share` of the groups of loads that no store parts, that of the `distance`-th store
     before."""
 
     loads: frozenset[int]
@@ -65,8 +65,8 @@ class HandedOn(Record):
 
 
 def find_handed(path: Sequence[Instruction], handed: HandedOn) -> list[Forwarded]:
-    """Stores whose values are loaded again at places that data decide: so many as in the run, evenly along the path.
-    Of a group of loads the last one takes the value."""
+    """Stores whose values are loaded again at places that data decide: as often as in the run, evenly along the path.
+    The last load of a group takes the value."""
     stores: list[int] = []
     group: list[int] = []
     taken: dict[int, list[int]] = {}

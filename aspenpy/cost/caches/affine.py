@@ -64,7 +64,8 @@ def _lines_met_again(nest: AccessNest, around: AccessSurroundings, depth: int, s
             inner, all_lines = (sibling.lines_of_all_passes(number, level.line) for number in (depth - 1, depth))
             theirs, _ = reuse(sibling, around.nests.of(nest, sibling), depth, level)
             more = [at_least_none(theirs - share)]
-            (found,) = around.mean(sibling, more, depth, sibling.lines(depth - 1, level.line))
+            carrier = sibling if sibling.is_triangular or around.nests.any_triangular else nest
+            (found,) = around.mean(carrier, more, depth, sibling.lines(depth - 1, level.line))
             return at_least_none(inner - all_lines) * (1 - words * nest.word / level.line) * found
     return graph.ZERO
 
