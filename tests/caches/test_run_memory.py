@@ -183,3 +183,11 @@ kernel inner { execute { loads [400] of size [8] from X as stream } }"""
         assert missed_by_inner(first, second) == 50  # all stays
     elif 64 * mean > 2 * capacity:
         assert missed_by_inner(first, second) == pytest.approx(100 * 50, rel=0.01)  # nothing does
+
+
+def test_a_kernel_draws_from_one_array_and_then_another() -> None:
+    """Each is cold, so that its different lines miss, N (1 - (1 - 1/N)^k) of N in k draws; the cache holds them all."""
+    kernels = "kernel scatter(data space) { execute { stores [3000] of size [8] to space as random } }"
+    data = "data a [64*9000] data b [64*9000]"
+    (found,) = misses("call scatter(a) call scatter(b)", data, ("L1", 1 << 21, 16), kernels=kernels)
+    assert found == pytest.approx(2 * 9000 * (1 - (1 - 1 / 9000) ** 3000), rel=0.02)

@@ -116,8 +116,8 @@ def test_columns_that_meet() -> None:
 
 @pytest.mark.parametrize("rows", ["j in 0 .. i - 1", "j in i + 1 .. n - 1"])
 def test_a_substitution_meets_what_it_stored(rows: str) -> None:
-    """Sums of rows before or behind the diagonal, whose vector is stored word by word, within 6 % of the simulator."""
-    n, shape, references = 600, ("L1", 4096, 8), list[Reference]()
+    """Sums of rows before or behind the diagonal, whose vector is stored word by word, within 5 % of the simulator."""
+    n, shape, references = 800, ("L1", 4096, 8), list[Reference]()
     for i in range(n):
         references += [("L", 8 * j, 8) for j in (range(i) if "0 .. i" in rows else range(i + 1, n))]
         references.append(("S", 8 * i, 8))
@@ -125,7 +125,7 @@ def test_a_substitution_meets_what_it_stored(rows: str) -> None:
     walks = f"""loads [n*(n - 1)/2] of size [8] from x as nest(8, {rows}, 0, i in 0 .. n - 1)
     stores [n] of size [8] to x as nest(0, 1, 8, i in 0 .. n - 1)"""
     (model,) = modelled(walks, f"data x [8*n] param n = {n}", machine_of(shape)).totals
-    assert model.read_misses + model.write_misses == pytest.approx(found.misses, rel=0.06)
+    assert model.read_misses + model.write_misses == pytest.approx(found.misses, rel=0.05)
 
 
 @pytest.mark.parametrize("backend", [name for name, item in BACKENDS.items() if item.missing() is None])
