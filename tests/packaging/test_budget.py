@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4307,
     "answers": 12969,
     "assembly": 1306,
-    "cost": 15439,
+    "cost": 15438,
     "editor": 2743,
     "engine": 2302,
     "explore": 4662,

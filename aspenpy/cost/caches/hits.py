@@ -144,8 +144,7 @@ def random_touches(access: Access, around: AccessSurroundings, level: Level) -> 
     drawn = (access.accesses + around.drawn) * runs
     kept = [share * _share_left_by_run(lines, swept, around, drawn, level) for share, swept in shares]
     known = graph.add(*(share for share, _ in shares))
-    is_plain = known.kind == "number" and known is not graph.ZERO  # 0 of one pass, or of an array that is new
-    left = graph.add(*kept) / (known if is_plain else graph.apply("max", RARE, known))
+    left = graph.add(*kept) / (known if graph.is_exact(known) and known.payload else graph.apply("max", RARE, known))
     return [
         Touches(again, held, lines),
         Touches(different - first, left, lines, warm=True),
