@@ -509,7 +509,8 @@ def _price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None
     calls = any(
         one.is_call and one.operands and one.operands[0].split("@")[0] in code.functions for one in loop.instructions()
     )
-    if not (branches or calls or len(innermost) > 1 or _is_mixed(item)):
+    has_scalar_laps = _is_mixed(item) and not any(map(_is_in_vectors, loop.inner))  # else laps are several passes
+    if not (branches or calls or len(innermost) > 1 or has_scalar_laps):
         return None
     weights = PassWeights(item, code.ran)
     trips: dict[tuple[str, int], float] = {}
