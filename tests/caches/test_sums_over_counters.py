@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from aspenpy.cost.caches.domain import Bounds, sum_over_counter
+from aspenpy.cost.caches.counter_sums import sum_over_counter
+from aspenpy.cost.caches.domain import Bounds
 from aspenpy.expr import graph
 from aspenpy.expr.evaluate import evaluate
 from aspenpy.expr.graph import Expr

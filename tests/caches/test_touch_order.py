@@ -121,15 +121,15 @@ def test_values_of_symbols_in_an_order() -> None:
 @pytest.mark.parametrize(("found", "own", "share"), [(0, 4, 0), (1, 4, 0.25), (4, 4, 1), (9, 4, 1), (0.25, 0.5, 0.25)])
 def test_share_that_was_touched_before(found: float, own: float, share: float) -> None:
     """Of a line at least."""
-    assert number(covered_share(touched(found), touched(own))) == share
+    assert number(covered_share(touched(found), touched(own), graph.ONE)) == share
 
 
 def test_share_of_instances() -> None:
     """Four instances of 2 lines each have touched all that two of 4 lines do, and half of what two of 8 lines do."""
     four = touched(2).replace(instances=graph.number(4))
     for lines, share in ((4, 1), (8, 0.5)):
-        assert number(covered_share(four, touched(lines).replace(instances=graph.number(2)))) == share
-    assert number(covered_share(four, touched(16).replace(anywhere=True))) == 1
+        assert number(covered_share(four, touched(lines).replace(instances=graph.number(2)), graph.ONE)) == share
+    assert number(covered_share(four, touched(16).replace(anywhere=True), graph.ONE)) == 1
 
 
 def test_sums_and_parts_that_are_known() -> None:

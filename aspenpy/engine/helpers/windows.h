@@ -56,6 +56,34 @@ static void aspen_read_runs(aspen_runs *runs, const double *walk, int outside, c
     aspen_join(runs, line);
 }
 
+/* floor((step*i + begin)/by), summed over 0 <= i < count, by Euclid's algorithm on the slope. */
+static long long aspen_sum_floors(long long count, long long by, long long step, long long begin)
+{
+    long long total = 0;
+    while (count > 0) {
+        const long long whole = aspen_floor_div(step, by), first = aspen_floor_div(begin, by);
+        total += count * (count - 1) / 2 * whole + count * first;
+        step -= whole * by;
+        begin -= first * by;
+        const long long top = step * count + begin, slope = step;
+        count = aspen_floor_div(top, by);
+        begin = top - count * by;
+        step = by;
+        by = slope > 0 ? slope : 1;
+    }
+    return total;
+}
+
+/* Lines in a set of runs that lie a stride apart, the first at `place`. */
+static long long aspen_lines_of_runs(long long trips, long long stride, long long length, long long place, const long long *cache)
+{
+    const long long step = stride / cache[2], last = aspen_floor_div(place, cache[2]) - (trips - 1) * step;
+    return aspen_sum_floors(trips, cache[4], step, last - 1 + cache[3])
+        - aspen_sum_floors(trips, cache[4], step, last + aspen_floor_div(-length, cache[2]));
+}
+
+enum { aspen_few_trips = 16 };
+
 static long long aspen_lines_there(const aspen_runs *runs, int loops, long long length, long long place, const long long *cache)
 {
     long long lines = 0;
@@ -63,6 +91,8 @@ static long long aspen_lines_there(const aspen_runs *runs, int loops, long long 
         const long long at = aspen_floor_div(place, cache[2]);
         return aspen_floor_div(at - 1 + cache[3], cache[4]) - aspen_floor_div(at + aspen_floor_div(-length, cache[2]), cache[4]);
     }
+    if (loops == 1 && runs->trips[0] > aspen_few_trips)
+        return aspen_lines_of_runs(runs->trips[0], runs->stride[0], length, place, cache);
     for (long long trip = 0; trip < runs->trips[loops - 1]; trip++)
         lines += aspen_lines_there(runs, loops - 1, length, place - trip * runs->stride[loops - 1], cache);
     return lines;
@@ -78,6 +108,8 @@ static long long aspen_lines_of_trips(const double *walk, long long first, long 
         return 0;
     if (stride < runs.length + cache[0])
         return aspen_lines_there(&runs, runs.loops, runs.length + stride * (last - first - 1), place - stride * first, cache);
+    if (runs.loops == 0 && last - first > aspen_few_trips)
+        return aspen_lines_of_runs(last - first, stride, runs.length, place - stride * first, cache);
     for (long long trip = first; trip < last; trip++)
         lines += aspen_lines_there(&runs, runs.loops, runs.length, place - stride * trip, cache);
     return lines;
@@ -256,24 +288,19 @@ static int aspen_window_fits(const double *given, int count, double *parts)
     return structures > 0;
 }
 
-enum { aspen_most_numbers = 4 + 7 * 16 };
-
-/* A window of plain runs without those of no bytes behind the first, which have no line; 0 for all others. */
-static int aspen_without_empty_runs(const double *given, int count, double *kept)
+/* Whether a window has plain runs alone, some of them of no bytes behind the first: those have no line. */
+static int aspen_has_empty_runs(const double *given, int count)
 {
-    int found = 4;
-    if (count < 4 || count > aspen_most_numbers || given[3] != 0.0 || (count - 4) % 7 != 0)
+    int empty = 0;
+    if (count < 5 || given[3] != 0.0 || (count - 4) % 7 != 0)
         return 0;
-    for (int i = 4; i < count; i += 7)
+    for (int i = 4; i < count; i += 7) {
         if (given[i] != 1.0 || given[i + 2] != 0.0 || given[i + 3] != 0.0 || given[i + 4] != 1.0 || given[i + 5] != 0.0
             || given[i + 6] != 0.0)
             return 0;
-    for (int i = 0; i < 4; i++)
-        kept[i] = given[i];
-    for (int i = 4; i < count; i += 7)
-        for (int j = 0; j < 7 && (i == 4 || !(given[i + 1] <= 0.0)); j++)
-            kept[found++] = given[i + j];
-    return found < count ? found : 0;
+        empty += i > 4 && given[i + 1] <= 0.0;
+    }
+    return empty;
 }
 
 static double aspen_share_of_window(const double *given, int count)
@@ -318,7 +345,16 @@ static double aspen_share_of_window(const double *given, int count)
 
 static inline double aspen_share_kept(const double *given, int count)
 {
-    double kept[aspen_most_numbers];
-    const int left = aspen_without_empty_runs(given, count, kept);
-    return left ? aspen_share_of_window(kept, left) : aspen_share_of_window(given, count);
+    double *kept, share;
+    int left = 0;
+    if (!aspen_has_empty_runs(given, count))
+        return aspen_share_of_window(given, count);
+    if (!(kept = calloc((size_t)count, 8)))
+        return NAN;
+    for (int i = 0; i < count; i++)
+        if (i < 11 || given[i - (i - 4) % 7 + 1] > 0.0)
+            kept[left++] = given[i];
+    share = aspen_share_of_window(kept, left);
+    free(kept);
+    return share;
 }
