@@ -298,7 +298,9 @@ class ReuseHistory:
         of_all = loop.block.parallelism * touched.bytes if isinstance(loop, TurnsOfInstances) else count * together
         if is_certainly_at_most(of_all, size) and (touched.dense or is_certainly_at_most(size, wanted)):
             return graph.ONE
-        fits = graph.compare("<=", of_all, size * (1 + ROUNDING))
+        # The last of several parts may reach beyond the end, as that of ceil(n/256) blocks of 256 words does.
+        part = touched.bytes if isinstance(loop, TurnsOfInstances) else together
+        fits = graph.compare("<", of_all - part, size)
         if not touched.dense:
             behind = self._lie_behind(touched, count, size)
             if behind is graph.TRUE:
@@ -316,7 +318,9 @@ class ReuseHistory:
         if touched.dense or touched.extent is None:
             return graph.FALSE
         wanted = count * touched.instances * touched.extent
-        return graph.TRUE if is_certainly_at_most(wanted, size) else graph.compare("<=", wanted, size * (1 + ROUNDING))
+        if is_certainly_at_most(wanted, size):
+            return graph.TRUE
+        return graph.compare("<", wanted - touched.extent, size)
 
     def _swept(self, name: str, touched: Touched, loop: flow.Repeat, count: Expr, kernel: flow.Kernel) -> Touched:
         """Data touched by all passes that go on in a structure. Parts that do not find room one behind the other fill

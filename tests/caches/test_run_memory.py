@@ -67,6 +67,15 @@ def test_a_loop_that_goes_on_in_nothing_takes_no_place() -> None:
         assert misses(f"iterate [passes] {{ {block} }}", data, ("L1", 16384, 8)) == [256]
 
 
+@pytest.mark.parametrize("body", ["iterate [ceil(n/256)] {{ execute {{ {} }} }}", "execute [ceil(n/256)] {{ {} }}"])
+@pytest.mark.parametrize("n", [1024, 1000, 100_000, 100_351])
+def test_the_last_part_of_an_array_may_reach_beyond_its_end(body: str, n: int) -> None:
+    """Parts of 256 words, as many as hold n: each line of the array is read once, and of the last part 32 at most."""
+    loads = body.format("loads [256] of size [8] from A as nest(8, 256)")
+    (found,) = misses(loads, f"param n = {n} data A [8*n]", ("L1", 32768, 8))
+    assert n / 8 <= found <= n / 8 + 32
+
+
 def test_two_kernels_in_turn() -> None:
     """Two arrays of 8 kB fit together into 32 KiB: of 100 calls of each only the first takes its 125 lines from
     memory. Into 8 KiB one of them does not, and each call misses all."""

@@ -73,6 +73,8 @@ def _reach(requirement: flow.Requirement, access: Access | None, line: Expr) -> 
         lines = table * (1 - (1 - 1 / table) ** access.by_lines(line).accesses)
         return lines, pattern.table, True
     if isinstance(pattern, Distances):
+        if all(distance is graph.ZERO for distance in pattern.distances):
+            return graph.ONE, access.word, True  # the same word again, whatever place that has
         size = amount if pattern.structure is graph.ZERO else graph.apply("min", amount, pattern.structure)
         return size / line, size, True
     nest = pattern.nest
