@@ -19,6 +19,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[Any]:
     from traitlets.config import Config
 
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)  # of another environment IPython would warn
     found = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
     found.run_line_magic("load_ext", "aspenpy")
     found.run_cell(f"%%aspen\n{AXPY}", store_history=False)
