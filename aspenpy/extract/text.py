@@ -58,8 +58,8 @@ from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
 from aspenpy.language.tokens import MAXIMUM_BLOCKS
 
-ScatteredLoads = dict[str, tuple[Value, Value, bool]]
-"""Of loads of an array the part that jumps, how many these are, and whether they lead anywhere in it."""
+ScatteredLoads = dict[str, tuple[Value, bool]]
+"""Loads of an array that jump: how many these are, and whether they lead anywhere in it."""
 
 MOST_LETTERS = 1500
 """Letters of a line; a function with longer ones takes its loops and conditions from the counts of a run."""
@@ -425,11 +425,12 @@ class Body(Naming):
                 trait += ", shared"
             lines.append(f"{way} as {trait}" if trait else way)
         for done in waiting:
-            _, jumps, _ = scattered.get(done.precision, (ONE, ZERO, False))
-            is_behind = done.name == BEHIND  # between two wrong guesses such loads are on their way at once
-            # Fields of a node share a line: whichever jumps first brings it, and the next node waits for it.
-            waited = v.extreme_of("min", (done.amount, jumps)) if jumps.terms else done.amount
-            words = ZERO if is_behind and not jumps.terms else waited
+            jumps, _ = scattered.get(done.precision, (ZERO, False))
+            words = done.amount
+            if jumps.terms:  # fields of a node share a line: whichever jumps first brings it, and the next node waits
+                words = v.extreme_of("min", (words, jumps))
+            elif done.name == BEHIND:  # between two wrong guesses such loads are on their way at once
+                continue
             lines += (
                 [f"chain [{share_of(words)}] from {self.name_array(done.precision)} as load"] if words.terms else []
             )
@@ -441,7 +442,7 @@ class Body(Naming):
         An array for whose loads each pass waits has them in its block."""
         written = set[frozenset[tuple[Monomial, Fraction]]]()
         for done in amounts.operations:
-            _, jumps, is_anywhere = scattered.get(done.precision, (ONE, ZERO, False))
+            jumps, is_anywhere = scattered.get(done.precision, (ZERO, False))
             step = v.value_key(done.amount)
             if done.name == FIRST and is_anywhere and done.precision not in awaited and step not in written:
                 written.add(step)
@@ -480,14 +481,13 @@ class Body(Naming):
 
         lines, left = list[str](), request.words
         if max(found.jumps for _, found in runs) >= LITTLE:
-            words, share = request.words, ONE
+            words = request.words
             if min(found.jumps for _, found in runs) < SCATTERED:
                 meaning = "the part of the accesses that jump,"
-                share = measure(lambda found: found.jumps, "jumps", meaning, is_share=True)
-                words = v.multiply(words, share)
+                words = v.multiply(words, measure(lambda found: found.jumps, "jumps", meaning, is_share=True))
             left = v.subtract(left, words)
             if request.kind == "load":
-                scattered[request.array] = share, words, all(found.anywhere for _, found in runs)
+                scattered[request.array] = words, all(found.anywhere for _, found in runs)
             if all(found.anywhere for _, found in runs):
                 lines.append(write(words, "random"))
             else:
