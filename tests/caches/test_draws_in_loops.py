@@ -13,6 +13,7 @@ import aspenpy
 from aspenpy import predict
 from aspenpy.answers.traffic import Traffic
 from tests.caches.programs import LINE, PAGE, Reference, counted, machine_of, simulator
+from tests.caches.random_programs import access
 from tests.thorough import some
 from tests.tiny import application, machine
 
@@ -31,9 +32,7 @@ class Part(NamedTuple):
 
     @property
     def requirement(self) -> str:
-        verb, way = ("loads", "from") if self.letter == "L" else ("stores", "to")
-        trait = "random" if self.kind == "draws" else "stream"
-        return f"{verb} [{self.words}] of size [{WORD}] {way} {self.name} as {trait}"
+        return access(self.letter, self.words, self.name, "random" if self.kind == "draws" else "stream")
 
     def references(self, begin: int, number: int, draws: Random) -> Iterator[Reference]:
         for word in range(self.words):

@@ -14,6 +14,7 @@ import aspenpy
 from aspenpy import predict
 from aspenpy.answers.traffic import Traffic
 from tests.caches.programs import LINE, PAGE, Reference, simulator
+from tests.caches.random_programs import access
 from tests.tiny import application, machine
 
 WORD = 8
@@ -48,9 +49,7 @@ class Part(NamedTuple):
 
     @property
     def requirement(self) -> str:
-        verb, way = ("loads", "from") if self.letter == "L" else ("stores", "to")
-        trait = "random" if self.kind == "draws" else "stream"
-        return f"{verb} [{self.words}] of size [{WORD}] {way} {self.name} as {trait}"
+        return access(self.letter, self.words, self.name, "random" if self.kind == "draws" else "stream")
 
     def place(self, instance: int, word: int, draws: Random) -> int:
         if self.kind == "draws":
