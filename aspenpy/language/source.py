@@ -154,12 +154,17 @@ def _offsets_outside_brackets(span: Span) -> list[int]:
 # -- garbage collection ----------------------------------------------------------------------------
 
 
+MANY_NODES = 2_000
+"""New objects from which on it is worth to keep the collector from looking through them."""
+
+
 @contextmanager
 def pause_collection() -> Iterator[None]:
     """Looking for cycles in a million new nodes that have none takes a third of the time of making them.
 
     Freezing and thawing hands the nodes to the oldest generation, so that the next look at the youngest
-    need not go through all of them.
+    need not go through all of them. What others have frozen is left as it is; Python counts that object by
+    object, which takes longer than all else in a server that froze its heap, so that it is asked for many nodes only.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -167,7 +172,7 @@ def pause_collection() -> Iterator[None]:
         yield
     finally:
         if enabled:
-            if not gc.get_freeze_count():
+            if gc.get_count()[0] > MANY_NODES and not gc.get_freeze_count():
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
