@@ -1,4 +1,4 @@
-"""Parsing keeps the garbage collector from looking through new nodes, and costs as much in a process that froze its heap."""
+"""Parsing keeps the garbage collector from new nodes, and costs as much in a process that froze its heap."""
 
 import gc
 import time
