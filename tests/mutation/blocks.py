@@ -22,6 +22,8 @@ if name := os.environ.get("MUTATION_MARKS"):
 """One byte for each block of the package, set when it is entered; in a file that child processes share."""
 UNCHECKED = (1).to_bytes(4, "little") + bytes(8)
 """Flags and digest in a compiled file that is used whatever its source says (PEP 552)."""
+AT_THE_END = "aspenpy/expr/node.py:_forget_node:"
+"""The block that runs while the interpreter ends, when its marks are gone."""
 COMPOUND = (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match)
 
 
@@ -81,6 +83,7 @@ def marked(path: str, tree: ast.Module, numbers: dict[str, int]) -> ast.Module:
     marks = {
         id(block.statements[0]): ast.parse(f"_marks_[{numbers.setdefault(block.name, len(numbers))}] = 1").body
         for block in list(blocks_of(path, tree))
+        if not block.name.startswith(AT_THE_END)
     }
     for node in ast.walk(tree):
         for field, value in ast.iter_fields(node):

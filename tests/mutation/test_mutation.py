@@ -12,6 +12,7 @@ import pytest
 
 from tests.mutation.blocks import blocks_of, innermost, marked
 from tests.mutation.changes import Change, changeable, places
+from tests.mutation.processes import ROOT
 from tests.mutation.recordings import Recordings, rank, record
 from tests.mutation.run import batch, draw, try_changes
 from tests.mutation.trials import IMPORT
@@ -276,3 +277,15 @@ def test_caught_and_survived(checkout: Path, recordings: Recordings, tmp_path: P
         found = {number: test.partition("::")[2] or test for number, test in verdicts}
     assert found == {0: "test_four", 1: "test_four", 2: "", 3: "test_four", 4: "test_table", 5: IMPORT}
     assert (tmp_path / "0" / "aspenpy" / "twice.py").read_text(encoding="utf-8") == PACKAGE
+
+
+def test_what_runs_while_the_interpreter_ends_is_not_marked() -> None:
+    """The marks are gone by then, and tests of what processes write would read of it."""
+    source, numbers = (ROOT / "aspenpy" / "expr" / "node.py").read_text(encoding="utf-8"), dict[str, int]()
+    functions = {
+        node.name: ast.unparse(node)
+        for node in marked("aspenpy/expr/node.py", ast.parse(source), numbers).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert "_marks_" not in functions.pop("_forget_node")
+    assert all("_marks_" in text for text in functions.values())
