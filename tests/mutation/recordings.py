@@ -6,6 +6,7 @@ import ast
 import json
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -79,8 +80,11 @@ class Recordings:
         """Seconds of each test that reaches a change, in the order in which they find most soon, and whether what is
         changed is run on import. The other tests of the same files come last: what one has computed, another may read
         from a cache."""
-        blocks = list(blocks_of(change.path, ast.parse((self.root / change.path).read_bytes())))
+        tree = ast.parse((self.root / change.path).read_bytes())
+        blocks = list(blocks_of(change.path, tree))
         of_file = [self.numbers[block.name] for block in blocks if block.name in self.numbers]
+        if not change.function:
+            of_file = self.uses(name_of_constant(tree, change.line)) or of_file
         name = innermost(blocks, change.line) if change.function else None
         number = self.numbers.get(name or "")
         anew = number is None or number >= len(self.imported) or bool(self.imported[number])
@@ -88,7 +92,7 @@ class Recordings:
         reached = self.entering(wanted) > 0
         if number is not None and not reached.any():
             reached = self.entering(of_file) > 0
-        near = self.entering(of_file) / numpy.maximum(1, self.breadth)
+        near = self.entering(of_file) / numpy.maximum(1, self.breadth) if change.function else self.rarity(of_file)
         values = {
             self.tests[at]: near[at] * self.nearness(self.tests[at], change.path) / (self.seconds[at] + BEGINS)
             for at in numpy.flatnonzero(reached)
@@ -99,10 +103,53 @@ class Recordings:
         beside = [test for test in self.tests if file_of(test) in files and test not in values]
         return {test: seconds[test] for test in order + sorted(beside, key=lambda test: seconds[test])}, anew
 
+    def rarity(self, wanted: list[int]) -> numpy.ndarray:
+        """For each test the sum over some blocks that it enters, of one divided by the tests that do."""
+        found = numpy.zeros(len(self.tests))
+        for block in wanted:
+            enters = self.rows[:, block // 8] >> (7 - block % 8) & 1
+            found += enters / max(1, int(enters.sum()))
+        return found
+
+    def uses(self, constant: str) -> list[int]:
+        """The blocks of the package that read what a name stands for, in the file that states it or elsewhere."""
+        return sorted(self._blocks_by_word.get(constant, ()))
+
+    @cached_property
+    def _blocks_by_word(self) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = {}
+        for file in sorted((self.root / "aspenpy").rglob("*.py")):
+            path = file.relative_to(self.root).as_posix()
+            for block in blocks_of(path, ast.parse(file.read_bytes())):
+                if block.name in self.numbers:
+                    for word in {word_of(node) for statement in block.statements for node in walk_own(statement)}:
+                        found.setdefault(word, set()).add(self.numbers[block.name])
+        return found
+
     def nearness(self, test: str, path: str) -> float:
         module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         folders = set(path.split("/")[1:-1]) & set(test.split("/")[1:-1])
         return (NEAR if folders else 1.0) * (NEAR if f"{module} import" in self.texts[file_of(test)] else 1.0)
+
+
+def walk_own(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes of a statement without those of statements inside it, which are of other blocks."""
+    for child in ast.iter_child_nodes(statement):
+        if isinstance(child, ast.expr | ast.withitem):
+            yield from ast.walk(child)
+
+
+def word_of(node: ast.AST) -> str:
+    """The name by which a node reads something; empty for others."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def name_of_constant(tree: ast.Module, line: int) -> str:
+    """The name that a statement outside functions gives to the value on a line; empty where it gives none."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.lineno <= line <= int(node.end_lineno or 0):
+            return word_of(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+    return ""
 
 
 def rank(values: dict[str, float]) -> list[str]:

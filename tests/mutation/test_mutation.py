@@ -256,6 +256,7 @@ def test_tests_that_reach_a_change(recordings: Recordings) -> None:
 
     assert found(change_of("x += LIMIT", "pass", "twice"))[0][0] == "test_four"
     assert set(found(change_of("2 * x", "x", "twice"))[0][:2]) == {"test_zero", "test_four"}
+    assert found(change_of("8", "9", ""))[0][0] == "test_four"  # whose block reads `LIMIT`
     assert [found(change_of(*each))[1] for each in CHANGES] == [False, False, False, True, True, True]
 
 

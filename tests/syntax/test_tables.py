@@ -122,6 +122,17 @@ def _field(name: str, value: Any) -> Callable[[Any], Any]:
     return lambda kept: {**kept, name: value}
 
 
+def _first_rule(place: int, value: Any) -> Callable[[Any], Any]:
+    """Changes one field of the first rule: symbol, length, handler or arrangement."""
+
+    def change(kept: Any) -> Any:
+        first = list(kept["rules"][0])
+        first[place] = value
+        return {**kept, "rules": [tuple(first), *kept["rules"][1:]]}
+
+    return change
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -131,6 +142,8 @@ def _field(name: str, value: Any) -> Callable[[Any], Any]:
         _field("rules", []),
         _field("rules", [("file", 1)]),
         _field("rules", None),
+        _first_rule(0, 7),
+        _first_rule(2, 7),
         _field("actions", [{"NAME": "x"}]),
         _field("actions", [{"NAME": 10**6}]),
         _field("actions", 7),
