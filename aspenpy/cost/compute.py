@@ -157,10 +157,12 @@ def _guess_wrongly(block: flow.Block) -> bool:
 
 
 def _begin_branches(costs: Sequence[RequirementCost]) -> tuple[ConflictGroup, ...]:
-    """Branches of which some are guessed wrongly begin one after the other, too, beside what else the core does."""
-    wrong = (cost for cost in costs if cost.requirement.resource == BRANCHES and cost.traits)
-    times = [graph.mul(cost.base, cost.rounds) for cost in wrong]
-    return (ConflictGroup((BRANCHES,), sum_terms(times)),) if times else ()
+    """Branches of which some are guessed wrongly begin one after the other, too, beside what else the core does, and so
+    do those beside them that are guessed right."""
+    branches = [cost for cost in costs if cost.requirement.resource == BRANCHES]
+    if not any(cost.traits for cost in branches):
+        return ()
+    return (ConflictGroup((BRANCHES,), sum_terms(graph.mul(cost.base, cost.rounds) for cost in branches)),)
 
 
 def _overlap_branches(conflicts: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:

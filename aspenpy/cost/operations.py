@@ -44,12 +44,15 @@ STEMS = {
     **dict.fromkeys(("integer", "add", "address"), "integer"),
     "compare": "integer_compare",
     "multiply": "integer_multiply",
-    **{name: name for name in ("logic", "shift", "minmax", "dot", "integer_compare", "integer_multiply")},
+    **{name: name for name in ("logic", "shift", "minmax", "permute", "dot", "integer_compare", "integer_multiply")},
 }
 """By the trait what properties of its rates begin with. Additions are integers without more."""
 
-LIKE_ADDITIONS = ("logic", "shift", "minmax", "integer_compare")
-"""Classes whose rate is that of additions where a core states none of their own."""
+LIKE_OTHERS = {
+    **dict.fromkeys(("logic", "shift", "minmax", "integer_compare"), ("integer",)),
+    "permute": ("shift", "integer"),
+}
+"""Classes whose rate is that of others where a core states none of their own."""
 
 BYTES_OF_LANE, DEFAULT_WIDTH = 4, "int32"
 
@@ -70,7 +73,7 @@ def rate_of_integers(requirement: flow.Requirement, core: Component) -> Expr | N
     said = {trait.name for trait in requirement.traits}
     stem, wide = integer_class(requirement), WIDE in said
     width = next((name for name in INTEGER_WIDTHS if name in said), DEFAULT_WIDTH if wide else None)
-    stems = [stem, "integer"] if stem in LIKE_ADDITIONS else [stem]
+    stems = [stem, *LIKE_OTHERS.get(stem, ())]
     return next((rate for name in stems for rate in _rates(name, width, core, wide=wide)), None)
 
 
@@ -94,6 +97,9 @@ ADDERS = "adders"
 """The property of a core whose additions begin in pipes of their own, beside those of products and of fused
 multiply-adds: AMD's since Zen (software optimization guides of families 17h and 19h: FADD in FP2 and FP3, FMUL in FP0
 and FP1), Intel's before Haswell (Fog, microarchitecture: port 1 and port 0)."""
+
+ADDED = ("add", "convert")
+"""What begins in these pipes: conversions do, too (FCVT in FP2 and FP3, CVTSI2SD in port 1: the same sources)."""
 
 UNITS = {"divide": "divider", "square_root": "divider", "load": "load ports", "store": "store ports"}
 """Units that work beside the pipes of a core and beside each other (Fog, microarchitecture; uops.info): the divider is
@@ -184,7 +190,7 @@ def _unit_of(name: str, core: Component) -> str:
     """The unit of a core that a class keeps busy beside others; a GPU divides and adds on the pipes of its lanes."""
     if SIMT in core.properties:
         return ""
-    return ADDERS if name == "add" and core.value(ADDERS) is not None else UNITS.get(name, "")
+    return ADDERS if name in ADDED and core.value(ADDERS) is not None else UNITS.get(name, "")
 
 
 def _classify_integers(

@@ -26,7 +26,8 @@ from aspenpy.models.machine.model import Component, Place
 from aspenpy.record import Record
 
 if TYPE_CHECKING:
-    from aspenpy.cost.caches.traffic import RequirementTraffic
+    from aspenpy.cost.caches.access import Access
+    from aspenpy.cost.caches.traffic import LevelUse, RequirementTraffic
 
 CHAIN, LOADS = "chain", "loads"
 
@@ -125,13 +126,27 @@ def wait_for_load(
         return Wait(graph.ZERO, graph.mul(latencies[0], turns), by_rule)
     accesses = graph.apply("max", traffic.access.accesses, LEAST)
     unforeseen = graph.div(traffic.access.unforeseen(page), accesses)
-    missed = [graph.mul(use.misses, unforeseen) for use in traffic.levels]
+    missed = list[Expr]()
+    for use in traffic.levels:
+        share = graph.mul(use.misses, unforeseen)
+        missed.append(_share_missed_slowly(use, share, traffic.access, missed[-1]) if missed else share)
     served = [*(graph.sub(*pair) for pair in pairwise(missed)), missed[-1]]
     far = graph.add(*(graph.mul(share, latency) for share, latency in zip(served, latencies, strict=True)))
     walks = _seconds_of_walks(traffic, core, memory, page, graph.div(accesses, traffic.access.lines_of_entry))
     # The latency of a walk is that with all walkers at work, so that fewer chains than walkers wait as long.
     walking = graph.mul(walks, graph.apply("max", core.component.value("tlb_walks") or graph.ONE, chains))
     return Wait(graph.sub(1, missed[0]), graph.add(graph.mul(far, turns), walking), by_rule)
+
+
+def _share_missed_slowly(use: LevelUse, missed: Expr, access: Access, reached: Expr) -> Expr:
+    """The share of loads that a level misses, of those that have `reached` it, where others use it meanwhile: of
+    footprints beyond the `chain_capacity` that a machine states, a line at random is found by the share that fits."""
+    slow = use.level.place.component.value("chain_capacity")
+    lines = access.footprint(use.level.line)
+    if slow is None or lines is None:
+        return missed
+    held = graph.div(graph.apply("min", slow, use.level.capacity), graph.mul(lines, use.level.line))
+    return graph.apply("max", missed, graph.apply("min", reached, graph.sub(1, held)))
 
 
 def latencies_beyond_first_cache(

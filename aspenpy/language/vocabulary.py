@@ -36,7 +36,7 @@ OPERATION_CLASSES = (
 )
 """The traits that tell operations apart which a core completes at different rates."""
 
-INTEGER_CLASSES = ("integer", "logic", "shift", "minmax", "integer_compare", "integer_multiply", "dot")
+INTEGER_CLASSES = ("integer", "logic", "shift", "minmax", "permute", "integer_compare", "integer_multiply", "dot")
 """What properties of operations of whole numbers begin with."""
 
 INTEGER_WIDTHS = ("int8", "int16", "int32", "int64")

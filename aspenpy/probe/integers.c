@@ -78,6 +78,21 @@ CLASSES(int64, int64s, HIDE_VECTOR, TURN)
 
 #define SHOW(called, run, count) print(called, "throughput", (double)(count) * STEPS / alone(run, NULL));
 
+/* Words of a vector in the other order: they cross from half to half. */
+#if VECTOR_BYTES == 64
+#define PERMUTE(x) __builtin_shufflevector(x, x, 7, 6, 5, 4, 3, 2, 1, 0)
+#elif VECTOR_BYTES == 32
+#define PERMUTE(x) __builtin_shufflevector(x, x, 3, 2, 1, 0)
+#else
+#define PERMUTE(x) __builtin_shufflevector(x, x, 1, 0)
+#endif
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define HAS_PERMUTE
+MANY(permute_int64, int64s, PERMUTE, HIDE_VECTOR, TURN)
+#endif
+#endif
+
 #define SHOW_WIDTH(name, bits)                                                                                         \
   SHOW("integer_" #name "_simd", add_##name, IN_VECTORS * VECTOR_BYTES * 8 / bits)                                                  \
   SHOW("logic_" #name "_simd", logic_##name, IN_VECTORS * VECTOR_BYTES * 8 / bits)                                                  \
@@ -243,6 +258,9 @@ void integers(double seconds_of_each)
   SHOW_WIDTH(int16, 16)
   SHOW_WIDTH(int32, 32)
   SHOW_WIDTH(int64, 64)
+#ifdef HAS_PERMUTE
+  SHOW("permute_vectors", permute_int64, IN_VECTORS)
+#endif
 #ifdef SUM_OF_PRODUCTS
   SHOW("dot_int8_simd", dot, 10 * 2 * sizeof(products))
 #endif

@@ -112,10 +112,16 @@ def _derive_integers(results: Quantities, clock: Quantity) -> dict[str, Number]:
     """Operations of whole numbers a cycle, lanes counted in; of products that are summed, two for each."""
     names = [name for name in ("logic", "shift", "integer_multiply") if f"{name}_throughput" in results]
     names += [name.removesuffix("_throughput") for name in results if "_int" in name and name.endswith("_throughput")]
-    return {
+    numbers = {
         f"{name}_rate": make_measured_number(results, f"{name}_throughput", "", about="", factor=clock.value)
         for name in dict.fromkeys(names)
     }
+    if "permute_vectors_throughput" in results:
+        about = "words in the other order"
+        numbers["permute_vectors"] = make_measured_number(
+            results, "permute_vectors_throughput", "", about, factor=clock.value
+        )
+    return numbers
 
 
 def _derive_branches(results: Quantities, clock: Quantity) -> dict[str, Number]:
@@ -182,8 +188,9 @@ def _derive_rates(results: Quantities, clock: Quantity) -> dict[str, Number]:
         for name, called in CLASSES.items()
         for width in WIDTHS
     }
-    for name in ("compare", "convert"):
-        rates[f"{name}_rate"] = make_measured_number(results, f"{name}_dp_throughput", "", "scalars", cycle)
+    rates["compare_rate"] = make_measured_number(results, "compare_dp_throughput", "", "scalars", cycle)
+    about = "scalars, to whole numbers and back: two each"
+    rates["convert_rate"] = make_measured_number(results, "convert_dp_throughput", "", about, 2 * cycle)
     for name in ("load", "store"):
         rates[f"{name}_rate"] = make_measured_number(
             results, f"{name}_throughput", "", "words a cycle, one an access", cycle
@@ -225,13 +232,14 @@ def _derive_latencies(results: Quantities, clock: Quantity) -> dict[str, Number]
     """Cycles."""
     cycles = 1 / clock.value
     names = {name: f"{CLASSES[name]}_dp_latency" for name in ("add", "multiply", "fma", "divide")}
-    names |= {"compare": "compare_dp_latency", "convert": "convert_dp_latency"}
+    names |= {"compare": "compare_dp_latency"}
     names |= {"integer": "integer_latency", "integer_multiply": "integer_multiply_latency", "load": "first_latency"}
     waits = {
         f"{name}_latency": _round_cycles(make_measured_number(results, source, "", about="", factor=cycles), source)
         for name, source in names.items()
         if source in results
     }
+    waits["convert_latency"] = make_measured_number(results, "convert_dp_latency", "", "half of there and back", cycles / 2)
     both, add = results["sum_and_root_dp_latency"], results["add_dp_latency"]
     about = "a sum and a root in turn, less the sum"
     waits["square_root_latency"] = make_number((both.value - add.value) * cycles, "", about, both, add)
@@ -387,7 +395,11 @@ def _derive_capacity(results: Quantities, host: HostTopology, index: int) -> dic
     else:
         return {}
     if index == 2:
-        return {"capacity": capacity, "associativity": choose_hashed_ways(capacity.value, line)}
+        numbers = {"capacity": capacity, "associativity": choose_hashed_ways(capacity.value, line)}
+        if shared and turned and turned < capacity.value and not agrees(turned, capacity.value):
+            about = "loads that wait for each other find as much: others replace the rest meanwhile"
+            numbers["chain_capacity"] = make_number(max(1, round(turned / STEP)) * STEP, "B", about, *near)
+        return numbers
     ways = choose_ways(capacity.value, line, stated.ways if stated else None, host.said_by)
     return {"capacity": capacity, "associativity": ways}
 

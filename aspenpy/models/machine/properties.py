@@ -154,6 +154,7 @@ _SOCKET = (
 
 _CACHE = (
     _Row("capacity", "cache", "B", "bytes that it holds", "256", "1e11"),
+    _Row("chain_capacity", "cache", "B", "bytes of it that loads find which wait for each other", "256", "1e11"),
     _Row("cacheline", "cache", "B", "bytes of a line", "8", "4096"),
     _Row("sector", "cache", "B", "bytes of a line that a miss fetches", "4", "4096"),
     _Row("associativity", "cache", "ways", "lines of a set", "1", "4096", "a direct-mapped cache has one way"),
