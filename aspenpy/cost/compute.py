@@ -128,7 +128,8 @@ def _groups_and_work(
     high-performance matrix multiplication", TOMS 34(3), 2008, section 4), and GPUs copy the next block while they
     multiply one (NVIDIA, CUTLASS, "Efficient GEMM"): what else the block does is in contention."""
     begun = _begin_branches(costs)
-    groups = (*conflict_groups(busy_by_server(costs, levels), conflicts), *begun)
+    working = [cost for cost in costs if not begun or cost.traits or cost.requirement.resource != BRANCHES]
+    groups = (*conflict_groups(busy_by_server(working, levels), conflicts), *begun)
     by_place: dict[tuple[str, ...], list[Expr]] = {}
     parts: list[RequirementCost | LevelCost] = [*costs, *levels]
     for part in parts:
@@ -137,14 +138,14 @@ def _groups_and_work(
     if not by_place:
         return groups, slowest(groups)
     others = [
-        cost for cost in costs if not (cost.place and is_attained_product(cost.requirement, cost.place.component))
+        cost for cost in working if not (cost.place and is_attained_product(cost.requirement, cost.place.component))
     ]
     undisturbed = conflict_groups(busy_by_server(others, levels, lambda part: part.alone), conflicts)
     alone = slowest((*undisturbed, *begun))
     contention = [sum_terms(parts) for parts in by_place.values()]
     most = contention[0] if len(contention) == 1 else graph.apply("max", *contention)
     work = norm(alone, most)
-    return groups, work if len(others) == len(costs) else longest([*(group.time for group in groups), work])
+    return groups, work if len(others) == len(working) else longest([*(group.time for group in groups), work])
 
 
 def _guess_wrongly(block: flow.Block) -> bool:

@@ -88,6 +88,13 @@ def test_branches_of_which_none_is_wrong_begin_one_a_cycle() -> None:
     assert found.bottleneck.resource == "branches"
 
 
+@pytest.mark.parametrize("wrong", [0, 0.05])
+def test_branches_begin_one_a_cycle_beside_those_that_are_guessed_wrongly(wrong: float) -> None:
+    """Two begin with each step; only wrong guesses, of 16 cycles, add to half a cycle of integers."""
+    body = f"branches [1e6] as mispredicted({wrong}) branches [1e6] intops [2e6]"
+    assert cycles(f"execute {{ {body} }}") == pytest.approx(max(2e6, 0.5e6 + 16e6 * wrong), rel=1e-9)
+
+
 def test_wrong_guesses_add_to_the_longest_of_what_overlaps() -> None:
     """Flops take 2e6 cycles and integers 3e6, side by side; 1e5 wrong guesses of 16 cycles come behind."""
     body = "flops [4e6] intops [12e6] branches [1e6] as mispredicted(0.1)"

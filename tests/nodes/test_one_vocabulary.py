@@ -25,7 +25,7 @@ CHAINS = (
     "shift",
     "forwarded",
 )
-CLASSES = ("add", "logic", "shift", "compare", "minmax", "multiply", "dot")
+CLASSES = ("add", "logic", "shift", "compare", "minmax", "permute", "multiply", "dot")
 WIDTHS = ("", "int8", "int16", "int32", "int64")
 VOCABULARY = (
     "chain [1e6]",
@@ -97,6 +97,7 @@ def cycles(need: str, stated: str = "", year: str = "property year [2010]", tran
         ("intops [32e6] as add, int8, simd", 1e6),
         ("intops [12e6] as logic, int32, simd", 1e6),
         ("intops [2e6] as shift, int64, simd", 1e6),
+        ("intops [2e6] as permute, int64, simd", 1e6),
         ("intops [16e6] as dot, int8, simd", 1e6),
         ("chain [1e6] as fma", 8e6),
         ("atomics [1e6]", 20e6),

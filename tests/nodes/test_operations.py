@@ -65,11 +65,12 @@ def test_others_cost_what_they_did(traits: str, cycles: float) -> None:
         ("flops [16e6] as add, dp  flops [8e6] as divide, sp", 40e6, 40e6),  # the divider is the longest
         ("flops [16e6] as add, dp  flops [4e6] as fma, dp", 8e6, 9e6),
         ("flops [2e6] as add, dp  flops [8e6] as fma, dp", 2e6, 3e6),
+        ("flops [1e6] as add, dp  flops [3e6] as convert, dp  flops [8e6] as fma, dp", 2e6, 4e6),  # with additions
     ],
 )
 def test_additions_have_pipes_of_their_own_where_a_core_states_them(flops: str, apart: float, shared: float) -> None:
     """Two additions and two fused multiply-adds, four flops, begin in a cycle: the longer counts, or the sum."""
-    rated = MACHINE.replace("property add_dp_rate", "property fma_dp_rate [4] property add_dp_rate")
+    rated = MACHINE.replace("property add_dp_rate", "property fma_dp_rate [4] property convert_rate [2] property add_dp_rate")
     for text, cycles in ((rated, shared), (rated.replace("core c {", "core c { property adders [2]"), apart)):
         runtime = float(predict(application(f"execute {{ {flops} }}"), machine(text)).runtime)
         assert runtime == pytest.approx(cycles / 2e9, rel=1e-12)

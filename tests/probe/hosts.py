@@ -56,6 +56,7 @@ def readings(third: int = 16 << 20, third_of_all: int = 16 << 20) -> dict[str, f
     for bits in (8, 16, 32, 64):
         for name, vectors in (("integer", 2), ("logic", 3), ("shift", 1), ("integer_multiply", 1)):
             found[f"{name}_int{bits}_simd_throughput"] = vectors * 8 * LANES * 8 / bits * CLOCK
+    found["permute_vectors_throughput"] = CLOCK / 2
     found |= {"dot_int8_simd_throughput": 2 * 8 * LANES * CLOCK, "atomic_latency": 18 / CLOCK, "transfer_latency": 4e-8}
     for name, lost in (("branch", 20), ("branch_dp", 28)):  # cycles of a wrong guess, four of a load among them
         found |= {f"{name}_{alike}_latency": 1 / CLOCK for alike in ("none", "all")}

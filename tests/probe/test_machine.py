@@ -78,6 +78,9 @@ def test_the_text_passes_every_check() -> None:
         ("here_core.dot_int8_simd_rate", 64),
         ("here_core.mispredict_penalty", 16),  # of 20, four are the load of the condition
         ("here_core.mispredict_dp_penalty", 24),
+        ("here_core.permute_vectors", 0.5),
+        ("here_core.convert_rate", 2),  # there and back, one a cycle: two
+        ("here_core.convert_latency", 2),
         ("here_core.learnt_outcomes", 8192),  # between 4,096 and 16,384, by the logarithms
         ("here_core.forward_latency", 5),
         ("here_core.atomic_latency", 18),
@@ -163,6 +166,10 @@ def test_a_third_cache_that_neighbours_use_is_as_large_as_the_system_says(
     text = hosts.text(first, first | slow, first | slow)
     assert value(text, "here_l3.capacity") == pytest.approx(capacity, rel=0.3)
     assert ("since neighbours use it" in text) == (capacity == 32 << 20)
+    if capacity == 32 << 20:
+        assert value(text, "here_l3.chain_capacity") == pytest.approx(3 << 20, rel=0.3)  # what chains of loads find
+    else:
+        assert "chain_capacity" not in text
 
 
 def test_a_probed_machine_prices_the_whole_vocabulary() -> None:
