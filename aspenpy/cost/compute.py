@@ -30,6 +30,7 @@ from aspenpy.cost.sharing import norm
 from aspenpy.cost.target import Target
 from aspenpy.cost.trait_names import CACHE_TRAITS, SCATTERED, SHARED, VARIES
 from aspenpy.cost.waiting import (
+    BEHIND,
     CHAIN,
     LOAD,
     LOADS,
@@ -84,8 +85,10 @@ def price_block(block: flow.Block, where: Target, hierarchy: Hierarchy, origins:
         *coherence_costs(traffic.values(), instances, hierarchy.joining, where.core),
         *_barrier_costs(block.requirements, instances, where),
     )
-    conflicts = where.conflicts if _guess_wrongly(block) else _overlap_branches(where.conflicts)
-    if windows:  # cycles of code that is guessed right, to which wrong guesses add (Karkhanis and Smith, equation 1)
+    conflicts = where.conflicts if _find_traits(block, MISPREDICTED) else _overlap_branches(where.conflicts)
+    # Wrong guesses add to cycles of code that is guessed right (Karkhanis and Smith, equation 1), and to a chain at the
+    # end of which they are known: nothing of the next has begun.
+    if windows or _find_traits(block, BEHIND):
         conflicts |= {(CHAIN, BRANCHES)}
     sweep = sweep_of(block)
     priced = _price_work(
@@ -148,9 +151,10 @@ def _groups_and_work(
     return groups, work if len(others) == len(working) else longest([*(group.time for group in groups), work])
 
 
-def _guess_wrongly(block: flow.Block) -> bool:
+def _find_traits(block: flow.Block, name: str) -> bool:
+    """Whether branches of a block have a trait."""
     return any(
-        trait.name == MISPREDICTED
+        trait.name == name
         for requirement in block.requirements
         if requirement.resource == BRANCHES
         for trait in requirement.traits
@@ -158,12 +162,13 @@ def _guess_wrongly(block: flow.Block) -> bool:
 
 
 def _begin_branches(costs: Sequence[RequirementCost]) -> tuple[ConflictGroup, ...]:
-    """Branches of which some are guessed wrongly begin one after the other, too, beside what else the core does, and so
-    do those beside them that are guessed right."""
+    """Branches of which some are guessed wrongly begin one after the other, and so do those beside them that are
+    guessed right; while the core is on a wrong way, none does (Eyerman et al., TOCS 27(2), 2009, equation 1)."""
     branches = [cost for cost in costs if cost.requirement.resource == BRANCHES]
     if not any(cost.traits for cost in branches):
         return ()
-    return (ConflictGroup((BRANCHES,), sum_terms(graph.mul(cost.base, cost.rounds) for cost in branches)),)
+    begun = [graph.mul(cost.base, cost.rounds) for cost in branches]
+    return (ConflictGroup((BRANCHES,), sum_terms([*begun, *(cost.time for cost in branches if cost.traits)])),)
 
 
 def _overlap_branches(conflicts: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:

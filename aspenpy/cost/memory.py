@@ -155,12 +155,14 @@ class Hierarchy:
             return {}
 
         instances, core = instances_of(block), self._core
+        waits = any(map(waits_for_data, block.requirements))
+        levels = tuple(level.of_chains for level in self.levels) if waits else self.levels
         buffer = None if self.buffer is None else share_levels([self.buffer], instances, core)[0]
         page = page_of(core)
         found: dict[flow.Requirement, RequirementTraffic] = self._accesses.traffic(
             block,
             serving,
-            share_levels(self.levels, instances, core, count_resident(block.requirements, core)),
+            share_levels(levels, instances, core, count_resident(block.requirements, core)),
             page,
             buffer,
             instances_of,

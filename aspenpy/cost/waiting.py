@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from aspenpy.cost.caches.level import CHAIN_CAPACITY
 from aspenpy.cost.prices import BRANCHES
 from aspenpy.cost.trait_names import CACHE_TRAITS, PATTERN_NAMES
 from aspenpy.expr import graph
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 
 CHAIN, LOADS = "chain", "loads"
 
-LOAD, MISPREDICTED, SIDE_BY_SIDE = "load", "mispredicted", "chains"
-"""Traits: of a chain of loads, of branches guessed wrongly at a rate, and of so many chains that are independent."""
+LOAD, MISPREDICTED, SIDE_BY_SIDE, BEHIND = "load", "mispredicted", "chains", "behind"
+"""Traits: of a chain of loads, of branches guessed wrongly at a rate, of so many chains that are independent, and of
+branches whose condition is known at the end of a chain."""
 
 WORD = graph.number(8)
 """Bytes that a load of a chain takes, where the block has no loads of its own from the data."""
@@ -139,14 +141,16 @@ def wait_for_load(
 
 
 def _share_missed_slowly(use: LevelUse, missed: Expr, access: Access, reached: Expr) -> Expr:
-    """The share of loads that a level misses, of those that have `reached` it, where others use it meanwhile: of
-    footprints beyond the `chain_capacity` that a machine states, a line at random is found by the share that fits."""
-    slow = use.level.place.component.value("chain_capacity")
+    """The share of loads that a level misses, of those that have `reached` it, where others use it meanwhile: of a
+    footprint S beyond what it has of the `chain_capacity` c, less than c/S is found, since misses make the walk slower
+    and let others replace more. With S (1 - exp(-x)) + x (what others bring while the walk goes once around) = C, the
+    time x of Che, Tung and Wang (JSAC 2002) in walks, it is (c/S)^2 within 0.15 up to S = 4 c.
+    """
     lines = access.footprint(use.level.line)
-    if slow is None or lines is None:
+    if use.level.place.component.value(CHAIN_CAPACITY) is None or lines is None:
         return missed
-    held = graph.div(graph.apply("min", slow, use.level.capacity), graph.mul(lines, use.level.line))
-    return graph.apply("max", missed, graph.apply("min", reached, graph.sub(1, held)))
+    held = graph.div(use.level.capacity, graph.mul(lines, use.level.line))
+    return graph.apply("max", missed, graph.apply("min", reached, graph.sub(1, held**2)))
 
 
 def latencies_beyond_first_cache(

@@ -239,7 +239,9 @@ def _derive_latencies(results: Quantities, clock: Quantity) -> dict[str, Number]
         for name, source in names.items()
         if source in results
     }
-    waits["convert_latency"] = make_measured_number(results, "convert_dp_latency", "", "half of there and back", cycles / 2)
+    waits["convert_latency"] = make_measured_number(
+        results, "convert_dp_latency", "", "half of there and back", cycles / 2
+    )
     both, add = results["sum_and_root_dp_latency"], results["add_dp_latency"]
     about = "a sum and a root in turn, less the sum"
     waits["square_root_latency"] = make_number((both.value - add.value) * cycles, "", about, both, add)

@@ -35,7 +35,7 @@ def cycles(machine: str, body: str, gigahertz: float) -> float:
         ("a64fx", 2.0, "chain [1000] as fma", 9 * 1000),
         ("a64fx", 2.0, "flops [800] as divide, dp, simd", 154 * 100),
         ("grace", 3.1, "flops [1600] as fma, dp, simd", 1600 / 16),
-        ("xeon_gold_6148", 2.4, "branches [1000] as mispredicted(0.1)", 14 * 100),
+        ("xeon_gold_6148", 2.4, "branches [1000] as mispredicted(0.1)", 1000 + 14 * 100),
         ("xeon_gold_6148", 2.4, "barriers [3]", 3 * 2576.5),
     ],
 )

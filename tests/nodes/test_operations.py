@@ -70,7 +70,9 @@ def test_others_cost_what_they_did(traits: str, cycles: float) -> None:
 )
 def test_additions_have_pipes_of_their_own_where_a_core_states_them(flops: str, apart: float, shared: float) -> None:
     """Two additions and two fused multiply-adds, four flops, begin in a cycle: the longer counts, or the sum."""
-    rated = MACHINE.replace("property add_dp_rate", "property fma_dp_rate [4] property convert_rate [2] property add_dp_rate")
+    rated = MACHINE.replace(
+        "property add_dp_rate", "property fma_dp_rate [4] property convert_rate [2] property add_dp_rate"
+    )
     for text, cycles in ((rated, shared), (rated.replace("core c {", "core c { property adders [2]"), apart)):
         runtime = float(predict(application(f"execute {{ {flops} }}"), machine(text)).runtime)
         assert runtime == pytest.approx(cycles / 2e9, rel=1e-12)

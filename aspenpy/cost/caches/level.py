@@ -42,6 +42,10 @@ FEWEST_WAYS = graph.number(2)
 """Ways of an instance below which it has a part of the sets instead."""
 
 
+CHAIN_CAPACITY = "chain_capacity"
+"""The property of a cache: bytes of it that loads find which wait for each other."""
+
+
 class Level(Record):
     """A cache as one instance of a block sees it.
 
@@ -96,6 +100,17 @@ class Level(Record):
         """Seconds between two lines that go into the same set; None where the machine does not say them."""
         loaded, stored = map(self.place.component.value, SET_LATENCIES)
         return stored if writes and stored is not None else loaded
+
+    @property
+    def of_chains(self) -> Level:
+        """The level as a block finds it whose loads wait for each other: while others use it, too, a line that comes
+        again late has been replaced, so that a machine may say that less of it is found (`chain_capacity`)."""
+        slow = self.place.component.value(CHAIN_CAPACITY)
+        if slow is None:
+            return self
+        ways = graph.apply("max", 1, graph.apply("floor", self.ways * graph.apply("min", 1, slow / self.capacity)))
+        stated = self.stated or (self.capacity, self.ways)
+        return self.replace(capacity=self.capacity * ways / self.ways, ways=ways, stated=stated)
 
     @property
     def of_readers(self) -> Level:
