@@ -1,11 +1,9 @@
-"""A Roofline as a picture, by matplotlib or as a script for gnuplot: flops a second over flops a byte, both
-logarithmic; roofs, and points below them."""
+"""A Roofline as a picture: flops a second over flops a byte, both logarithmic; roofs, and points below them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import log10
-from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, NamedTuple
 
@@ -368,116 +366,3 @@ def _draw_levels(axes: Any, point: RooflinePoint, colour: str) -> None:
         if level in shown:
             place = [level.intensity], [point.predicted]
             axes.plot(*place, mark, color=colour, markeredgecolor="white", markeredgewidth=0.6, markersize=6, zorder=6)
-
-
-OF_MEMORY = "linecolor rgb 'black' linewidth 2"
-OF_CACHES = tuple(f"linecolor rgb '#888888' linewidth 2 dashtype {dashes}" for dashes in (2, 4, 5))
-OF_SHEETS = "linecolor rgb 'black' linewidth 1 dashtype 3"
-"""Line styles of roofs: of memories, of caches, and of data sheets where memories attain less."""
-
-HEAD = """\
-# {heading}. Draw it: gnuplot {script}
-set terminal svg size 1000,620 noenhanced font "sans,12"
-set output {picture}
-set title {title}
-set logscale xy
-set xrange [{seen.left:.6g}:{seen.right:.6g}]
-set yrange [{seen.bottom:.6g}:{seen.top:.6g}]
-set xlabel "operational intensity (flop/B)"
-set ylabel "flop/s"
-set format y "%.0s %cflop/s"
-set key outside right top
-set grid
-least(a, b) = a < b ? a : b
-"""
-
-
-def script(roofline: Roofline, path: str, measured: Sequence[MeasuredPoint] = ()) -> str:
-    """The text of the file `path`; it draws an SVG beside the folder it is run in, under the same name."""
-    points = shown_points(roofline)
-    roofs = roofs_of(roofline)
-    stars = shown_measured(measured)
-    seen = visible_range(roofs, points, stars)
-    lines = levels(roofs.compute)
-    fastest = max((memory.rate for memory in roofs.bandwidths), default=None)
-    picture = quote(Path(path).with_suffix(".svg").name)
-    title = heading(roofline)
-    parts = [HEAD.format(heading=title, script=Path(path).name, picture=picture, title=quote(title), seen=seen)]
-    parts += [*_point_data(points), *_level_data(points), *_star_data(stars)]
-    curves = [
-        f"{_write_roof(level.rate, fastest)} title {quote(level.text)} linecolor rgb {quote(COLOURS[level.precision])}"
-        for level in reversed(lines)
-    ]
-    highest = lines[-1].rate
-    memories = {memory.rate for memory in roofs.memory}
-    curves += [
-        f"{_write_roof(highest, rate)} title {quote(names)} {OF_MEMORY if rate in memories else OF_CACHES[number % 3]}"
-        for number, (rate, names) in enumerate(slopes(roofs, roofline).items())
-    ]
-    sheets = dict.fromkeys(memory.peak for memory in roofs.memory if memory.peak is not None)
-    curves += [f"{_write_roof(highest, peak)} title 'data sheet' {OF_SHEETS}" for peak in sheets]
-    if points:
-        curves += [
-            "$points using 1:3 with points pointtype 6 linecolor rgb 'black' title 'roof of what runs'",
-            "$points using 1:2 with points pointtype 7 linecolor rgb 'black' title 'predicted'",
-            "$points using 1:2:4 with labels offset 0,-0.8 font ',9' notitle",
-            *_level_marks(named_levels(points)),
-            *(f"NaN with dots title {quote(f'{number}  {point.name}')}" for number, point in enumerate(points, 1)),
-        ]
-    if stars:
-        curves.append("$measured using 1:2:3 with labels point pointtype 3 offset 1,0 title 'measured'")
-        curves += [f"NaN with dots title {quote(name)}" for name in _name_stars(stars)]
-    return "".join(parts) + "plot " + ", \\\n     ".join(curves) + "\n"
-
-
-def _point_data(points: Sequence[RooflinePoint]) -> list[str]:
-    """The points as a block of data, if there are any."""
-    rows = "".join(
-        f'{point.place:.10g} {point.predicted:.10g} {point.attainable:.10g} {number} "{point.name}"\n'
-        for number, point in enumerate(points, 1)
-    )
-    head = "# flop/B, predicted flop/s, flop/s of the roof of what runs, number, name\n$points << END\n"
-    return [f"{head}{rows}END\n"] * bool(rows)
-
-
-def _star_data(stars: Sequence[MeasuredPoint]) -> list[str]:
-    """The measured points as a block of data, if there are any."""
-    rows = "".join(
-        f'{point.intensity:.10g} {point.rate:.10g} "{letter}"\n'
-        for letter, point in zip(ascii_lowercase, stars, strict=False)
-    )
-    return [f"# flop/B, measured flop/s, letter\n$measured << END\n{rows}END\n"] * bool(rows)
-
-
-def _level_data(points: Sequence[RooflinePoint]) -> list[str]:
-    """The marks of each point at the levels of memory, between empty lines."""
-    stretches = [
-        "".join(
-            f'{level.intensity:.10g} {point.predicted:.10g} {point.levels.index(level)} "{level.level}"\n'
-            for level in levels_with_traffic(point)
-        )
-        for point in points
-    ]
-    written = "\n\n".join(filter(None, stretches))
-    return [f"# flop/B, predicted flop/s, number and name of the level\n$levels << END\n{written}END\n"] * bool(written)
-
-
-def _level_marks(names: Sequence[str]) -> list[str]:
-    """A mark a level, and the line that joins those of a point."""
-    if not names:
-        return []
-    marks = [
-        f"$levels using ($3 == {number} ? $1 : NaN):2 with points pointtype {LEVEL_MARKS[number % len(LEVEL_MARKS)]}"
-        f" linecolor rgb 'black' title {quote(f'at {name}')}"
-        for number, name in enumerate(names)
-    ]
-    return ["$levels using 1:2 with lines linecolor rgb 'black' notitle", *marks]
-
-
-def _write_roof(rate: float, bandwidth: float | None) -> str:
-    return f"{rate:.10g}" if bandwidth is None else f"least({rate:.10g}, {bandwidth:.10g}*x)"
-
-
-def quote(text: str) -> str:
-    """The text in single quotes, in which gnuplot knows no escape but the quote twice."""
-    return "'" + text.replace("'", "''") + "'"

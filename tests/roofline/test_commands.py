@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import shutil
-import subprocess
 from itertools import combinations
 from math import dist
 from pathlib import Path
@@ -65,28 +63,6 @@ def test_csv(run: Runner) -> None:
     assert float(rows[-1]["attainable"]) == pytest.approx(20e3 / 12e-6)
 
 
-@pytest.fixture
-def script(run: Runner, models: Path) -> str:
-    assert run(*ON, "--gnuplot", "roof.gp").status == 0
-    return (models / "roof.gp").read_text(encoding="utf-8")
-
-
-def test_gnuplot_script(script: str) -> None:
-    assert "least(8000000000, 2e+10*x) title 'plain'" in script
-    assert "least(4000000000, 2e+10*x) title 'dp'" in script
-    (point,) = (line for line in script.splitlines() if line.endswith('"axpy.axpy"'))
-    assert [float(cell) for cell in point.split()[:4]] == pytest.approx([1 / 12, 20e3 / 12e-6, 20e3 / 12e-6, 2])
-
-
-def test_gnuplot_draws_it(script: str, models: Path) -> None:
-    gnuplot = shutil.which("gnuplot")
-    if gnuplot is None:
-        pytest.skip("gnuplot is not installed")
-    ran = subprocess.run([gnuplot, "roof.gp"], cwd=models, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "axpy.axpy" in (models / "roof.svg").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize(("suffix", "begins"), [(".svg", b"<?xml"), (".png", b"\x89PNG")])
 def test_picture(run: Runner, models: Path, suffix: str, begins: bytes) -> None:
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
@@ -115,7 +91,6 @@ def test_labels_keep_apart() -> None:
     [
         (("--socket", "Procesor"), "did you mean `Processor`?"),
         (("--set", "clok=1"), "did you mean `clock`?"),
-        (("--gnuplot", "none/roof.gp"), "cannot write `none/roof.gp`: No such file or directory"),
         (("--picture", "roof.bmp"), "cannot draw `roof.bmp`"),
         (("axpi",), "there is no file and no application in the library called `axpi`"),
     ],

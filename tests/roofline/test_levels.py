@@ -10,8 +10,6 @@ which it keeps for the next sweep, from the second, and 128 lines from memory.
 import csv
 import io
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -219,16 +217,6 @@ def test_json(run: Runner, on: tuple[str, ...]) -> None:
 def test_csv(run: Runner, on: tuple[str, ...]) -> None:
     rows = list(csv.DictReader(io.StringIO(run(*on, "--format", "csv").out)))
     assert [(row["kind"], row["name"]) for row in rows[1:4]] == [("cache", "L1"), ("cache", "L2"), ("memory", "D")]
-
-
-def test_gnuplot(run: Runner, on: tuple[str, ...], models: Path) -> None:
-    assert run(*on, "--gnuplot", "roof.gp").status == 0
-    script = (models / "roof.gp").read_text(encoding="utf-8")
-    assert "least(8000000000, 8e+11*x) title 'L1'" in script
-    assert '\n0.05 5000000000 1 "L2"\n' in script
-    if gnuplot := shutil.which("gnuplot"):
-        ran = subprocess.run([gnuplot, "roof.gp"], cwd=models, capture_output=True, text=True, check=False)
-        assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_picture(run: Runner, on: tuple[str, ...], models: Path) -> None:

@@ -271,20 +271,16 @@ def test_counts_that_were_not_measured_are_the_models(run: Runner, models: Path)
     assert found["share_of_roof"] == pytest.approx(12 / 30)
 
 
-def test_page_picture_and_script_show_them(run: Runner, models: Path) -> None:
+def test_page_and_picture_show_them(run: Runner, models: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     Path("m.csv").write_text("kernel,time [us],flops,bytes\naxpy,20,20000,240000\n", encoding="utf-8")
-    asked = ("--measured", "m.csv", "--report", "r.html", "--picture", "r.svg", "--gnuplot", "r.gp")
+    asked = ("--measured", "m.csv", "--report", "r.html", "--picture", "r.svg")
     assert run(*ON, *asked).status == 0
     page = Path("r.html").read_text(encoding="utf-8")
     assert "<svg" in page
     assert "share of roof" in page
     assert "axpy, measured" in page
     assert "axpy, measured" in Path("r.svg").read_text(encoding="utf-8")
-    (row,) = (
-        Path("r.gp").read_text(encoding="utf-8").partition("$measured << END\n")[2].partition("\nEND")[0].splitlines()
-    )
-    assert [float(cell) for cell in row.split()[:2]] == pytest.approx([1 / 12, 1e9])
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,12 @@ from aspenpy.answers.profile import Profile
 from aspenpy.answers.roofline import Roofline
 from aspenpy.answers.trace import MOST, PASSES, Trace
 from aspenpy.cost.mapper import warnings_of
-from aspenpy.language.files import put_whole
 from aspenpy.learn.measured_roofline import measured_roofline
 from aspenpy.models.library import load_application
 from aspenpy.report.profile import draw_profile, write_speedscope
-from aspenpy.report.roofline_picture import draw_roofline, script
+from aspenpy.report.roofline_picture import draw_roofline
 from aspenpy.report.timeline_picture import draw_trace
-from aspenpy.shell.failure import CommandError, refuse_unwritable
+from aspenpy.shell.failure import CommandError
 from aspenpy.shell.operands import case_of_arguments, machine_named, only_entry, placement_arguments
 from aspenpy.shell.option import Arguments, command, flag, option, positive, split_pairs
 from aspenpy.shell.options import (
@@ -115,7 +114,6 @@ def run_profile(arguments: Arguments) -> int:
         *SETTINGS,
         *RESULTS,
         PICTURE.adapt(": the roofline"),
-        option("--gnuplot", "FILE", "also writes it as a script for gnuplot"),
         REPORT.adapt(", with the picture and the tables, an .html or .md file; may be repeated"),
         MEASURED.adapt(
             ", kernel by kernel: a file of LIKWID, perf, ncu, nvprof or CSV with times, flops and bytes, or with times "
@@ -161,9 +159,6 @@ def run_roofline(arguments: Arguments) -> int:
     stars = () if measured is None else measured.measured
     result = (measured or roofline).report()
     deliver(result, arguments, lambda: draw_roofline(roofline, stars))
-    if arguments.gnuplot:
-        with refuse_unwritable(arguments.gnuplot):
-            put_whole(arguments.gnuplot, script(roofline, arguments.gnuplot, stars))
     for page in arguments.report:
         write_page(page, result, lambda: draw_roofline(roofline, stars))
     return 0
