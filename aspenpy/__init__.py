@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from aspenpy.learn.fitting.fit import Fit, fit
     from aspenpy.learn.model_validation import Validation, validate
     from aspenpy.models.application.model import Application
-    from aspenpy.models.library import formatted as format
+    from aspenpy.models.library import format_model as format
     from aspenpy.models.library import load_application, load_machine, parse
     from aspenpy.models.machine.model import Machine
     from aspenpy.models.networks import read_network
@@ -192,7 +192,7 @@ _HOME = {
     "validate": "aspenpy.learn.model_validation",
 }
 
-_THERE = {"energy": "predict_energy", "extract_application": "extract", "format": "formatted"}
+_THERE = {"energy": "predict_energy", "extract_application": "extract", "format": "format_model"}
 """Names that are others in their modules, where they would hide a value or a built-in function, or here, where they
 would hide a module."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Unpack
 
 from aspenpy.advice.classification import Classification, Classified
-from aspenpy.advice.configurable import configurable
+from aspenpy.advice.configurable import make_configurable
 from aspenpy.advice.configuration import Budget, ComponentRange, Configuration, NearOptimal, Objective, Outcome
 from aspenpy.advice.counter_evidence import CounterOptions
 from aspenpy.advice.decide import AS_IT_IS as AS_GIVEN
@@ -127,7 +127,7 @@ Watch = Callable[[str], None]  # gets the name of each step as it begins
 def on_one_node(case: Case, options: AdviceOptions) -> Case:
     """The case on one node of its machine, or on as many as hold its ranks where these are set; as it is where the
     number of nodes is set or varied, or its network fixes it."""
-    machine = configurable(case.required_machine, case.socket)
+    machine = make_configurable(case.required_machine, case.socket)
     nodes = machine.parameter("nodes")
     names = {text.partition("=")[0] for text in options.wanted}
     whole = case.changed(machine=machine.machine)

@@ -62,7 +62,7 @@ _configurables: dict[tuple[int, str | None], tuple[Machine, Configurable]] = {}
 of a machine."""
 
 
-def configurable(machine: Machine, socket: str | None = None) -> Configurable:
+def make_configurable(machine: Machine, socket: str | None = None) -> Configurable:
     """The machine with a parameter for each component that it states on a socket, at the values it has. The same object
     for the same machine, so that an application is mapped to it once."""
     key = id(machine), socket

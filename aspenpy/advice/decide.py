@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy
 from numpy.typing import NDArray
 
-from aspenpy.advice.configurable import configurable
+from aspenpy.advice.configurable import make_configurable
 from aspenpy.advice.configuration import (
     COMPONENTS,
     UNITS,
@@ -267,7 +267,7 @@ def amount_in(limit: Limit, value: float) -> str:
 
 def components_to_vary(case: Case, options: ChoiceOptions) -> list[str]:
     """The components, with nodes where the application can run on several of them."""
-    machine = configurable(case.required_machine, case.socket)
+    machine = make_configurable(case.required_machine, case.socket)
     stated = {item.component for item in machine.parameters}
     wanted: Sequence[str] = options.wanted or [name for name in DECIDED[1:] if name in stated]
     names = {text.partition("=")[0] for text in wanted}

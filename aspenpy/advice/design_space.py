@@ -17,7 +17,7 @@ import numpy
 from numpy.typing import NDArray
 
 from aspenpy.advice.alternatives import is_alternative, machines_with_alternatives
-from aspenpy.advice.configurable import Configurable, configurable
+from aspenpy.advice.configurable import Configurable, make_configurable
 from aspenpy.advice.configuration import OBJECTIVES, ComponentRange, NearOptimal, Objective, Outcome, configuration_of
 from aspenpy.advice.problem import on_all_places, problem_of
 from aspenpy.advice.ranges import EVERY, ranges_of
@@ -152,13 +152,13 @@ class DesignSpace(Result):
     ) -> None:
         self.left_out = left_out
         self.stated, self.problem = case, problem_of(case, size)
-        self.machine: Configurable = configurable(case.required_machine, case.socket)
+        self.machine: Configurable = make_configurable(case.required_machine, case.socket)
         self.levels, self.options, self.wanted = levels, options, tuple(wanted)
         parts = machines_with_alternatives(
             case.required_machine, case.socket, [text for text in wanted if is_alternative(text)]
         )
         cases = [
-            on_all_places(case.changed(machine=configurable(each, case.socket).machine), self.problem)
+            on_all_places(case.changed(machine=make_configurable(each, case.socket).machine), self.problem)
             for each in parts.machines
         ]
         predictions = [predict(each) for each in cases]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, log
 from typing import NoReturn
 
-from aspenpy.advice.configurable import configurable
+from aspenpy.advice.configurable import make_configurable
 from aspenpy.answers.case import Case
 from aspenpy.answers.peaks import value_of
 from aspenpy.answers.prediction import Prediction
@@ -95,7 +95,7 @@ def _refuse(work: WorkFormulas, growth: Growth, size: tuple[str, ...]) -> NoRetu
 def one_node(machine: Machine, socket: str | None) -> dict[str, Setting]:
     """The setting that leaves one node of a configurable machine; none where its network fixes the number of nodes, or
     where its number of nodes cannot be changed."""
-    nodes = configurable(machine, socket).parameter("nodes")
+    nodes = make_configurable(machine, socket).parameter("nodes")
     if nodes is None:
         return {}
     alone = {**machine.definitions, graph.symbol(nodes.sets, OWNER): graph.ONE}
@@ -127,7 +127,7 @@ def fewest_nodes(case: Case) -> dict[str, Setting]:
 
 def _holders(case: Case) -> int:
     """The ranks of one node of the machine as its model states it."""
-    machine = configurable(case.required_machine, case.socket).machine
+    machine = make_configurable(case.required_machine, case.socket).machine
     if machine.first_core(case.socket) is None:
         return 1
     _, places = places_for_ranks(case.changed(machine=machine))

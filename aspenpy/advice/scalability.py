@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from aspenpy.advice.alternatives import alternatives
-from aspenpy.advice.configurable import Configurable, configurable
+from aspenpy.advice.configurable import Configurable, make_configurable
 from aspenpy.advice.configuration import Configuration
 from aspenpy.advice.problem import ApplicationProblem, on_all_places, places_for_ranks, problem_of
 from aspenpy.answers.case import Case
@@ -73,7 +73,7 @@ class Scaled(Result):
     ) -> None:
         self.case, self.inputs, self.threshold = case, tuple(inputs), threshold
         self.problem: ApplicationProblem = problem_of(case, size)
-        self.machine: Configurable = configurable(case.required_machine, case.socket)
+        self.machine: Configurable = make_configurable(case.required_machine, case.socket)
         self.most = most
         if self.problem.ranks is None:
             hint = f"the ranks follow the nodes: leave {' or '.join(f'`{name}`' for name in RANKS)} out of --set"
@@ -99,7 +99,7 @@ class Scaled(Result):
         machine = self.case.required_machine
         for component, name in configuration.parts.items():
             machine = alternatives(machine, self.case.socket, component, (name,))[0].machine
-        machine = configurable(machine, self.case.socket).machine
+        machine = make_configurable(machine, self.case.socket).machine
         values: dict[str, Setting] = {}
         for name, value in configuration.values.items():
             parameter = self.machine.parameter(name)

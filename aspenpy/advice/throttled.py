@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy
 
-from aspenpy.advice.configurable import configurable
+from aspenpy.advice.configurable import make_configurable
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.uncertain import Sampled, sample_configurations, uncertain_quantities
 from aspenpy.answers.case import Case
@@ -54,7 +54,7 @@ class Throttled(Result):
     def __init__(
         self, case: Case, options: EnergyOptions = DEFAULT, pieces: int = PIECES, noise: float = NOISE
     ) -> None:
-        stated = configurable(case.required_machine, case.socket).parameters
+        stated = make_configurable(case.required_machine, case.socket).parameters
         wanted = [item.component for item in stated if item.component in NOISY]
         self.space = DesignSpace(case, wanted, options=options, set_too=True)
         self.case, self.noise = case, noise

@@ -335,7 +335,7 @@ class Evaluation(Result):
     @cached_property
     def used(self) -> list[Expr]:
         """The symbols that the runtime depends on."""
-        return self.scope.used([self.tree.runtime])
+        return self.scope.used_parameters([self.tree.runtime])
 
     def warn_outside_ranges(self) -> list[Diagnostic]:
         """A warning for each parameter that the runtime depends on and whose value is outside its range."""

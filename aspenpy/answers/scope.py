@@ -151,14 +151,14 @@ class Scope:
             fail("ambiguous-parameter", message, hint=f"write `app:{name}` or `machine:{name}`")
         if candidates:
             return candidates[0]
-        for symbol in self.undefined():
+        for symbol in self.undefined_symbols():
             if symbol.name == name:
                 return symbol
         fail("unknown-parameter", f"unknown parameter `{name}`", hint=self._suggest_setting(name))
 
     def _suggest_setting(self, name: str) -> str:
         """A hint that names the parameter the user may have meant."""
-        open_ones = [symbol.name for symbol in self.undefined()]
+        open_ones = [symbol.name for symbol in self.undefined_symbols()]
         names = sorted({*self._own_names(), *self._machines_names(), *self.overridden.values(), *open_ones})
         own = sorted({*self._own_names(), *open_ones})
         if len(names) <= MOST_LISTED or not own or suggest_nearest(name, names):
@@ -192,7 +192,7 @@ class Scope:
         """Names of the machine that are listed to a user."""
         return self.machine.known_names() if self.machine else []
 
-    def undefined(self) -> list[Expr]:
+    def undefined_symbols(self) -> list[Expr]:
         """The symbols that the results need and nobody defines."""
         try:
             known = order_definitions(self.roots, self.definitions)
@@ -321,7 +321,7 @@ class Scope:
         if formal is not None:
             return formal
         symbol = graph.symbol(node.name)
-        if symbol in self.definitions or node.name in self.settings or symbol in self.undefined():
+        if symbol in self.definitions or node.name in self.settings or symbol in self.undefined_symbols():
             return symbol
         hint = suggest_instead(node.name, members, "members") if members else self._suggest_setting(node.name)
         fail("unknown-name", f"unknown name `{node.name}`", node.span, hint=hint)
@@ -377,7 +377,7 @@ class Scope:
             return None
         return numbers if values is not None and all(map(isfinite, numbers.values())) else None
 
-    def used(self, exprs: Sequence[Expr]) -> list[Expr]:
+    def used_parameters(self, exprs: Sequence[Expr]) -> list[Expr]:
         """The parameters that the expressions depend on, in the order of their declaration."""
         needed = set(self.needed(exprs))
         return [symbol for symbol in self.definitions if symbol in needed]

@@ -155,7 +155,7 @@ class Simulation:
 
     # -- the way of the run ------------------------------------------------------------------------
 
-    def _known(self, node: flow.Node, exprs: Sequence[Expr], scene: Scene) -> list[Any]:
+    def _read_values(self, node: flow.Node, exprs: Sequence[Expr], scene: Scene) -> list[Any]:
         """Values of what a node says, computed once for all scenes that bind the symbols in it alike."""
         if node not in self._needed:
             own = graph.substitute(exprs, dict(scene.kernel.computed))
@@ -176,7 +176,7 @@ class Simulation:
                 for number in range(plan.turns):
                     self._play(node, plan, scene, ((plan.turns, number), *around))
         elif isinstance(node, flow.Repeat):
-            (count,) = self._known(node, [node.count], scene)
+            (count,) = self._read_values(node, [node.count], scene)
             passes = math.floor(count) + (self._draws.random() < count - math.floor(count))
             self._passes += passes
             if self._passes > MOST_EXECUTIONS:
@@ -197,13 +197,13 @@ class Simulation:
         elif isinstance(node, flow.Parallel):
             yield from node.branches
         elif isinstance(node, flow.Choice):
-            holding = self._known(node, [condition for condition, _ in node.branches], scene)
+            holding = self._read_values(node, [condition for condition, _ in node.branches], scene)
             taken = (branch for holds, (_, branch) in zip(holding, node.branches, strict=True) if holds)
             yield next(taken, node.otherwise)
         elif isinstance(node, flow.Expectation):
             drawn = self._draws.random()
             for chance, (_, case) in zip(
-                self._known(node, [chance for chance, _ in node.cases], scene), node.cases, strict=True
+                self._read_values(node, [chance for chance, _ in node.cases], scene), node.cases, strict=True
             ):
                 drawn -= chance
                 if drawn < 0:
@@ -284,7 +284,7 @@ class Simulation:
         asked = self._asked[block] = self._asked[block] if block in self._asked else self._ask(block)
         if asked is None:
             return None
-        known = self._known(block, asked.exprs, scene)
+        known = self._read_values(block, asked.exprs, scene)
         if id(known) in self._plans:
             return self._plans[id(known)]
         values = iter(known)

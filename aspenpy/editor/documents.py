@@ -234,7 +234,7 @@ class OpenDocument:
     def _look(self) -> None:
         self.mistakes = syntax_remarks(self.path, self.text.text) if self.followed else []
 
-    def shown(self, project: Project) -> list[Remark]:
+    def place_remarks(self, project: Project) -> list[Remark]:
         """Mistakes, each at a place in this file: a mistake in a file that it includes stands at the `include`."""
         return [self._place_remark(remark, project) for remark in self.all_remarks]
 
@@ -248,7 +248,7 @@ class OpenDocument:
             return remark
         where = FileStretch(self.path, 0, 0)
         for file in project.names(self.path).files:
-            document = project.found(file, self.path)
+            document = project.find_file(file, self.path)
             if document is not None and remark.place.path in project.closure(document):
                 where = FileStretch(self.path, file.start, file.end)
                 break
@@ -273,7 +273,7 @@ class Workspace:
         machine = document.meaning.machine_path if document is not None else None
         return Project(self.unsaved_texts(), self.folders, machine)
 
-    def followed(self, uri: str) -> OpenDocument | None:
+    def find_analysed(self, uri: str) -> OpenDocument | None:
         """The open file of a URI if it is small enough to be analysed while it is typed, else None."""
         document = self.documents.get(uri)
         return document if document is not None and document.followed else None

@@ -69,7 +69,7 @@ class Project:
             self._names[path] = names.names_of(text if len(text) <= LARGEST else "")
         return self._names[path]
 
-    def found(self, file: File, path: str) -> str | None:
+    def find_file(self, file: File, path: str) -> str | None:
         """The path of a file that another one includes or imports."""
         asking = Source("", path, path)
         find = self.reader.import_ if file.model else self.reader.include
@@ -86,7 +86,7 @@ class Project:
             while waiting and len(reached) < MOST_FILES:
                 current = waiting.pop()
                 for file in self.names(current).files:
-                    inner = None if file.model else self.found(file, current)
+                    inner = None if file.model else self.find_file(file, current)
                     if inner is not None and inner not in reached:
                         reached[inner] = None
                         waiting.append(inner)
@@ -177,7 +177,7 @@ class Project:
         head, _, tail = dotted.partition(".")
         for current in self.closure(path):
             for file in self.names(current).files:
-                target = self.found(file, current) if file.model == head else None
+                target = self.find_file(file, current) if file.model == head else None
                 if target is not None and tail:
                     return self.model(target, tail)
                 if target is not None:

@@ -52,7 +52,7 @@ def _of_document(answer: Callable[[Workspace, OpenDocument, P], T]) -> Callable[
 
     @wraps(answer)
     def answered(workspace: Workspace, params: P) -> T | None:
-        document = workspace.followed(cast("Any", params).text_document.uri)
+        document = workspace.find_analysed(cast("Any", params).text_document.uri)
         return None if document is None else answer(workspace, document, params)
 
     return answered
@@ -107,7 +107,7 @@ def complete(workspace: Workspace, cursor: Cursor, params: types.CompletionParam
 def define(workspace: Workspace, cursor: Cursor, params: types.DefinitionParams) -> types.Location | None:
     document, project, offset, name = cursor
     for file in project.names(document.path).files:
-        target = project.found(file, document.path) if file.start <= offset <= file.end else None
+        target = project.find_file(file, document.path) if file.start <= offset <= file.end else None
         if target is not None:
             return location_of(workspace, FileStretch(target, 0, 0))
     place = project.declaration(document.path, name) if name is not None else None

@@ -324,7 +324,7 @@ class Editor:
         self._said = trouble
 
     def _publish(self, document: OpenDocument) -> None:
-        remarks = document.shown(self.workspace.project())
+        remarks = document.place_remarks(self.workspace.project())
         diagnostics = [diagnostic_of(self.workspace, remark, document) for remark in remarks]
         params = types.PublishDiagnosticsParams(document.uri, diagnostics, document.version)
         self.server.text_document_publish_diagnostics(params)

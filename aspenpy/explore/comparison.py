@@ -275,7 +275,7 @@ class Efficiency(Result):
         idle = graph.add(*(term.rate for term in energy.totals.terms.values() if term.elapsed))
         where = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
         offer = where.offers.get(LINK)
-        drawing = where.drawing(offer) if offer is not None else None
+        drawing = where.find_consumer(offer) if offer is not None else None
         dynamic = where.power(drawing).dynamic if drawing is not None else None
         watts = idle if dynamic is None else idle + dynamic
         needed = [contender.transfer, contender.transfer * watts]

@@ -104,7 +104,7 @@ def elasticities(
 def _plain_parameters(prediction: Prediction, metric_name: str) -> list[str]:
     """The parameters that the metric depends on whose value is a number other than 0 and no member of an enum."""
     scope = prediction.scope
-    used = scope.used([find_metric(metric_name).expr(prediction)])
+    used = scope.used_parameters([find_metric(metric_name).expr(prediction)])
     names = {symbol: scope.display_name(symbol) for symbol in used if scope.definitions[symbol].kind == "number"}
     items = {name: variable_from_range(name, prediction) for name in names.values() if "." not in name}
     chosen = [name for name, item in items.items() if item is None or item.kind != "choice"]

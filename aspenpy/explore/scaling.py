@@ -483,7 +483,7 @@ def _refuse_derived(prediction: Prediction, name: str) -> None:
     itself, it would not be their product any more."""
     scope, derived = prediction.scope, prediction.application.parameters[name]
     behind = scope.needed([derived.value])
-    used = scope.used([prediction.tree.runtime])
+    used = scope.used_parameters([prediction.tree.runtime])
     broken = [f"`{scope.display_name(symbol)}`" for symbol in used if symbol in behind]
     if broken:
         those = f"{', '.join(broken[:-1])} and {broken[-1]}" if len(broken) > 1 else broken[0]

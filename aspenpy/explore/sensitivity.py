@@ -118,7 +118,7 @@ def effects_in(
         extremes[box.chosen] = (float(known.min()), float(known.max())) if len(known) else (base, base)
     points = numpy.concatenate([box.points for box, _ in tried])
     over = numpy.concatenate([box.values[row] for box, row in tried])
-    ranked, skipped = _rank_effects(space, base, extremes), space.skipped(quantity, points, over)
+    ranked, skipped = _rank_effects(space, base, extremes), space.note_skipped(quantity, points, over)
     one, two = (tuple(effect for effect in ranked if len(effect.parameters) == count) for count in (1, 2))
     return Effects(metric_name, base, one, two, skipped)
 

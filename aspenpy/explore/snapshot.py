@@ -101,11 +101,11 @@ def take_snapshot(cases: Sequence[Case], lines: Mapping[int, str] | None = None)
     """The snapshot of one application on the machine of each case. `lines` are places of a program's source by the
     lines of the model that was made from it."""
     predictions = [predict(case) for case in cases]
-    machines = {item.machine.name: _taken(item) for item in predictions}
+    machines = {item.machine.name: _measure_run(item) for item in predictions}
     return Snapshot(cases[0].application.name, tuple(_list_needs(predictions[0], lines or {})), machines)
 
 
-def _taken(prediction: Prediction) -> Taken:
+def _measure_run(prediction: Prediction) -> Taken:
     try:
         energy = float(prediction.scope.values([energy_metric(prediction.tree, "energy")], prediction.seed)[0])
     except AspenError:

@@ -158,7 +158,7 @@ class Space:
             of_case[...] = values.reshape(of_case.shape)
         return found.reshape(len(quantities), -1)
 
-    def skipped(self, quantity: Quantity, points: Floats, values: Floats) -> Skipped | None:
+    def note_skipped(self, quantity: Quantity, points: Floats, values: Floats) -> Skipped | None:
         """A note on the points whose value is nan; None where there are none."""
         missing = numpy.flatnonzero(numpy.isnan(values))
         if not len(missing):
@@ -171,7 +171,7 @@ class Space:
 
     def values_at(self, point: Floats) -> dict[str, float | str]:
         """A point by name; choices that have labels by those."""
-        return {item.name: item.named(value) for item, value in zip(self.variables, point, strict=True)}
+        return {item.name: item.label_value(value) for item, value in zip(self.variables, point, strict=True)}
 
     def unit(self, item: Variable) -> str:
         """Unit of a variable; empty for a plain number, a machine or a socket."""

@@ -97,7 +97,7 @@ class Variable(Record):
             return self.values
         return numpy.unique(self.at(numpy.linspace(0, 1, most)))
 
-    def named(self, value: float) -> float | str:
+    def label_value(self, value: float) -> float | str:
         """The value as a number, or as its label where it has one."""
         return self.in_words(value) if self.labels else (int if self.sampled.kind == "whole" else float)(value)
 
@@ -230,7 +230,7 @@ def takes_whole(name: str, prediction: Prediction) -> bool:
 def declared_variables(prediction: Prediction, exprs: list[Expr]) -> list[Variable]:
     """The parameters that the expressions depend on and that declare a range or an enum, save those that were set."""
     scope = prediction.scope
-    names = [scope.display_name(used) for used in scope.used(exprs) if used not in scope.overridden]
+    names = [scope.display_name(used) for used in scope.used_parameters(exprs) if used not in scope.overridden]
     names = [name for name in names if "." not in name or name in prediction.application.parameters]
     variables = (
         variable_from_range(name, prediction) for name in names if find_declaration(name, prediction) is not None

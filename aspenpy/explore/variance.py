@@ -228,7 +228,7 @@ def _evaluate_places(
     other, so that all are left out where one has no value."""
     points = _points_at(space, places)
     values: Floats = evaluate(points)[0]
-    skipped = space.skipped(find_metric(metric_name).expr, points, values)
+    skipped = space.note_skipped(find_metric(metric_name).expr, points, values)
     whole = ~numpy.isnan(values).reshape(-1, together).any(axis=1)
     if skipped is not None and whole.sum() < FEWEST:
         message = f"{skipped.count:,} of {skipped.total:,} runs have no value, so that nothing can be compared"

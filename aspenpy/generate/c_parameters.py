@@ -41,7 +41,7 @@ class CParameters:
     def _free(self) -> list[str]:
         return [f"app:{item.name}" for item in self.items.values()]
 
-    def resolved(self, expr: Expr) -> Expr:
+    def resolve(self, expr: Expr) -> Expr:
         """The expression in parameters, arguments and counters alone."""
         return self.scope.formulas([expr], self._free)[0]
 
@@ -101,7 +101,7 @@ class CParameters:
         lines: list[str] = []
         taken = set(RESERVED)
         for symbol in symbols:
-            name, value = self.names[symbol], self.resolved(self.scope.definitions[symbol])
+            name, value = self.names[symbol], self.resolve(self.scope.definitions[symbol])
             statements, text = self.translate(value, self.names, taken, self.items[symbol].span)
             lines += [*statements, f"if (isnan({name}))", f"    {name} = {text};"]
         body = "".join(f"    {line}\n" for line in lines)

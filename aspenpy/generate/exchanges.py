@@ -33,7 +33,7 @@ class HelperExchange(Record):
     arguments: tuple[Expr, ...]
     requirement: flow.Requirement
 
-    def sent(self, instances: Expr) -> tuple[Expr, Expr]:
+    def count_sent(self, instances: Expr) -> tuple[Expr, Expr]:
         """The messages and the bytes that `instances` instances send (a collective call counts as one message each). Of
         a halo, one instance has no neighbours, and there are none along a dimension of one rank."""
         share, messages = graph.ONE, graph.ONE

@@ -120,7 +120,7 @@ class Skeleton:
         """The model's totals as closed forms in the parameters, to be compared with what was sent."""
         texts = []
         for name, total in zip(("messages", "bytes"), self._totals, strict=True):
-            resolved = parameters.resolved(total)
+            resolved = parameters.resolve(total)
             statements, text = parameters.translate(resolved, parameters.names, set(RESERVED), self.entry.name_span)
             lines = "".join(f"    {line}\n" for line in statements)
             texts.append(f"static double model_{name}(void)\n{{\n{lines}    return {text};\n}}")
@@ -153,7 +153,7 @@ MAIN = """int main(int argc, char **argv)
 def _count_sent(block: flow.Block, kernel: flow.Kernel) -> Totals:
     """`messages`, and `bytes`."""
     exchanges = [exchange_of(item) for item in block.requirements if item.resource == MESSAGES]
-    sent = (exchange.sent(block.parallelism) for exchange in exchanges)
+    sent = (exchange.count_sent(block.parallelism) for exchange in exchanges)
     return add_totals({"messages": messages, "bytes": volume} for messages, volume in sent)
 
 

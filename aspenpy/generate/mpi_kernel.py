@@ -103,11 +103,11 @@ class KernelWriter:
 
     def _value(self, expr: Expr, span: Span | None) -> str:
         """The C text of an expression; what has to stand before it is written."""
-        return self._translate_resolved(self.around.parameters.resolved(expr), span)
+        return self._translate_resolved(self.around.parameters.resolve(expr), span)
 
     def _amount(self, expr: Expr, span: Span | None) -> str:
         """The same for what a helper refuses itself where it is negative."""
-        resolved = self.around.parameters.resolved(expr)
+        resolved = self.around.parameters.resolve(expr)
         return self._translate_resolved(resolved.args[0] if resolved.kind == "checked" else resolved, span)
 
     def _translate_resolved(self, resolved: Expr, span: Span | None) -> str:

@@ -14,7 +14,7 @@ from aspenpy.language.files import Reader
 from aspenpy.language.parser import parse_file
 from aspenpy.language.source import Source, Span
 from aspenpy.language.tables import tables
-from aspenpy.language.tokens import MAXIMUM_NESTING, refuse_stray, words
+from aspenpy.language.tokens import MAXIMUM_NESTING, refuse_character, words
 from aspenpy.language.vocabulary import (
     CASES,
     CLOSING,
@@ -93,7 +93,7 @@ def split_words(source: Source) -> list[SpacedWord]:
     for match in words(source.text):
         kind = match.lastgroup or ""
         if kind == "STRAY":
-            refuse_stray(source, match.end() - 1)
+            refuse_character(source, match.end() - 1)
         text = match[kind]
         start = match.end() - len(text)
         breaks = source.text.count("\n", end, start)

@@ -48,7 +48,7 @@ def shorten_word_line(text: str) -> str:
     return line if len(line) <= LONGEST_SHOWN else line[: LONGEST_SHOWN - 3] + "..."
 
 
-def refuse_stray(source: Source, position: int) -> NoReturn:
+def refuse_character(source: Source, position: int) -> NoReturn:
     """Raises the error for the character at this position of the file's text."""
     text = source.text
     for pattern, message, hint in _STRAY:
@@ -157,7 +157,7 @@ class TokenStream:
                 elif kind == "COMMENT":
                     continue
                 elif kind == "STRAY":
-                    refuse_stray(self._files[-1], word.end() - 1)
+                    refuse_character(self._files[-1], word.end() - 1)
                 elif kind == "INCLUDE":
                     span = Span(self._files[-1], word.end() - len(text), word.end())
                     waiting.append(self._include(text, span))

@@ -120,7 +120,7 @@ def load_source(source: Source, reader: Reader) -> Application | Machine:
     return link_machine(node, warnings)
 
 
-def formatted(model: str | Path, *, allow_outside: bool = False) -> str:
+def format_model(model: str | Path, *, allow_outside: bool = False) -> str:
     """The text of a model laid out as `aspenpy fmt` does: only white space changes. The arguments are those of
     `load_application`; no file is written.
 

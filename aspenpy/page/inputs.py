@@ -98,7 +98,7 @@ def _has(prediction: Prediction, name: str) -> bool:
 def _constants(prediction: Prediction) -> list[Expr]:
     """Numbers that nothing else decides, the first of each model."""
     scope = prediction.scope
-    used = [symbol for symbol in scope.used([prediction.tree.runtime]) if _is_number(scope.definitions[symbol])]
+    used = [item for item in scope.used_parameters([prediction.tree.runtime]) if _is_number(scope.definitions[item])]
     own = [symbol for symbol in used if symbol.owner != OWNER]
     return own[:MOST_INPUTS] + [symbol for symbol in used if symbol.owner == OWNER][:MOST_INPUTS]
 

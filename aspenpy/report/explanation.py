@@ -239,7 +239,7 @@ def _exchange_in_words(exchange: Exchange, value: Valuer) -> str:
         among = _write_formula(exchange.ranks) if ranks is None else format_count(ranks)
         return f"each of {among} ranks sends {sent} to its neighbours"
     if ranks is None or value(exchange.size) is None:
-        return _differing_exchange(exchange, value)
+        return _describe_differing_exchange(exchange, value)
     alpha, beta, _ = exchange.parts
     each = f"{seconds(value(alpha))} and {seconds(value(beta))} a byte"
     fastest = f"{exchange.fastest(value)} among {format_count(ranks)} ranks, a message taking {each}"
@@ -253,7 +253,7 @@ def _name_bound(exchange: Exchange, value: Valuer) -> str:
     return f"; {reason}, a lower bound" if reason == FASTEST else f"; limited by {reason}, a lower bound"
 
 
-def _differing_exchange(exchange: Exchange, value: Valuer) -> str:
+def _describe_differing_exchange(exchange: Exchange, value: Valuer) -> str:
     """An exchange whose ranks or size differ from call to call: its formula where somebody can read it, else what they
     depend on."""
     text = _write_formula(exchange.formula)

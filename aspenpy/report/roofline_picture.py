@@ -88,8 +88,8 @@ def draw_roofline(roofline: Roofline, measured: Sequence[MeasuredPoint] = ()) ->
     """A matplotlib Figure; `measured` points are stars with letters."""
     from matplotlib.figure import Figure
 
-    points, roofs = shown_points(roofline), roofs_of(roofline)
-    stars = shown_measured(measured)
+    points, roofs = choose_points(roofline), roofs_of(roofline)
+    stars = choose_measured(measured)
     names = _point_names(points)
     parts = _describe_parts(roofline) if roofline.predictions or stars else []
     heights = levels(roofs.compute)
@@ -174,7 +174,7 @@ def _draw_legend(
     figure.legend(handles=handles, loc="upper left", bbox_to_anchor=(left, 1), title="\n".join(parts), alignment="left")
 
 
-def shown_measured(measured: Sequence[MeasuredPoint]) -> list[MeasuredPoint]:
+def choose_measured(measured: Sequence[MeasuredPoint]) -> list[MeasuredPoint]:
     """The measured points that have a place, as many as letters."""
     return [point for point in measured if point.intensity and point.rate][: len(ascii_lowercase)]
 
@@ -192,7 +192,7 @@ def _draw_stars(axes: Any, stars: Sequence[MeasuredPoint]) -> None:
         axes.annotate(letter, (point.intensity, point.rate), xytext=(-3, 7), textcoords="offset points", color=INK)
 
 
-def shown_points(roofline: Roofline) -> list[RooflinePoint]:
+def choose_points(roofline: Roofline) -> list[RooflinePoint]:
     """The applications, and the kernels that take longest; a logarithm has no place for those without a byte."""
     placed = [point for point in roofline.points if point.place]
     kernels = sorted((point for point in placed if point.kernel), key=lambda point: -point.time)[:MOST_KERNELS]

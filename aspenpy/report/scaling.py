@@ -208,7 +208,7 @@ def draw_scaling(scaling: Scaling) -> Any:
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(HEIGHT_OF_TIMES, HEIGHT_OF_SHARES))
     above.set(xscale="log", yscale="log", ylabel="time")
     set_title(above, heading(scaling))
-    lines = _lines_of_times(scaling)
+    lines = _time_curves(scaling)
     for line in lines:
         above.plot(*zip(*line.points, strict=True), label=line.name, **line.style)
     fastest = scaling.fastest
@@ -240,7 +240,7 @@ class NamedCurve(NamedTuple):
     points: Sequence[tuple[float, float]]
 
 
-def _lines_of_times(scaling: Scaling) -> list[NamedCurve]:
+def _time_curves(scaling: Scaling) -> list[NamedCurve]:
     """The time, that with full efficiency, the part of communication, and the longest calls."""
     points = scaling.points
     lines = [NamedCurve("time", STYLES[0], [(point.ranks, point.time) for point in points])]

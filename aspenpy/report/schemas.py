@@ -550,16 +550,16 @@ RESULTS: dict[str, dict[Any, Any]] = {
 """Keys of each result besides those of `COMMON`, but for results that hold others."""
 
 
-def nested(name: str) -> Named:
+def nest_shape(name: str) -> Named:
     """The shape of a result within another."""
     return Named(name.replace("/", "-"), {"schema": str, **RESULTS[name], **COMMON})
 
 
-RESULTS["predictions/1"] = {**WHERE, "kernel": None, "predictions": [nested("prediction/1")]}
+RESULTS["predictions/1"] = {**WHERE, "kernel": None, "predictions": [nest_shape("prediction/1")]}
 RESULTS["advice/1"] = {
     "command?": str,
     **{
-        f"{step}?": nested(f"{name}/1")
+        f"{step}?": nest_shape(f"{name}/1")
         for step, name in {
             "classify": "classification", "significance": "significance", "configure": "design_space",
             "scale": "hardware_scaling", "decide": "decision", "throttle": "throttling", "uncertainty": "uncertainty",

@@ -128,7 +128,7 @@ class Store:
 
     # -- stretches -------------------------------------------------------------------------------
 
-    def missing(self) -> list[int]:
+    def list_missing(self) -> list[int]:
         """The numbers of the stretches that are still to be computed."""
         return [number for number in range(self.plan.count) if self._start(number) not in self]
 
@@ -138,7 +138,7 @@ class Store:
         complete = False
         try:
             yield from self.stretches()
-            for stretch in run.stretches(self.missing(), fail_fast=fail_fast):
+            for stretch in run.stretches(self.list_missing(), fail_fast=fail_fast):
                 self.add(stretch)
                 yield stretch
                 give_back()

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from aspenpy.advice.advise import EVERY, AdviceOptions, space_of
-from aspenpy.advice.configurable import configurable
+from aspenpy.advice.configurable import make_configurable
 from aspenpy.advice.design_space import DesignSpace
 from aspenpy.advice.system_ranges import SystemRange
 from aspenpy.answers.case import Case
@@ -133,7 +133,7 @@ def test_a_configurable_machine_takes_as_long(name: str) -> None:
     machine = load_machine(name)
     socket = machine.sockets[0]
     application = load_application("lulesh")
-    changed = configurable(machine, socket).machine
+    changed = make_configurable(machine, socket).machine
     assert predict(application, changed, socket=socket).runtime == predict(application, machine, socket=socket).runtime
 
 

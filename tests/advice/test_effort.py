@@ -8,7 +8,7 @@ import weakref
 import numpy
 import pytest
 
-from aspenpy.advice.configurable import configurable
+from aspenpy.advice.configurable import make_configurable
 from aspenpy.answers.energy.totals import energy_totals
 from aspenpy.answers.prediction import predict
 from aspenpy.expr import graph
@@ -59,7 +59,7 @@ def test_points_go_when_nobody_needs_them() -> None:
 def test_an_application_is_mapped_once_to_a_machine() -> None:
     """Steps of advice that ask for the same machine with parameters, and for its energy, have the same objects."""
     application, machine = load_application("comd"), load_machine("haswell")
-    assert configurable(machine, None).machine is configurable(machine, None).machine
-    trees = [predict(application, configurable(machine, None).machine).tree for _ in range(2)]
+    assert make_configurable(machine, None).machine is make_configurable(machine, None).machine
+    trees = [predict(application, make_configurable(machine, None).machine).tree for _ in range(2)]
     assert trees[0] is trees[1]
     assert energy_totals(trees[0]) is energy_totals(trees[1])

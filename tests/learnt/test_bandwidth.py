@@ -61,7 +61,7 @@ def test_base_samples_are_at_the_highest_clocks() -> None:
         for c in (1, 2) for m in (3, 4)
     ]  # fmt: skip
     model = BandwidthSensitivity(trees=200, subsample=1.0)
-    assert model.given_rows(model.sheet(rows)) == [3]
+    assert model.base_rows(model.sheet(rows)) == [3]
     assert model.fit(rows).predict(rows)[3] == rows[3]["runtime"]
     assert model.predict(rows) == pytest.approx([row["runtime"] for row in rows], rel=1e-3)
 

@@ -14,7 +14,7 @@ from aspenpy.answers.checks.machines import check_machine
 from aspenpy.answers.checks.plausibility import check_plausibility
 from aspenpy.expr.evaluate import evaluate_many
 from aspenpy.language.source import Source
-from aspenpy.models.library import formatted
+from aspenpy.models.library import format_model
 from aspenpy.models.machine.sheets import (
     SHEET_KINDS,
     has_part,
@@ -34,7 +34,7 @@ def laid_out(text: str, path: Path) -> str:
     """The text as `aspenpy fmt` writes it, in the library's folder, where its includes are."""
     path.write_text(text, encoding="utf-8")
     try:
-        return formatted(path)
+        return format_model(path)
     finally:
         path.unlink()
 

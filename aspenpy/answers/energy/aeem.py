@@ -102,7 +102,7 @@ class Aeem:
 
     def _add_load_term(self, offer: Offer) -> Key | None:
         """The term that pays for what load adds to serve a resource; None for a link that draws nothing more."""
-        place = self.power_tree.drawing(offer)
+        place = self.power_tree.find_consumer(offer)
         if place is None:
             return None
         power = self.power_tree.power(place)

@@ -51,7 +51,7 @@ def hardware_peaks(prediction: Prediction) -> tuple[HardwarePeak, ...]:
 
 
 def _make_peak(prediction: Prediction, power_tree: PowerTree, ceiling: Ceiling, offer: Offer) -> HardwarePeak:
-    drawing = power_tree.drawing(offer)
+    drawing = power_tree.find_consumer(offer)
     assert drawing is not None, ceiling.path
     power = power_tree.power(drawing)
     watts: list[Expr] = [expr for expr in (power.static, power.dynamic) if expr is not None]

@@ -29,7 +29,7 @@ class Headroom:
         self.power_tree = power_tree
         self.cap: Expr | None = None
         if options.limited:
-            self.cap = power_tree.stated(CAP, "power") if options.cap is None else graph.to_expr(options.cap)
+            self.cap = power_tree.read_property(CAP, "power") if options.cap is None else graph.to_expr(options.cap)
         component = power_tree.central.component
         stated = component.properties.get(CAP if options.cap is None else "idle_power")
         self.span = component.name_span if stated is None else stated.span

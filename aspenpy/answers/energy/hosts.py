@@ -46,8 +46,8 @@ class Hosts:
 
     def watts(self, place: Place) -> Expr:
         """Watts of one host."""
-        stated = [self.power_tree.stated(name, "power", place) or graph.ZERO for name in (IDLE, UNCORE)]
-        core = self.power_tree.stated(CORE, "power", place) or graph.ZERO
+        stated = [self.power_tree.read_property(name, "power", place) or graph.ZERO for name in (IDLE, UNCORE)]
+        core = self.power_tree.read_property(CORE, "power", place) or graph.ZERO
         return graph.add(*stated, graph.mul(ratio_of_counts(self._ranked.count, place.count), core))
 
     @cached_property

@@ -128,7 +128,7 @@ class PowerTree:
             self._refuse("no core: nothing on it offers `flops`")
         return offer.place
 
-    def drawing(self, offer: Offer) -> Place | None:
+    def find_consumer(self, offer: Offer) -> Place | None:
         """The component whose power at load goes into serving a resource: itself, or the nearest around it that
         declares what load adds, within the socket if it is in one. A memory without power of its own draws from its
         socket, as those on the boards of accelerators do. A link, an interconnect inside a node, or a file system
@@ -170,7 +170,7 @@ class PowerTree:
         own = path != central.path and place is not None and place.component.type == MEMORY
         return path[: len(central.path)] == central.path and not (own and self.powers[path[-1]].declared)
 
-    def stated(self, name: str, law: str, place: Place | None = None) -> Expr | None:
+    def read_property(self, name: str, law: str, place: Place | None = None) -> Expr | None:
         """A property that the socket or another component may state, refused where it breaks the law."""
         declared = (place or self.central).component.properties.get(name)
         if declared is None or declared.value is None:
@@ -189,7 +189,7 @@ class PowerTree:
             message = f"{place.component.type} `{place.component.name}` declares no `{name}`"
             hint = f"write `property {name} [..]` in it, with its unit"
             fail("no-power", message, place.component.name_span, hint=hint)
-        value = self.stated(name, law)
+        value = self.read_property(name, law)
         assert value is not None, name
         return place, value
 
@@ -249,7 +249,7 @@ def adapters(
     for name, offer in power_tree.offers.items():
         limited = not within_cap or power_tree.feeds(offer.place.path)
         if name in asked and limited and offer.place.component.type == INTERCONNECT:
-            place = power_tree.drawing(offer)
+            place = power_tree.find_consumer(offer)
             power = power_tree.power(place) if place is not None else None
             if place is not None and power is not None and power.dynamic is not None:
                 found[name] = (place, power.dynamic, power.dynamic_span)

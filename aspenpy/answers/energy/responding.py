@@ -56,11 +56,11 @@ class Occupancy:
         self._known: dict[tuple[str, ...], list[Expr]] = {}
         self._all = tuple({cost.instances.count: cost.instances for cost in tree.blocks.values()}.values())
 
-    def working(self, instances: Instances) -> Expr:
+    def sockets_at_work(self, instances: Instances) -> Expr:
         """The sockets that have work in a block, one at least."""
         return graph.ONE if self.power_tree.socket is None else instances.count_used(self.power_tree.socket)
 
-    def held(self, instances: Instances, place: Place | None = None) -> Expr:
+    def count_occupied(self, instances: Instances, place: Place | None = None) -> Expr:
         """The sockets, or other components, that the run occupies while a block runs: those with work in any block,
         as far as what each asks for is known outside of its kernel."""
         place = place or self.power_tree.socket
@@ -101,7 +101,7 @@ class Occupancy:
         return Hosts(self.power_tree)
 
     def _make_partner(self, place: Place) -> Partner | None:
-        watts = self.power_tree.stated(SLEEP, "power", place)
+        watts = self.power_tree.read_property(SLEEP, "power", place)
         if watts is not None:
             return Partner(place, watts, place.component.properties[SLEEP].span, PARTNERS)
         power = self.power_tree.power(place)
@@ -123,7 +123,7 @@ class Occupancy:
         """Hosts on the nodes that the run occupies."""
         assert self.hosts.node is not None, place.path
         node = self.hosts.node
-        return graph.mul(ratio_of_counts(place.count, node.count), self.held(instances, node))
+        return graph.mul(ratio_of_counts(place.count, node.count), self.count_occupied(instances, node))
 
     def _number(self, place: Place, instances: Instances) -> Expr:
         """The number of components that are idle, on the nodes or in the machine: those there are less those at
@@ -131,13 +131,13 @@ class Occupancy:
         there = place.count
         node = next((item for item in self.power_tree.places.values() if item.component.type == "node"), None)
         if self.charged == "nodes_used" and node is not None:
-            there = graph.mul(ratio_of_counts(place.count, node.count), self.held(instances, node))
+            there = graph.mul(ratio_of_counts(place.count, node.count), self.count_occupied(instances, node))
         if self.hosts.includes(place):
             return graph.sub(there, self._count_hosts(place, instances))
         working = place.path == self.power_tree.central.path or any(place.path == item.path for item in self.beside)
         if not working:
             return there
-        return graph.sub(there, graph.mul(self.power_tree.in_one_socket(place), self.held(instances)))
+        return graph.sub(there, graph.mul(self.power_tree.in_one_socket(place), self.count_occupied(instances)))
 
 
 FLOPS, BYTES = "energy_per_flop", "energy_per_byte"
@@ -160,7 +160,7 @@ class Responding:
         self._idle()
         self._cores = self._add_watts("active cores", CORE)
         self._uncore = self._uncore_term()
-        self._saturation = self.power_tree.stated("uncore_saturation", "efficiency")
+        self._saturation = self.power_tree.read_property("uncore_saturation", "efficiency")
         self._least = self._uncore_least()
         drawn_by = adapters(self.power_tree, tree, within_cap=within_cap)
         self._ports = {name: self._add("messages", *drawn) for name, drawn in drawn_by.items()}
@@ -190,7 +190,7 @@ class Responding:
             self._add(partner.cause, partner.place, partner.watts, partner.span, elapsed=True)
 
     def _add_watts(self, cause: Cause, name: str) -> Key | None:
-        rate = self.power_tree.stated(name, "power")
+        rate = self.power_tree.read_property(name, "power")
         if rate is None:
             return None
         place = self.power_tree.central
@@ -199,7 +199,7 @@ class Responding:
     def _uncore_term(self) -> Key | None:
         """Power that goes with the square of the clock outside of the cores, where the machine states one."""
         key = self._add_watts("uncore", UNCORE)
-        clock = self.power_tree.stated("uncore_clock", "clock")
+        clock = self.power_tree.read_property("uncore_clock", "clock")
         if key is not None and clock is not None:
             _, reference = self.power_tree.require_declared_property("uncore_reference", "clock")
             term = self.terms[key]
@@ -211,7 +211,7 @@ class Responding:
         """The part of the uncore's power that is consumed without traffic: all, where nothing says how it follows."""
         if self._saturation is None:
             return graph.ONE
-        least = self.power_tree.stated("uncore_least", "amount")
+        least = self.power_tree.read_property("uncore_least", "amount")
         if least is None:
             return graph.ZERO
         mistake = ValueMistake(
@@ -229,17 +229,17 @@ class Responding:
         """Seconds, flops and bytes of one execution of the block by all its instances, as far as they are charged."""
         time = graph.add(cost.time, self.waiting(cost))
         one = self.options.charged == "socket"
-        numbers = self._numbers(graph.ONE if one else self.occupancy.held(cost.instances))
+        numbers = self._numbers(graph.ONE if one else self.occupancy.count_occupied(cost.instances))
         numbers |= self.occupancy.idle(cost.instances)
         work = self._work(cost)
         if one:
-            sockets = self.occupancy.working(cost.instances)
+            sockets = self.occupancy.sockets_at_work(cost.instances)
             work = {key: worth if key.cause in SHARED else graph.div(worth, sockets) for key, worth in work.items()}
         return add_totals([{key: graph.mul(number, time) for key, number in numbers.items()}, work])
 
     def waiting(self, cost: BlockCost) -> Expr:
         """Seconds by which a power cap makes the block longer."""
-        sockets = self.occupancy.working(cost.instances)
+        sockets = self.occupancy.sockets_at_work(cost.instances)
         return self._headroom.waiting(self.terms, self._numbers(sockets), self._work(cost), sockets, cost.time)
 
     def _numbers(self, sockets: Expr) -> dict[Key, Expr]:
@@ -270,7 +270,7 @@ class Responding:
             for item in cost.requirements
             if item.offer is not None and item.offer.place.component.type == MEMORY
         ]
-        sockets = self.occupancy.working(cost.instances)
+        sockets = self.occupancy.sockets_at_work(cost.instances)
         most = graph.mul(sockets, graph.sub(1, self._least), cost.time)
         return graph.apply("min", most, graph.div(sum_terms(busy), saturation))
 
@@ -316,7 +316,7 @@ class Responding:
         socket = self.power_tree.central
         for each in (*classes, precision[0], ""):
             name = f"{FLOPS}_{each}" if each else FLOPS
-            rate = self.power_tree.stated(name, "energy")
+            rate = self.power_tree.read_property(name, "energy")
             if rate is not None:
                 cause = f"{each.replace('_', ' ')} flops" if each else "flops"
                 return self._add(cause, socket, rate, socket.component.properties[name].span, unit="J/flop")
@@ -328,7 +328,7 @@ class Responding:
         totals: Totals = {}
         for stating in dict.fromkeys((place.path, self.power_tree.central.path)):
             holder = self.power_tree.places[stating]
-            rate = self.power_tree.stated(BYTES, "energy", holder)
+            rate = self.power_tree.read_property(BYTES, "energy", holder)
             if rate is not None:
                 span = holder.component.properties[BYTES].span
                 totals[self._add("bytes", holder, rate, span, unit="J/B")] = graph.mul(
@@ -350,7 +350,7 @@ class Responding:
         totals: Totals = {}
         for served in item.traffic.served if item.traffic is not None else ():
             place = served.level.place
-            rate = self.power_tree.stated(BYTES, "energy", place)
+            rate = self.power_tree.read_property(BYTES, "energy", place)
             if rate is not None:
                 key = self._add("bytes", place, rate, place.component.properties[BYTES].span, unit="J/B")
                 totals[key] = graph.mul(instances.count, graph.add(served.sent, served.taken))

@@ -31,7 +31,7 @@ def voltage_of(prediction: Prediction, clock: float | None = None) -> Voltage | 
     """The voltage at the clock of the prediction or another one; None where the socket states no `voltage`. Raises
     AspenError where its cores state no clock, or `voltage_curve` is none of `CURVES`."""
     power_tree = PowerTree(prediction.machine, prediction.socket, prediction.tree.origins)
-    stated = power_tree.stated(VOLTAGE, "power")
+    stated = power_tree.read_property(VOLTAGE, "power")
     if stated is None:
         return None
     parameter, lowest, declared = clock_range(prediction)

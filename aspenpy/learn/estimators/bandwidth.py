@@ -74,7 +74,7 @@ class BandwidthSensitivity(LearntModel):
         import numpy as np
 
         names = list(self.predictors) or self._list_predictors(sheet)
-        asked = np.setdiff1d(np.arange(len(sheet.rows)), self.given_rows(sheet))
+        asked = np.setdiff1d(np.arange(len(sheet.rows)), self.base_rows(sheet))
         if len(asked) < LEAST_ROWS:
             hint = "each code needs a run at the highest memory clock, and others below it"
             message = f"{count_noun(len(asked), 'run')} at lower clocks cannot teach trees, {LEAST_ROWS} at least can"

@@ -68,7 +68,7 @@ class Cos(LearntModel):
         keys = row_keys(sheet, alike)
         terms, rest = self._regression_terms(sheet)
         runtimes = self.measured_target(sheet)
-        taught = {*range(len(sheet.rows))}.difference(self.given_rows(sheet))
+        taught = {*range(len(sheet.rows))}.difference(self.base_rows(sheet))
         fitted = []
         for key, indices in rows_by_key(keys).items():
             used = [index for index in indices if index in taught]
@@ -100,8 +100,8 @@ class Cos(LearntModel):
         predicted: NDArray[np.float64] = rest + (matrix * self._coefficients(sheet)).sum(axis=1)
         return predicted
 
-    def given_rows(self, sheet: MeasurementSheet) -> Sequence[int]:
-        return () if self.form == "clocks" else super().given_rows(sheet)
+    def base_rows(self, sheet: MeasurementSheet) -> Sequence[int]:
+        return () if self.form == "clocks" else super().base_rows(sheet)
 
     def columns_used(self, sheet: MeasurementSheet) -> Iterable[str]:
         return [name for name in ("core_frequency", "memory_frequency", "threads") if name in sheet.names]

@@ -156,7 +156,7 @@ class LearntModel(Result):
         there = self.target in sheet.names
         return read_numbers(sheet, self.target, blank=True) if there else np.full(len(sheet.rows), np.nan)
 
-    def given_rows(self, sheet: MeasurementSheet) -> Sequence[int]:
+    def base_rows(self, sheet: MeasurementSheet) -> Sequence[int]:
         """Row numbers of measured runs that predictions of other rows start from; these are not predicted."""
         runs = self._find_base_runs(sheet)
         return () if runs is None else sorted({int(index) for index in runs})

@@ -233,7 +233,7 @@ class PowerAwareSpeedup(LearntModel):
             predicted.append(predict_time(codes[key], float(count), float(clock), " ".join(key) or "the application"))
         return np.array(predicted)
 
-    def given_rows(self, sheet: MeasurementSheet) -> Sequence[int]:
+    def base_rows(self, sheet: MeasurementSheet) -> Sequence[int]:
         """Runs on one processor, and those at the lowest clock: the measurements of steps 1 and 3."""
         threads, clocks = read_numbers(sheet, "threads"), read_numbers(sheet, "core_frequency")
         rows = []

@@ -173,7 +173,7 @@ def predict_rows(
     model: LearntModel, sheet: MeasurementSheet, indices: Sequence[int], confidence: float, *, trained: bool
 ) -> tuple[list[Predicted], int]:
     """Predictions of the rows at some places, and the number of these rows that are given, not predicted."""
-    given = {*model.given_rows(sheet)}
+    given = {*model.base_rows(sheet)}
     asked = sorted({*indices} | given)
     part = sheet.rows_at(asked)
     values, measured = model.predict(part), model.known_target(part)

@@ -461,7 +461,7 @@ def collect_warnings(responses: Responses) -> tuple[Diagnostic, ...]:
     scope = responses.scopes[0]
     for parameter, (_, low, high) in parameters_with_range(responses.application.parameters.values()):
         values = [value for item in responses.measurements for name, value in item.settings if name == parameter.name]
-        used = {*scope.used([low, high])}
+        used = {*scope.used_parameters([low, high])}
         if values and not any(scope.symbol(name) in used for name in responses.inputs):
             ends = scope.values([low, high], responses.case.seed)
             outside = [warning for value in values if (warning := range_warning(parameter, value, *ends))]

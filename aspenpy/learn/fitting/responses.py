@@ -52,7 +52,7 @@ class FitAxis(Extent):
 
 def find_moving_parameter(parameter: Parameter, scope: Scope, given: Sequence[str]) -> str | None:
     """First of the parameters `given` on which the ends of the range depend; None if there is none."""
-    used = scope.used([end for end in (parameter.low, parameter.high) if end is not None])
+    used = scope.used_parameters([end for end in (parameter.low, parameter.high) if end is not None])
     return next((name.removeprefix("app:") for name in given if scope.symbol(name) in used), None)
 
 
@@ -179,7 +179,7 @@ class Responses:
     def is_dependent_on(self, name: str) -> bool:
         """Whether anything that was measured depends on a parameter."""
         symbol = self.parameters[name].symbol
-        return any(symbol in scope.used([expr]) for scope, expr in self.formulas.values())
+        return any(symbol in scope.used_parameters([expr]) for scope, expr in self.formulas.values())
 
     def find_conflicting_machines(self, name: str) -> list[Machine]:
         """The machines that declare a parameter, if they give it different values or ranges."""

@@ -17,12 +17,12 @@ from aspenpy.report.advice.classification import bound_blocks, report_classifica
 from aspenpy.report.advice.decision import decided_blocks, report_decision
 from aspenpy.report.advice.design_space import (
     OBJECTIVES,
-    assumed_ranges,
     change_blocks,
     changed_components,
     compare_values,
     matters_blocks,
     near_optimal,
+    note_assumed,
     report_design_space,
 )
 from aspenpy.report.advice.document import FORMULAS, MOST_KERNELS, link_text
@@ -67,7 +67,7 @@ def report_advice(advice: Advice) -> Report:
         "throttle": report_throttling(advice.throttled),
         "uncertainty": report_uncertainty(advice.uncertain),
     }
-    parts: list[Part] = [Paragraph(note) for note in assumed_ranges(advice.space)]
+    parts: list[Part] = [Paragraph(note) for note in note_assumed(advice.space)]
     data: dict[str, Any] = {}
     said: list[Diagnostic] = []
     for name, step in reports.items():
@@ -132,7 +132,7 @@ def _summarise_steps(advice: Advice) -> list[Block]:
     strong = [item for item in advice.scalings if item.mode == "strong"]
     if strong:
         items.append(_describe_nodes(strong[0]))
-    items += [(note,) for note in assumed_ranges(advice.space)]
+    items += [(note,) for note in note_assumed(advice.space)]
     return [Section("In short", "short"), BulletList(tuple(items))]
 
 

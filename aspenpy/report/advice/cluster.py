@@ -6,7 +6,7 @@ from aspenpy.advice.configuration import PricedConfiguration
 from aspenpy.advice.grouped import Cluster, Grouped
 from aspenpy.language.dimensions import format_quantity
 from aspenpy.report.advice.decision import UNIT_OF, describe_budget
-from aspenpy.report.advice.design_space import configured
+from aspenpy.report.advice.design_space import list_values
 from aspenpy.report.advice.document import problem_note
 from aspenpy.tables.numbers import count_of, format_count
 from aspenpy.tables.registry import register_report
@@ -38,7 +38,7 @@ def report_groups(grouped: Grouped) -> Report:
         Column("cluster", get="cluster"),
         Column("group", "count"),
         Column("nodes", "count", get="choice.nodes"),
-        Column("configuration", get=lambda it: configured(it.choice.configuration), wrapped=True, media=TEXT),
+        Column("configuration", get=lambda it: list_values(it.choice.configuration), wrapped=True, media=TEXT),
         Column("values", get=lambda it: dict(it.choice.configuration.named), media=JSON),
         Column("application"),
         Column("runtime", unit="s", key="capped_runtime", get="choice.outcome.runtime"),

@@ -10,7 +10,7 @@ from aspenpy.advice.advise import Advice
 from aspenpy.advice.configuration import UNITS, BindingLimit, Budget, Decision, PricedConfiguration
 from aspenpy.advice.decide import Decided, amount_in
 from aspenpy.language.dimensions import format_quantity
-from aspenpy.report.advice.design_space import configured
+from aspenpy.report.advice.design_space import list_values
 from aspenpy.report.advice.document import cap_note, link_joules, link_text, picture_of, problem_data, problem_note
 from aspenpy.tables.document import Block, Link, Section, Sentence, make_sheet
 from aspenpy.tables.drawing import BLACK, GREY, INK, STYLES, label_axis, name_ends, set_title, use_shared_style
@@ -98,7 +98,7 @@ def _decision_columns() -> tuple[Column, ...]:
         Column("input", key="label", get=lambda it: it.label or None),
         Column("settings", get=lambda it: it.settings or None),
         Column("nodes", "count", get="choice.nodes"),
-        Column("configuration", get=lambda it: configured(it.choice.configuration), wrapped=True, media=TEXT),
+        Column("configuration", get=lambda it: list_values(it.choice.configuration), wrapped=True, media=TEXT),
         Column("values", get=lambda it: dict(it.choice.configuration.named), media=JSON),
         Column("runtime", unit="s", key="capped_runtime", get="choice.outcome.runtime"),
         Column("energy", unit="J", get="choice.outcome.energy"),
@@ -169,7 +169,7 @@ def spread(front: tuple[PricedConfiguration, ...]) -> list[PricedConfiguration]:
 
 
 def _front_columns(media: tuple[str, ...]) -> tuple[Column, ...]:
-    configuration: tuple[Column, ...] = (Column("configuration", get=lambda it: configured(it.choice.configuration)),)
+    configuration: tuple[Column, ...] = (Column("configuration", get=lambda it: list_values(it.choice.configuration)),)
     if media == DATA:
         values = Column("values", get=lambda it: dict(it.choice.configuration.named), media=JSON)
         configuration = (configuration[0].replace(media=CSV), values)
@@ -242,7 +242,7 @@ def decided_blocks(advice: Advice) -> list[Block]:
                 [
                     item.title or "as given",
                     link_text(format_count(choice.nodes), "optimum"),
-                    Link(configured(choice.configuration, titled=True), "components"),
+                    Link(list_values(choice.configuration, titled=True), "components"),
                     link_text(seconds(choice.outcome.runtime), "optimum"),
                     link_joules(choice.outcome.energy, "optimum"),
                     "" if power is None else link_text(format_quantity(power, "W"), "power"),

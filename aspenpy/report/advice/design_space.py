@@ -63,7 +63,7 @@ def _describe_leader(effects: Effects) -> str:
 
 
 def parts(space: DesignSpace) -> tuple[Part, ...]:
-    page: list[Part] = [*map(Paragraph, assumed_ranges(space)), _ranges_table(space.ranges), _singles_table(space)]
+    page: list[Part] = [*map(Paragraph, note_assumed(space)), _ranges_table(space.ranges), _singles_table(space)]
     page += [*map(_pairs_table, _all_effects(space)), near_optimal(space), *_data_tables(space)]
     notes = [
         "Sensitivity: from the least to the most, in parts of the value where nothing is varied (Umar 2018, section "
@@ -91,7 +91,7 @@ def parts(space: DesignSpace) -> tuple[Part, ...]:
 UNCORE = "uncore_clock"
 
 
-def assumed_ranges(space: DesignSpace) -> list[str]:
+def note_assumed(space: DesignSpace) -> list[str]:
     """A sentence that lists the assumed ranges."""
     listed = [
         f"{item.component} {_end_of_range(item, 'low')} to {_end_of_range(item, 'high')}"
@@ -253,7 +253,7 @@ def near_optimal(space: DesignSpace, media: tuple[str, ...] = (*TEXT, *JSON)) ->
     """The best configurations by each metric."""
     heads = (
         Column("least", key="objective"),
-        Column("configuration", get=lambda it: configured(it.configuration), wrapped=True, media=(*TEXT, *CSV)),
+        Column("configuration", get=lambda it: list_values(it.configuration), wrapped=True, media=(*TEXT, *CSV)),
         Column("values", get=lambda it: dict(it.configuration.named), media=JSON),
         Column("runtime", unit="s", key="capped_runtime", get="outcome.runtime"),
         Column("energy", unit="J", get="outcome.energy"),
@@ -267,7 +267,7 @@ def near_optimal(space: DesignSpace, media: tuple[str, ...] = (*TEXT, *JSON)) ->
     return make_table(heads, space.near_optimal, "near_optimal", title=title, media=media, sparse=True)
 
 
-def configured(configuration: Configuration, *, titled: bool = False) -> str:
+def list_values(configuration: Configuration, *, titled: bool = False) -> str:
     """`cores 18, clock 3.5 GHz`, or with titles `cores of a socket 18`; as the machine is where nothing is changed."""
     values = [
         f"{COMPONENTS[name].title if titled else name} {value if isinstance(value, str) else value_of(name, value)}"
@@ -433,7 +433,7 @@ def changed_components(advice: Advice, item: NearOptimal) -> str:
     parts = {
         name: part for name, part in item.configuration.parts.items() if part != bases[name].in_words(bases[name].base)
     }
-    return configured(Configuration(values, parts), titled=True) if values or parts else "leave it as it is"
+    return list_values(Configuration(values, parts), titled=True) if values or parts else "leave it as it is"
 
 
 def compare_values(value: float, base: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from aspenpy.advice.advise import Advice
 from aspenpy.advice.scalability import Scalability, Scaled
-from aspenpy.report.advice.design_space import configured
+from aspenpy.report.advice.design_space import list_values
 from aspenpy.report.advice.document import link_text, picture_of, problem_data, problem_note
 from aspenpy.tables.document import Block, Link, Section, Sentence, Words, make_sheet
 from aspenpy.tables.drawing import BLACK, STYLES, label_axis, set_title, use_shared_style
@@ -46,7 +46,7 @@ def parts(scaled: Scaled) -> tuple[Part, ...]:
     heads = (
         Column("input", key="settings", get=lambda it: it.settings or None),
         Column("scaling", key="mode"),
-        Column("configuration", get=lambda it: configured(it.configuration), wrapped=True, media=TEXT),
+        Column("configuration", get=lambda it: list_values(it.configuration), wrapped=True, media=TEXT),
         Column("values", get=lambda it: dict(it.configuration.named), media=JSON),
         Column("1 node", unit="s", key="first", get=lambda it: it.points[0].seconds),
         Column("worthwhile", "count"),
@@ -124,7 +124,7 @@ class _Row:
 
     def __init__(self, item: Scalability, point: dict[str, Any]) -> None:
         self.settings, self.mode = item.settings, item.mode
-        self.configuration = configured(item.configuration)
+        self.configuration = list_values(item.configuration)
         self.__dict__ |= point
 
 
@@ -143,7 +143,7 @@ def draw(scaled: Scaled) -> Any:
         items = [item for item in scaled.scalings if item.mode == mode]
         for item, style in zip(items, cycle(STYLES), strict=False):
             times = [point.seconds for point in item.points]
-            label = ", ".join(filter(None, (item.settings, configured(item.configuration))))
+            label = ", ".join(filter(None, (item.settings, list_values(item.configuration))))
             axes.plot(item.nodes, times, label=fill(label, LONGEST_LABEL), **style)
             if item.knee is not None:
                 axes.plot([item.knee], [times[item.nodes.index(item.knee)]], "o", color=BLACK)
@@ -169,7 +169,7 @@ def nodes_blocks(advice: Advice) -> list[Block]:
         [
             item.settings or "as given",
             item.mode,
-            Link(configured(item.configuration, titled=True), "components"),
+            Link(list_values(item.configuration, titled=True), "components"),
             link_text(seconds(item.points[0].seconds), "runtime"),
             link_text(format_count(item.worthwhile), "efficiency"),
             link_text(seconds(item.points[item.nodes.index(item.worthwhile)].seconds), "efficiency"),

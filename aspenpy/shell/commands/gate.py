@@ -87,7 +87,7 @@ def run_gate(arguments: Arguments) -> int:
         if name and name not in known:
             raise CommandError(f"--limit: nothing is called `{name}`: {suggest_instead(name, known, 'quantities')}")
     gates = [
-        _seen_from_here(compare_snapshots(item.snapshot, now[path], limits), os.path.dirname(path))
+        _make_paths_relative(compare_snapshots(item.snapshot, now[path], limits), os.path.dirname(path))
         for path, item in baselines.items()
     ]
     for changes in gates:
@@ -102,7 +102,7 @@ def run_gate(arguments: Arguments) -> int:
     return 1 if failed else 0
 
 
-def _seen_from_here(changes: VersionChanges, folder: str) -> VersionChanges:
+def _make_paths_relative(changes: VersionChanges, folder: str) -> VersionChanges:
     """The changes with lines of files beside the baseline by their paths from the current folder."""
     found = []
     for item in changes.found:

@@ -59,7 +59,7 @@ def _number(written: Span, text: str) -> int:
     return int(number)
 
 
-def _points_of(text: str | None, case: Case, parameter: str | None, rule: str | None) -> list[int]:
+def _choose_rank_counts(text: str | None, case: Case, parameter: str | None, rule: str | None) -> list[int]:
     """The numbers of ranks of `--ranks`, by default from 1 to the places of the machine: of a range those nearest to
     its doublings that the program accepts and `--rank-counts` asks for."""
     prediction = Prediction(case)
@@ -141,7 +141,7 @@ def run_scale(arguments: Arguments) -> int:
     if wanted is not None and not 0 < wanted <= 1:
         raise CommandError(f"--isoefficiency: an efficiency is above 0 and 1 at most, not {wanted:g}")
     case = case_of_arguments(arguments)
-    points = _points_of(arguments.ranks, case, arguments.parameter, arguments.rank_counts)
+    points = _choose_rank_counts(arguments.ranks, case, arguments.parameter, arguments.rank_counts)
     scale = partial(
         Scaling,
         case,
