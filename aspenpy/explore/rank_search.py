@@ -83,15 +83,15 @@ class RankSearch(Record):
 def find_growths(
     listed: Sequence[int], wanted: float, efficiencies: Callable[[Sequence[int], Sequence[float]], list[float]]
 ) -> list[float | None]:
-    """Factor of the problem's size, at least 1, at which each number of ranks has the efficiency wanted; all are
-    bisected at once. A larger problem is taken to be no less efficient."""
+    """Factor of the problem's size, at least 1, at which each number of ranks has the efficiency wanted; None beyond
+    `MOST_GROWTH`. All are bisected at once; a larger problem is taken to be no less efficient."""
     growths: dict[int, float | None] = {
         ranks: 1.0
         for ranks, here in zip(listed, efficiencies(listed, [1.0] * len(listed)), strict=True)
         if here >= wanted
     }
     low, high = (dict.fromkeys((ranks for ranks in listed if ranks not in growths), at) for at in (1.0, 2.0))
-    bracketed: set[int] = set()
+    bracketed: set[int] = set()  # numbers of ranks whose upper end is found; then both ends close in
     while waiting := [ranks for ranks in low if ranks not in bracketed]:
         for ranks, here in zip(waiting, efficiencies(waiting, [high[each] for each in waiting]), strict=True):
             if here >= wanted:

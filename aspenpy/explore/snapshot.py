@@ -53,7 +53,7 @@ class Need(Record):
         return self.kernel, self.resource, self.data, self.traits
 
 
-class Taken(Record):
+class RunCosts(Record):
     """Costs of a run on a machine: seconds by kernel, those of callees left out, seconds in all, and joules, None
     where the machine states no power."""
 
@@ -67,7 +67,7 @@ class Snapshot(Record):
 
     application: str
     needs: tuple[Need, ...]
-    machines: Mapping[str, Taken]
+    machines: Mapping[str, RunCosts]
 
     def to_json(self) -> dict[str, Any]:
         """An object from which `read_snapshot` makes the same."""
@@ -89,7 +89,7 @@ def read_snapshot(content: Any, where: str) -> Snapshot:
             fail("bad-snapshot", f"{where} is of the form `{content['schema']}`, not `{SCHEMA}`", hint="write it anew")
         needs = tuple(Need(**{name: item[name] for name in Need._fields if name in item}) for item in content["needs"])
         machines = {
-            name: Taken(item["kernels"], float(item["runtime"]), item["energy"])
+            name: RunCosts(item["kernels"], float(item["runtime"]), item["energy"])
             for name, item in content["machines"].items()
         }
         return Snapshot(content["application"], needs, machines)
@@ -101,17 +101,17 @@ def take_snapshot(cases: Sequence[Case], lines: Mapping[int, str] | None = None)
     """The snapshot of one application on the machine of each case. `lines` are places of a program's source by the
     lines of the model that was made from it."""
     predictions = [predict(case) for case in cases]
-    machines = {item.machine.name: _measure_run(item) for item in predictions}
+    machines = {item.machine.name: _measure_costs(item) for item in predictions}
     return Snapshot(cases[0].application.name, tuple(_list_needs(predictions[0], lines or {})), machines)
 
 
-def _measure_run(prediction: Prediction) -> Taken:
+def _measure_costs(prediction: Prediction) -> RunCosts:
     try:
         energy = float(prediction.scope.values([energy_metric(prediction.tree, "energy")], prediction.seed)[0])
     except AspenError:
         energy = None
     kernels = {use.name: use.exclusive for use in prediction.kernels if use.exclusive > 0}
-    return Taken(kernels, prediction.runtime, energy)
+    return RunCosts(kernels, prediction.runtime, energy)
 
 
 def _list_needs(prediction: Prediction, lines: Mapping[int, str]) -> Iterable[Need]:

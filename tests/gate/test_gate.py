@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import pytest
 
 from aspenpy.explore.changes import compare_snapshots
-from aspenpy.explore.snapshot import Need, Snapshot, Taken, read_snapshot
+from aspenpy.explore.snapshot import Need, RunCosts, Snapshot, read_snapshot
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.shell.main import main
 
@@ -116,7 +116,7 @@ def test_what_is_no_baseline_is_refused(text: str, tmp_path: Path, capsys: pytes
 
 def snapshot(amount: float, elements: float, seconds: float) -> Snapshot:
     need = Need("k", "loads", "a", "", elements, amount, "k.c:3")
-    return Snapshot("k", (need,), {"m": Taken({"k": seconds}, seconds, None)})
+    return Snapshot("k", (need,), {"m": RunCosts({"k": seconds}, seconds, None)})
 
 
 def test_a_snapshot_is_read_as_it_was_written() -> None:

@@ -51,11 +51,11 @@ def hardware_peaks(prediction: Prediction) -> tuple[HardwarePeak, ...]:
 
 
 def _make_peak(prediction: Prediction, power_tree: PowerTree, ceiling: Ceiling, offer: Offer) -> HardwarePeak:
-    drawing = power_tree.find_consumer(offer)
-    assert drawing is not None, ceiling.path
-    power = power_tree.power(drawing)
+    consumer = power_tree.find_consumer(offer)
+    assert consumer is not None, ceiling.path
+    power = power_tree.power(consumer)
     watts: list[Expr] = [expr for expr in (power.static, power.dynamic) if expr is not None]
-    needed = [power_tree.in_one_socket(offer.place), graph.mul(power_tree.in_one_socket(drawing), graph.add(*watts))]
+    needed = [power_tree.in_one_socket(offer.place), graph.mul(power_tree.in_one_socket(consumer), graph.add(*watts))]
     number, drawn = (float(value) for value in prediction.scope.values(needed, prediction.seed))
     unit = "flop" if ceiling.resources == (COMPUTE,) else "B"
     return HardwarePeak(
@@ -63,6 +63,6 @@ def _make_peak(prediction: Prediction, power_tree: PowerTree, ceiling: Ceiling, 
         ceiling.traits,
         unit,
         rate=ceiling.one * number,
-        component=drawing.component.name,
+        component=consumer.component.name,
         power=drawn,
     )
