@@ -6,15 +6,21 @@ Operators are those of ATen, which become the operators of ONNX that do the same
 from __future__ import annotations
 
 import io
-import json
 import re
 import zipfile
+import zlib
 from types import SimpleNamespace
 from typing import Any
 
-from aspenpy.extract.onnx_graph import MOST_BYTES, GraphText, ImportedNetwork, read_onnx, require_modest
+from aspenpy.extract.network_limits import MOST_BYTES, require_modest
+from aspenpy.extract.onnx_graph import GraphText, ImportedNetwork, read_onnx
 from aspenpy.language.diagnostics import fail
 from aspenpy.language.opening import read_standard_input, read_whole_file
+from aspenpy.language.schema import parse_json
+
+MOST_MEMBERS = 20_000  # of an archive: a file for each weight
+MOST_GRAPH = 64 * 2**20  # bytes of the graph
+MOST_PARTS = 4_000_000  # its values, each of which takes up to 240 bytes once read; 100 of an operator are many
 
 TYPES = {
     1: "UINT8", 2: "INT8", 3: "INT16", 4: "INT32", 5: "INT64", 6: "FLOAT16", 7: "FLOAT", 8: "DOUBLE", 12: "BOOL",
@@ -73,7 +79,7 @@ def read_exported_program(content: bytes, path: str) -> ImportedNetwork:
     program = _read_program(content, path)
     try:
         return _write(program["graph_module"]["graph"], path)
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError, ArithmeticError, RecursionError) as error:
         fail("no-program", f"`{path}` is no exported program, or a part of one: {type(error).__name__} {error}"[:200])
 
 
@@ -89,23 +95,23 @@ def _write(graph: Any, path: str) -> ImportedNetwork:
 
 
 def _read_program(content: bytes, path: str) -> Any:
+    if content.count(b"PK\1\2") > MOST_MEMBERS:  # what a member of the directory begins with
+        fail("too-large", f"`{path}` has more than {MOST_MEMBERS:,} members")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = [item for item in archive.infolist() if _has_graph(item.filename.split("/"))]
             if len(members) != 1:
                 fail("no-program", f"`{path}` has {len(members)} graphs; an exported program has one")
-            if members[0].file_size > MOST_BYTES:
-                fail("too-large", f"the graph of `{path}` is larger than {MOST_BYTES / 2**20:g} MiB")
-            return json.loads(archive.read(members[0]))
-    except (
-        zipfile.BadZipFile,
-        ValueError,
-        RecursionError,
-        NotImplementedError,
-        EOFError,
-        OSError,
-        RuntimeError,
-    ) as error:
+            if members[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                fail("no-program", f"the graph of `{path}` is compressed in a way that PyTorch does not use")
+            with archive.open(members[0]) as member:  # whatever size the archive states
+                text = member.read(MOST_GRAPH + 1)
+            if len(text) > MOST_GRAPH or sum(map(text.count, (b",", b"[", b"{"))) > MOST_PARTS:
+                fail(
+                    "too-large", f"the graph of `{path}` has more than {MOST_GRAPH >> 20} MiB or {MOST_PARTS:,} values"
+                )
+            return parse_json(text.decode())
+    except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, EOFError, OSError, RuntimeError) as error:
         fail("no-program", f"`{path}` is no archive with an exported program: {str(error)[:200]}")
 
 

@@ -12,17 +12,23 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aspenpy.extract.network_limits import (
+    MOST_AXES,
+    drop_numbers,
+    follows_few_numbers,
+    quote_name,
+    require_few_when_written_out,
+    require_modest,
+    require_shallow,
+)
 from aspenpy.extract.scope import Names
 from aspenpy.language.diagnostics import Diagnostic, fail, warning
 from aspenpy.language.format import format_text
 from aspenpy.language.source import Source
 from aspenpy.record import Record
 
-MOST_BYTES = 512 * 2**20
-MOST_OPERATORS = 8_000  # of a model's text, which has a limit of its own
 MOST_ELEMENTS = 10**15
-MOST_AXES = 64
-MOST_NESTED = 50  # braces of ONNX's text
+MOST_OPEN = 2_000  # parameters
 
 TYPES = {
     "FLOAT": ("4", "sp"), "DOUBLE": ("8", "dp"), "FLOAT16": ("2", "fp16"), "BFLOAT16": ("2", "bf16"),
@@ -131,8 +137,7 @@ def _parse(content: bytes, path: str) -> Any:
         fail("missing-onnx", text if known else f"`{path}` does not begin as a network in ONNX does; {text}")
     try:
         if content.lstrip()[:1] == b"<":
-            if content.count(b"{") > MOST_NESTED:
-                fail("too-deep", f"`{path}` has more than {MOST_NESTED} braces")
+            require_shallow(content, path)
             model = onnx.parser.parse_model(content.decode())
         else:
             model = onnx.load_model_from_string(content)
@@ -144,53 +149,28 @@ def _parse(content: bytes, path: str) -> Any:
     return model
 
 
-def require_modest(graph: Any, path: str) -> None:
-    """Refuses what is larger than a network is, and names that are no text; shapes of results follow from the rest."""
-    if len(graph.node) > MOST_OPERATORS:
-        fail("too-large", f"`{path}` has {len(graph.node):,} operators; a model has at most {MOST_OPERATORS:,}")
-    values = [*graph.input, *graph.value_info, *graph.output]
-    axes = [(tensor.name, tensor.dims) for tensor in graph.initializer]
-    axes += [(value.name, value.type.tensor_type.shape.dim) for value in values]
-    names = [name for name, _ in axes]
-    names += [part.dim_param for value in values for part in value.type.tensor_type.shape.dim]
-    names += [name for node in graph.node for name in (node.name, node.op_type, node.domain, *node.input, *node.output)]
-    names += [
-        word for tensor in graph.initializer for entry in tensor.external_data for word in (entry.key, entry.value)
-    ]
-    if not all(isinstance(name, str) for name in names):
-        fail("no-onnx", f"`{path}` is no network in ONNX: a name in it is no text")
-    for name, lengths in axes:
-        if len(lengths) > MOST_AXES:
-            fail("too-large", f"`{_plain(name)}` in `{path}` has {len(lengths)} axes; a tensor has at most {MOST_AXES}")
-
-
 def _refuse_outside(graph: Any, path: str) -> None:
     """Refuses weights in files that lie elsewhere, although they are not read: such a file is not what it seems."""
     for tensor in graph.initializer:
         location = {entry.key: entry.value for entry in tensor.external_data}.get("location", "")
         parts = location.replace("\\", "/").split("/")
         if ".." in parts or location[:1] in ("/", "\\") or ":" in parts[0]:
-            message = f"weight `{_plain(tensor.name)}` of `{path}` lies outside of its folder: `{_plain(location)}`"
+            names = f"`{quote_name(tensor.name)}` of `{path}`", f"`{quote_name(location)}`"
+            message = f"weight {names[0]} lies outside of its folder: {names[1]}"
             fail("outside-folder", message, hint="weights lie beside the network, or below its folder")
-
-
-def _plain(text: str) -> str:
-    """A name for a message, a comment or a label: its beginning, in one line."""
-    return "".join(sign if sign.isprintable() and sign not in '"`\\' else " " for sign in text[:60])
 
 
 def _infer_shapes(model: Any, path: str) -> Any:
     """The model with the shapes of all results that can be inferred, without the numbers of its weights."""
     import onnx
 
-    for tensor in model.graph.initializer:
-        if math.prod(tensor.dims) > 1024:  # shapes and axes are shorter
-            for field in ("raw_data", "float_data", "double_data", "int32_data", "int64_data", "uint64_data"):
-                tensor.ClearField(field)
+    require_few_when_written_out(model, path)
+    drop_numbers(model, path)
+    followed = follows_few_numbers(model, PRODUCTS)
     for domain in {node.domain for node in model.graph.node} - {opset.domain for opset in model.opset_import}:
         model.opset_import.add(domain=domain, version=1)  # inference leaves operators alone that it does not know
     try:
-        return onnx.shape_inference.infer_shapes(model, data_prop=True)
+        return onnx.shape_inference.infer_shapes(model, data_prop=followed)
     except (onnx.shape_inference.InferenceError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         fail("no-shapes", f"shapes of `{path}` do not agree: {reason}")
@@ -219,7 +199,7 @@ class GraphText:
 
     def _length(self, length: int, name: str) -> ElementCount:
         if not 0 <= length <= MOST_ELEMENTS:
-            message = f"an axis of `{_plain(name)}` in `{self.path}` is {length:.0e} long"
+            message = f"an axis of `{quote_name(name)}` in `{self.path}` is {length:.0e} long"
             fail("too-large", message, hint=f"lengths from 0 to {MOST_ELEMENTS:.0e} are read")
         return ElementCount(length)
 
@@ -231,13 +211,15 @@ class GraphText:
         self.shapes[value.name] = tuple(
             self._length(part.dim_value, value.name)
             if part.HasField("dim_value")
-            else self._symbol(part.dim_param or f"{value.name}_{at}", f"axis {at} of `{_plain(value.name)}`")
+            else self._symbol(part.dim_param or f"{value.name}_{at}", f"axis {at} of `{quote_name(value.name)}`")
             for at, part in enumerate(tensor.shape.dim)
         )
 
     def _symbol(self, key: str, comment: str, value: str = "1 in 1 .. 1e9") -> ElementCount:
         """The parameter that stands for what the file leaves open."""
         if key not in self.parameters:
+            if len(self.parameters) == MOST_OPEN:
+                fail("too-large", f"`{self.path}` leaves more than {MOST_OPEN:,} lengths and amounts open")
             name = self.names.make_unique(key[:40])
             self.parameters[key] = (name, value, comment)
         return ElementCount(symbols=(self.parameters[key][0],))
@@ -247,10 +229,10 @@ class GraphText:
         shape = self.shapes.get(name)
         if shape is None:
             ending = f"_from_axis_{first}" if first else "_elements"
-            return self._symbol(f"{name}{ending}", f"elements of `{_plain(name)}`, whose shape is not inferred")
+            return self._symbol(f"{name}{ending}", f"elements of `{quote_name(name)}`, whose shape is not inferred")
         product = multiply(shape[first:])
         if product.number > MOST_ELEMENTS:
-            message = f"`{_plain(name)}` in `{self.path}` has {product.number:.0e} elements"
+            message = f"`{quote_name(name)}` in `{self.path}` has {product.number:.0e} elements"
             fail("too-large", message, hint=f"at most {MOST_ELEMENTS:.0e} are read")
         return product
 
@@ -259,7 +241,7 @@ class GraphText:
         shape = self.shapes.get(name, ())
         if len(shape) >= -which:
             return shape[which]
-        return self._symbol(f"{name}_axis{-which}", f"an axis of `{_plain(name)}`, whose shape is not inferred")
+        return self._symbol(f"{name}_axis{-which}", f"an axis of `{quote_name(name)}`, whose shape is not inferred")
 
     def _word(self, name: str) -> str:
         """Bytes of an element."""
@@ -279,7 +261,7 @@ class GraphText:
             lines = [*self._requirements(node)]
             if lines:
                 name = self.names.make_unique(f"{node.op_type.lower()[:40]}_{number}")
-                label = _plain(node.name).replace("  ", " ").strip() or _plain(node.op_type)
+                label = quote_name(node.name).replace("  ", " ").strip() or quote_name(node.op_type)
                 head = f'execute [ranks] of [{self._width(node)}] "{label}"'
                 kernels.append(f"kernel {name} {{ {head} {{\n" + "\n".join(lines) + "\n} }\n")
                 calls.append(f"call {name}")
@@ -298,7 +280,7 @@ class GraphText:
         text = format_text(Source(f"{head}\n\nmodel {model} {{\n{body}}}\n", f"<{self.path}>"))
         left = tuple(name for name, *_ in self.parameters.values())
         hint = "its flops are a parameter of the model, 0 until it is set"
-        told = [f"operator `{_plain(name)}` is not known, {count} of them" for name, count in self.unknown.items()]
+        told = [f"operator `{quote_name(name)}` is not known, {count} of them" for name, count in self.unknown.items()]
         diagnostics = tuple(warning("unknown-operator", f"{text} in `{self.path}`", hint=hint) for text in told)
         return ImportedNetwork(text, len(kernels), left, diagnostics)
 
@@ -324,7 +306,10 @@ class GraphText:
         written = [name for name in node.output if name]
         needed = PRODUCTS[node.op_type][1] if node.op_type in PRODUCTS else 0
         if not written or len(node.input) < max(needed, node.op_type in {*REDUCING, *CHOOSING}):
-            fail("no-onnx", f"operator `{_plain(node.name or node.op_type)}` of `{self.path}` lacks inputs or outputs")
+            fail(
+                "no-onnx",
+                f"operator `{quote_name(node.name or node.op_type)}` of `{self.path}` lacks inputs or outputs",
+            )
         trait = TYPES.get(next(filter(None, map(self.type_of.get, [*read, *written])), ""), ("", ""))[1]
         yield from self._flops(node, trait)
         for at, name in enumerate(read):
@@ -356,7 +341,9 @@ class GraphText:
             return
         else:
             self.unknown[kind] = self.unknown.get(kind, 0) + 1
-            each = self._symbol(f"flops_of_{kind}", f"flops of an element that `{_plain(kind)}` gives", "0 in 0 .. 1e9")
+            each = self._symbol(
+                f"flops_of_{kind}", f"flops of an element that `{quote_name(kind)}` gives", "0 in 0 .. 1e9"
+            )
             yield f"flops [{result.times(each)}/ranks] as {trait or 'sp'}, simd"
             return
         if kind == "Attention":

@@ -30,6 +30,7 @@ HEADERS = frozenset({".h", ".hpp", ".hh", ".hxx", ".H", ".cuh"})
 
 MOST_UNITS = 5000
 MOST_BYTES = 64 << 20
+MOST_DATABASE = 16 << 20  # bytes, each of which takes up to 30 once read: 3 KB for each unit
 
 ENTRY: Mapping[str, Any] = {"arguments": [], "command": "", "directory": ""}
 SHAPE = {"directory": str, "file": str, "arguments": [str], "command": str}
@@ -39,6 +40,12 @@ _WITH_FOLDER = (*HEADER_FOLDER_OPTIONS, "-include")
 _PREPROCESSING = ("-D", "-U", "-std=")
 FORTRAN_OPTIONS = ("-cpp", "-ffree-form", "-ffixed-form", "-fdefault-real-8", "-fdefault-integer-8")
 """Options of gfortran that change what a program means."""
+
+LONGEST_QUOTED = 131_072
+"""Characters of a command with quotes, whose words take a second for each million: Linux passes no longer word."""
+
+_QUOTED = re.compile(r"['\"\\]")
+_SPACES = re.compile(r"[ \t\r\n]+")
 
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n\0]+)"', re.MULTILINE)
 
@@ -135,7 +142,7 @@ def _list_database(path: str) -> Iterator[TranslationUnit]:
 
 def read_database(path: str | Path) -> list[dict[str, Any]]:
     """The entries of a compilation database. Raises AspenError."""
-    listed = parse_json(read_text_file(path, MOST_BYTES))
+    listed = parse_json(read_text_file(path, MOST_DATABASE))
     if find_mismatch(listed, [{str: object}]) is not None:
         fail("bad-database", f"`{path}` is no list of compile commands")
     entries = [{**ENTRY, **{name: value for name, value in entry.items() if name in SHAPE}} for entry in listed]
@@ -146,9 +153,15 @@ def read_database(path: str | Path) -> list[dict[str, Any]]:
 
 
 def words_of(entry: Mapping[str, Any]) -> list[str]:
-    """The words of a compile command."""
+    """The words of a compile command. Raises AspenError where it has no end, or is longer than a system runs."""
+    command = entry["command"]
+    if entry["arguments"] or _QUOTED.search(command) is None:
+        return list(entry["arguments"]) or [word for word in _SPACES.split(command) if word]
+    if len(command) > LONGEST_QUOTED:
+        message = f"the compile command of `{entry['file']}` has quotes and {len(command):,} characters"
+        fail("too-large", message, hint=f"such a command has at most {LONGEST_QUOTED:,}")
     try:
-        return list(entry["arguments"] or shlex.split(entry["command"]))
+        return shlex.split(command)
     except ValueError as error:
         return fail("bad-database", f"the compile command of `{entry['file']}` has no end: {str(error).lower()}")
 
