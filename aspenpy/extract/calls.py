@@ -11,6 +11,7 @@ from aspenpy.extract import library_functions as k
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
+    LIBRARY,
     NEAR_TRIP,
     Arithmetic,
     Array,
@@ -67,16 +68,26 @@ class CallEvaluator(WalkTask):
         function = self.facts.functions.get(node.key)
         if function is not None:
             return self._enter(node, function)
+        is_timed = self._add_library_time(node)
         if node.name in k.ALLOCATIONS:
             return self._allocate(node)
         if node.key.startswith("device "):
             return self._call_device(node)
         if node.key.startswith(k.COARRAY):
             return self._call_coarray(node)
-        return self._call_library(node)
+        return self._call_library(node, is_timed)
 
-    def _call_library(self, node: r.Call) -> Known:
-        """Evaluates a call of a function without source."""
+    def _add_library_time(self, node: r.Call) -> bool:
+        """Adds the cycles that a library took at a line, where a run was timed; copies are traffic instead."""
+        if node.span is None or node.name in k.COPIES:
+            return False
+        found = self.names.find_library_cycles(node.span)
+        if found is not None:
+            self.out.append(Arithmetic(LIBRARY, found[0], 1, node.span, found[1]))
+        return found is not None
+
+    def _call_library(self, node: r.Call, is_timed: bool) -> Known:
+        """Evaluates a call of a function without source, whose time may be known from a run."""
         if node.name.startswith("MPI_") and self._call_mpi(node):
             return None
         if node.name in k.SIZES and len(node.arguments) == 1:
@@ -117,9 +128,10 @@ class CallEvaluator(WalkTask):
             self.state.add_arithmetic("compare" if kind.kind == "real" else "integer", kind, node.span)
             return NOTHING
         if node.name in k.PURE:
-            self.state.add_arithmetic(f"call {node.name}", kind, node.span)
+            if not is_timed:
+                self.state.add_arithmetic(f"call {node.name}", kind, node.span)
             return NOTHING
-        if node.name not in k.IGNORED and node.name:
+        if node.name not in k.IGNORED and node.name and not is_timed:
             self.state.add_arithmetic(f"call {node.name}", kind, node.span)
         if node.name not in k.IGNORED or node.name in k.WRITING:
             self.memory.forget()

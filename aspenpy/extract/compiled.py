@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
 from itertools import pairwise
 from tempfile import TemporaryDirectory
 
@@ -42,10 +41,13 @@ from aspenpy.extract.costs import (
 from aspenpy.extract.locality import Handover, Site, TouchCounts
 from aspenpy.extract.paths import (
     FollowedCode,
+    Located,
     PassWeights,
     PathWalk,
     Ran,
     flops_of_path,
+    line_of,
+    line_starts,
     list_inner_nests,
     make_path_window,
     mean_passes,
@@ -53,7 +55,7 @@ from aspenpy.extract.paths import (
 )
 from aspenpy.extract.units import TranslationUnit
 from aspenpy.extract.values import ONE, Value
-from aspenpy.language.source import Source, Span
+from aspenpy.language.source import Span
 from aspenpy.record import Record
 
 SAMPLES = (1, 4, 16, 48)
@@ -86,9 +88,6 @@ SELDOM = 0.2
 
 FILLED = 32
 """Bytes that they write in a cycle: 32 to 37 (memset) and 28 to 35 (memcpy) on a Zen 5, glibc 2.36, 4 to 256 KiB."""
-
-Located = tuple[str, int]
-"""A file by its real path, and a line."""
 
 
 class Match(Record):
@@ -164,9 +163,9 @@ class CompiledLoops:
         """Number of compiled jumps for a condition: between its first letter, or the bracket before it, and its
         last."""
         source, start, end = condition.resolve()
-        starts = _line_starts(source)
+        starts = line_starts(source)
         first = bisect_right(starts, start) - 1
-        path, least = _line_of(condition)
+        path, least = line_of(condition)
         found = 0
         for row in range(first, bisect_right(starts, end - 1)):
             low, high = max(start, starts[row]) - starts[row], end - starts[row]
@@ -191,7 +190,7 @@ class CompiledLoops:
         """The loads or stores of floating point that are nearest to an access of the source on its line."""
         found = [
             one
-            for one in self.moving.get(_line_of(span), ())
+            for one in self.moving.get(line_of(span), ())
             if "mm" in one.text and (stores_register(one) if is_store else memory_operand(one) != one.operands[-1])
         ]
         source, start, _ = span.resolve()
@@ -213,7 +212,7 @@ class CompiledLoops:
         levels = _count_levels(nest.body)
         good = [pair for pair in good if pair[0].levels <= levels] or good
         own = [pair for pair in good if pair[0].function.name.split(".")[0] == name] or good
-        head = {_line_of(nest.span)} if nest.span is not None else set()
+        head = {line_of(nest.span)} if nest.span is not None else set()
         heads = [pair for pair in own if any(_locate(one.place) in head for one in pair[0].instructions())] or own
         heads = [pair for pair in heads if _is_steered_from(pair[0], head)] or heads
         return max(heads, key=lambda pair: len(pair[0].blocks), default=(None, 0))[0]
@@ -287,21 +286,11 @@ def _locate(place: tuple[str, int, int]) -> Located:
     return real_path(place[0]), place[1]
 
 
-@cache
-def _line_starts(source: Source) -> list[int]:
-    return [0, *(place + 1 for place, letter in enumerate(source.text) if letter == "\n")]
-
-
-def _line_of(span: Span) -> Located:
-    source, start, _ = span.resolve()
-    return real_path(source.path or source.name), bisect_right(_line_starts(source), start) - 1 + source.first_line
-
-
 def nest_lines(nest: Nest) -> frozenset[Located]:
     """The lines of a loop's head and of all inside it."""
     spans = [nest.span, *(item.span for item in walk_items(nest.body) if not isinstance(item, Nest))]
     spans += [item.span for item in walk_items(nest.body) if isinstance(item, Nest)]
-    return frozenset(_line_of(span) for span in spans if span is not None)
+    return frozenset(line_of(span) for span in spans if span is not None)
 
 
 # -- which compiled loop does the work of which ----------------------------------------------------
@@ -559,7 +548,7 @@ def _list_waiting(nest: Nest, loop: NaturalLoop, passes: int) -> list[Arithmetic
     found = []
     for place in find_waiting_loads(LoopWalk(loop, {}).run(1)):
         accesses = [item for item in walk_items(nest.body) if isinstance(item, MemoryAccess) and item.kind == "load"]
-        beside = [item for item in accesses if item.span is not None and _line_of(item.span) == _locate(place)]
+        beside = [item for item in accesses if item.span is not None and line_of(item.span) == _locate(place)]
         if beside:
             first = min(beside, key=lambda item: item.offset is not None)
             found.append(Arithmetic(WAITING, first.array, 1, nest.span, v.scale(ONE, Fraction(1, passes))))

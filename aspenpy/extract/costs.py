@@ -34,6 +34,10 @@ BESIDE = {"load": "loads beside", "store": "stores beside"}
 """The classes of the items that stand for loads and stores of compiled code that the source does not have; their
 precision is the bytes of each."""
 
+LIBRARY = "library"
+"""The class of the items that stand for the time of a library; their precision is the line that calls it, and each
+happens as many times as a call there takes cycles."""
+
 ROUND_TRIP = "round trip"
 """The class of the items that stand for a wait of a warp for what it has loaded."""
 
@@ -46,7 +50,10 @@ ISSUED, STEP = "issued", "step"
 the one before."""
 
 NO_WORK = frozenset(
-    {"integer", CYCLES, WAITING, WRONG, BEHIND, FIRST, *BESIDE.values(), ROUND_TRIP, NEAR_TRIP, MEETING, ISSUED, STEP}
+    {
+        *("integer", CYCLES, WAITING, WRONG, BEHIND, FIRST, LIBRARY, *BESIDE.values()),
+        *(ROUND_TRIP, NEAR_TRIP, MEETING, ISSUED, STEP),
+    }
 )
 """Classes that are no operations of floating point."""
 

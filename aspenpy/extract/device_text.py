@@ -20,6 +20,7 @@ from aspenpy.extract.costs import (
     CYCLES,
     FIRST,
     ISSUED,
+    LIBRARY,
     MEETING,
     NEAR_TRIP,
     ROUND_TRIP,
@@ -117,7 +118,7 @@ class LaunchText:
         otherwise (CUDA C++ Programming Guide, section 13: `-fmad=true`)."""
         done = {(each.name, each.precision): each.amount for each in operations}
         for (name, precision), amount in list(done.items()):
-            if name in (CYCLES, WAITING, WRONG, BEHIND, FIRST, ISSUED, *TRIPS):
+            if name in (CYCLES, WAITING, WRONG, BEHIND, FIRST, LIBRARY, ISSUED, *TRIPS):
                 continue
             if name == "integer":
                 if self.naming.writer.options.integers:

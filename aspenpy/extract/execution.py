@@ -63,7 +63,7 @@ class ProgramCommand(Record):
         """The command at some sizes, with what was built in place of the program."""
 
         def fill_word(word: str) -> str:
-            return _PLACE.sub(lambda match: _plain(values[match[1]]) if match[1] in values else match[0], word)
+            return _PLACE.sub(lambda match: plain_text(values[match[1]]) if match[1] in values else match[0], word)
 
         before, behind = self.words[: self.program], self.words[self.program + 1 :]
         return [*map(fill_word, before), *built, *map(fill_word, behind)]
@@ -81,7 +81,7 @@ def parse_command(text: str) -> ProgramCommand:
     return ProgramCommand(tuple(words), local[0] if local else 0)
 
 
-def _plain(value: float) -> str:
+def plain_text(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
@@ -173,7 +173,7 @@ class Compiled:
         is_plain = all(unit.is_fortran for unit in self.build.units)
         compiler = "gcc" if is_plain else self.build.find_compiler()
         parallel = ["-fopenmp", "-fprofile-update=atomic"] if self.build.openmp else []
-        defined = [f"-D{name}={_plain(value)}" for name, value in macros.items()]
+        defined = [f"-D{name}={plain_text(value)}" for name, value in macros.items()]
         self.units, objects = [], []
         for place, (unit, program) in enumerate(zip(self.build.units, self.programs, strict=True)):
             path = os.path.join(self.folder, f"{place}_{os.path.basename(unit.path)}")

@@ -31,15 +31,17 @@ from aspenpy.extract.fortran import read_fortran
 from aspenpy.extract.fortran_text import FortranText
 from aspenpy.extract.front_end import ParsedUnit, SourceText
 from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, CountedRun, Influence
+from aspenpy.extract.library_time import SampledRun, add_hidden_calls
 from aspenpy.extract.linking import link_programs, separate_statics
 from aspenpy.extract.model_runs import ModelRuns, ProgramRun
 from aspenpy.extract.model_text import ModelText
 from aspenpy.extract.naming import KernelText, Options, count_words
 from aspenpy.extract.outcomes import MeasuredGuesses, WrongGuesses, find_rates, list_tests
+from aspenpy.extract.paths import Located
 from aspenpy.extract.reconcile import Reconciliation, warn_far, warn_unmodelled
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.round_trips import RoundTrips, add_instructions, add_meetings, find_launch_bounds, may_overlap
-from aspenpy.extract.scope import SIZE, MeasuredTouches, Names
+from aspenpy.extract.scope import NO_TIMES, SIZE, LibraryTimes, MeasuredTouches, Names
 from aspenpy.extract.state import CallContext, Facts, merge_contexts
 from aspenpy.extract.text import NOTHING, Writer
 from aspenpy.extract.tree import read_program
@@ -164,8 +166,20 @@ def _extract_program(
     touched: MeasuredTouches = ()
     guessed: MeasuredGuesses = ()
     means: frozenset[Span] = frozenset()
+    sampled: list[tuple[CountedRun, SampledRun]] = []
+    library_times: LibraryTimes = NO_TIMES
+    hidden: frozenset[Located] = frozenset()
     for _ in range(MOST_ROUNDS):
-        names = Names(run is not None, counted, same_blocks, touched, guessed, means=means)
+        names = Names(
+            run is not None,
+            counted,
+            same_blocks,
+            touched,
+            guessed,
+            means=means,
+            library_times=library_times,
+            hidden_calls=hidden,
+        )
         if sources.code is not None:
             ran, noted = (points[-1].ran, points[-1].touched) if points else ({}, {})
             sources.code.restart(ran, names.arrays, noted)
@@ -177,6 +191,9 @@ def _extract_program(
         if not points:
             tests = one.list_tested()
             points = runs.measure(sources.units, sources.parts, tuple(tests))
+            sampled = runs.sample(sources.units, sources.recipe, points) if sources.recipe is not None else []
+            library_times = {place: time.name for _, times in sampled for place, time in times.libraries.items()}
+            hidden = frozenset(library_times.keys() - names.library_calls.keys())
             same_blocks = runs.find_same_blocks(points[-1])
             means = frozenset(span for point in points for span, mean in point.recorded.items() if mean % 1)
             touched = tuple((point.sizes, point.touched) for point in points)
@@ -185,12 +202,13 @@ def _extract_program(
         fitted = ((hole.span, hole.fit) for hole in names.holes.values())
         means |= {span for span, fit in fitted if span is not None and fit is not None and not fit.is_whole}
         runs.fit_recursions(points, filling, one.profiles, one.order, one.roots)
+        missing = runs.fit_libraries(sampled, filling, one.profiles, one.order, one.roots)
         reconciliation, causes = runs.reconcile_lines(points[-1], filling, one.profiles, one.order, one.roots)
         if causes <= counted and one.names.same_blocks == same_blocks and one.names.touched is touched:
             break
         counted |= causes
     if not functions:
-        one.diagnostics += warn_unmodelled(one.program.functions, one.names.walked, points[-1])
+        one.diagnostics += missing + warn_unmodelled(one.program.functions, one.names.walked, points[-1])
     return one.make_extraction(kernels, runs.sizes, reconciliation)
 
 
@@ -403,6 +421,7 @@ class _Extractor:
                 asked = profile.formals[-1] if function.launch.extents else None
                 dynamic = atom_polynomial(asked) if isinstance(asked, Expr) else None
                 items = self._arrange_launch(function, device, registers, function.launch, dynamic)
+            items = add_hidden_calls(items, self.names, self.names.hidden_calls)
             if self.code is not None and self.with_cycles:
                 wrong = WrongGuesses(self._find_rate, self.names.find_sources, self.guessed_expressions)
                 items = wrong.add_to(add_cycles(profile, items, self.code))

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from aspenpy.assembly.compiling import Recipe
 from aspenpy.expr.node import Expr
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import FunctionCosts
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Tool, parse_command
-from aspenpy.extract.fit import FitTerm, fit_mean
+from aspenpy.extract.fit import FitTerm, fit_mean, fit_measured
 from aspenpy.extract.hole_values import TOTALS, CountedRun, Filling, Over, count_pointer_calls, measure_points
+from aspenpy.extract.library_time import SampledRun, sample_program, warn_missing
 from aspenpy.extract.reconcile import Reconciliation, find_causes, list_counted_spans, reconcile
 from aspenpy.extract.replay import Replay
 from aspenpy.extract.text import Writer
 from aspenpy.extract.units import TranslationUnit
+from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -82,6 +85,52 @@ class ModelRuns:
         for symbol, fit in filling.fit_holes().items():
             holes[symbol] = holes[symbol].replace(fit=fit)
         return filling
+
+    def sample(
+        self, units: tuple[TranslationUnit, ...], recipe: Recipe, points: Sequence[CountedRun]
+    ) -> list[tuple[CountedRun, SampledRun]]:
+        """Times the program as it is built at the sizes of the runs."""
+        run = self.run
+        files = {span.source.path or span.source.name for function in self.program.functions if (span := function.span)}
+        command = parse_command(run.command)
+        found = (
+            (point, sample_program(units, recipe, run.links, command, point.sizes, files, run.allow_failure))
+            for point in points
+        )
+        return [(point, sampled) for point, sampled in found if sampled is not None]
+
+    def fit_libraries(
+        self,
+        sampled: Sequence[tuple[CountedRun, SampledRun]],
+        filling: Filling,
+        profiles: Mapping[str, FunctionCosts],
+        order: Sequence[str],
+        roots: Collection[r.Function],
+    ) -> list[Diagnostic]:
+        """Fits the cycles of calls of libraries: those of their line in a run over the calls of the model there.
+        Returns warnings of those that the model does not reach."""
+        values: dict[Expr, list[tuple[Mapping[str, float], float, float]]] = {}
+        warnings: list[Diagnostic] = []
+        for point, times in sampled:
+            known = filling.find_known(point)
+            replay = Replay(profiles, self.names.holes, self.writer.resolve_value, known, frozenset(filling.sites))
+            tally = replay.run(order[::-1], [root.key for root in roots])
+            for line, symbol in self.names.library_cycles.items():
+                if symbol not in self.names.holes:
+                    continue
+                path, _, number = line.rpartition(":")
+                time = times.libraries.get((path, int(number)))
+                if time is not None and tally.libraries.get(line):
+                    values.setdefault(symbol, []).append(
+                        (point.sizes, time.seconds / times.cycle, tally.libraries[line])
+                    )
+            reached = [line for line, calls in tally.libraries.items() if calls]
+            warnings = warn_missing(times, reached)
+        holes = self.names.holes
+        for symbol, measured in values.items():
+            cycles = [(sizes, total / calls) for sizes, total, calls in measured]
+            holes[symbol] = holes[symbol].replace(fit=fit_measured(cycles))
+        return warnings
 
     def fit_recursions(
         self,

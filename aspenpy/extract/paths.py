@@ -8,6 +8,7 @@ they did, and calls of functions of the program are followed.
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -23,10 +24,13 @@ from aspenpy.assembly.windows import LONGEST, SimulationWindow
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Alternative, Arithmetic, Item, Nest, walk_items
 from aspenpy.extract.line_counts import ExecutionCount
-from aspenpy.language.source import Span
+from aspenpy.language.source import Source, Span
 from aspenpy.record import Record
 
 Ran = Mapping[Span, ExecutionCount]
+Located = tuple[str, int]
+"""A file by its real path, and a line."""
+
 Region = tuple[int, int, float]
 """Columns of a line, and how often what stands there runs in a pass."""
 
@@ -47,6 +51,18 @@ SURE = 0.02
 def real_path(name: str) -> str:
     """The path of a file without links."""
     return os.path.realpath(name)
+
+
+@cache
+def line_starts(source: Source) -> list[int]:
+    """Where the lines of a source begin."""
+    return [0, *(place + 1 for place, letter in enumerate(source.text) if letter == "\n")]
+
+
+def line_of(span: Span) -> Located:
+    """The line at which a span begins."""
+    source, start, _ = span.resolve()
+    return real_path(source.path or source.name), bisect_right(line_starts(source), start) - 1 + source.first_line
 
 
 class PassWeights:
@@ -198,7 +214,7 @@ class PathWalk:
         """Share of executions in which the first of two blocks follows: of a way around, by how often it runs for each
         pass of where it leads to, or of the block before, where other ways lead there, too, or the place is that of
         another way; of two ways apart, by how often each runs. None where counts tell nothing."""
-        first, second = (self._weight(loop.function, block) for block in (one, other))
+        first, second = (self._weight_ahead(loop, block) for block in (one, other))
         if first is None or second is None:
             return self._find_share_of_known(loop, number, first, second)
         ahead, back = self._leads(loop, one, other), self._leads(loop, other, one)
@@ -236,6 +252,23 @@ class PathWalk:
             said = [weight for weight in found if weight is not None]
             self.known[key] = median(said) if said else None
         return self.known[key]
+
+    def _weight_ahead(self, loop: NaturalLoop, number: int) -> float | None:
+        """The weight of a block; of one that only leads into a loop inside, that of the loop: what does not change in a
+        loop is computed ahead of it, whatever condition it stands behind there."""
+        inside = {inner.header: inner.blocks for inner in loop.inner}
+        ahead = number
+        while ahead not in inside:
+            following = loop.function.blocks[ahead].successors
+            if len(following) != 1 or following[0] not in loop.blocks:
+                return self._weight(loop.function, number)
+            before, ahead = ahead, following[0]
+            from_outside = loop.blocks - inside.get(ahead, frozenset())
+            entries = {block for block in from_outside if ahead in loop.function.blocks[block].successors}
+            if entries != {before} or ahead == loop.header:
+                return self._weight(loop.function, number)
+        weights = (self._weight(loop.function, block) for block in sorted(inside[ahead]))
+        return max((weight for weight in weights if weight is not None), default=None)
 
     @staticmethod
     def _reach(loop: NaturalLoop, start: int) -> set[int]:

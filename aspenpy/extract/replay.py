@@ -17,6 +17,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import atom_polynomial
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
+    LIBRARY,
     NO_WORK,
     Alternative,
     Arithmetic,
@@ -69,6 +70,7 @@ class RunTally:
         self.entered: dict[Span, float] = {}
         self.passes: dict[Span, float] = {}
         self.functions: dict[str, float] = {}
+        self.libraries: dict[str, float] = {}  # calls of libraries, by the line that they are at
         self.work: dict[Span | None, Work] = {}
         self.rests: dict[Basis, Work] = dict.fromkeys(BASES, Work())
 
@@ -186,6 +188,8 @@ class Replay:
                 moved += item.size
             elif isinstance(item, Arithmetic):
                 operations += count_operations(item)
+                if item.name == LIBRARY:
+                    self.tally.libraries[item.precision] = self.tally.libraries.get(item.precision, 0) + around.times
             elif isinstance(item, Nest):
                 self._run_loop(item, around)
             elif isinstance(item, Alternative):

@@ -14,6 +14,7 @@ from aspenpy.extract.costs import Array, Hole, Meaning, PointerTarget
 from aspenpy.extract.library_functions import PURE
 from aspenpy.extract.locality import Site, TouchCounts
 from aspenpy.extract.outcomes import MeasuredGuesses
+from aspenpy.extract.paths import Located, line_of
 from aspenpy.extract.values import COUNTER, Value, is_same, owners, symbols, value_key
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
@@ -246,6 +247,12 @@ MeasuredTouches = Sequence[tuple[Mapping[str, float], Mapping[Site, TouchCounts]
 """The locality of accesses by the spans of those to one array, for the sizes of each run."""
 
 
+LibraryTimes = Mapping[Located, str]
+"""What was called most of libraries, by the lines of a program whose calls took time in runs."""
+
+NO_TIMES: LibraryTimes = {}
+
+
 class Names:
     """Names for the symbols, arrays and holes of a model: each once, in letters of the language."""
 
@@ -257,6 +264,8 @@ class Names:
         touched: MeasuredTouches = (),
         guessed: MeasuredGuesses = (),
         means: frozenset[Span] = frozenset(),
+        library_times: LibraryTimes = NO_TIMES,
+        hidden_calls: frozenset[Located] = frozenset(),
     ) -> None:
         self.counts_each = counts_each  # whether each branch has a count of its own
         self.counted = counted  # loops and conditions that runs say, whatever the source does
@@ -280,6 +289,10 @@ class Names:
         self.owners: dict[str, str] = {}
         self.held: dict[str, list[Value | None]] = {}  # how many elements the source says that containers have
         self.libraries: dict[str, Value] = {}
+        self.library_times = library_times  # the time of libraries in runs, by the lines that call them
+        self.hidden_calls = hidden_calls  # those of them that the text does not show
+        self.library_calls: dict[Located, Span] = {}  # the lines at which the walk came to calls of libraries
+        self.library_cycles: dict[str, Expr] = {}  # parameters for the cycles of such a call, by line
         self.diagnostics: list[Diagnostic] = []
         self.inputs: dict[Expr, Value | None] = {}  # what is read when the program starts, and its default
         self.lost: dict[str, Known] = {}  # what variables were before another function got their address
@@ -438,6 +451,20 @@ class Names:
                 f"{function}_flops", stands_for, constant_polynomial(each), span=None, low=0, rule=rule
             )
         return self.libraries[function]
+
+    def find_library_cycles(self, span: Span, place: Located | None = None) -> tuple[str, Value] | None:
+        """The line of a call of a library, that of its span if no `place` is given, and the parameter for the cycles it
+        takes; None where it took no time in runs, or there were none."""
+        place = place or line_of(span)
+        first = self.library_calls.setdefault(place, span)
+        if place not in self.library_times:
+            return None
+        line, name = f"{place[0]}:{place[1]}", self.library_times[place]
+        meaning = Meaning(f"cycles of libraries, most of them `{name}`, each time")
+        word = re.sub(r"\W+", "", name.rpartition("::")[2]) or "library"
+        found = self.add_hole(f"{word}_cycles", meaning, constant_polynomial(0), first, low=0)
+        (self.library_cycles[line],) = symbols(found)
+        return line, found
 
     def add_owner(self, owner: PointerTarget | None, key: str) -> str:
         """Notes the structure that a container lies in; returns the key of the container's elements."""

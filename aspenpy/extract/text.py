@@ -28,6 +28,7 @@ from aspenpy.extract.costs import (
     BESIDE,
     CYCLES,
     FIRST,
+    LIBRARY,
     NO_WORK,
     THREADS,
     WAITING,
@@ -289,8 +290,9 @@ class Body(Naming):
         simd = any(found.is_simd for inner in list_nests(items) for found in parse_directives(inner.pragmas))
         ahead: list[str] = []
         lines = self._write_requirements(amounts, parts, ", simd" if simd else "", ahead)
+        first = ["execute {", *ahead, "}"] if ahead else []
         if not lines:
-            return []
+            return first
         offloaded = nest is not None and any(found.is_offloaded for found in parse_directives(nest.pragmas))
         label = ' "target"' if offloaded else ""
         head = f"execute [{self.write_formula(_multiply_parts(parts))}]{label} {{" if parts else f"execute{unequal} {{"
@@ -299,7 +301,6 @@ class Body(Naming):
         self.writer.words += count_words(lines)
         if self.writer.has_launches:
             head, lines = f"if ({self.write_formula(self.find_host_work())} > 0) {{", [head, *lines, "}"]
-        first = ["execute {", *ahead, "}"] if ahead else []
         return [*first, *comments, *remarks, head, *lines, "}"]
 
     def find_host_work(self) -> Value:
@@ -375,6 +376,7 @@ class Body(Naming):
 
         lines: list[str] = []
         waiting: list[OperationCount] = []
+        called: list[Value] = []
         scattered: ScatteredLoads = {}
         for done in (done for done in amounts.operations if done.name != FIRST):
             if done.name == CYCLES:
@@ -386,6 +388,8 @@ class Body(Naming):
             elif done.name == WRONG:
                 data = f" from {self.name_array(done.precision)}" if done.precision else ""
                 lines.append(f"branches [{share_of(done.amount)}]{data} as mispredicted(1)")
+            elif done.name == LIBRARY:
+                called.append(done.amount)
             elif done.name == "integer":
                 lines += [f"intops [{share_of(done.amount)}]"] if self.writer.options.integers else []
             elif function := called_function(done.name):
@@ -395,6 +399,9 @@ class Body(Naming):
             else:
                 wide = "" if "simd" in done.precision else simd
                 lines.append(f"flops [{share_of(done.amount)}] as {done.name}, {done.precision}{wide}")
+        ahead += (
+            [f"chain [{share_of(v.add(*called))}] as integer  // of libraries, as timed in a run"] if called else []
+        )
         for chain in amounts.chains if self.writer.options.chains else ():
             if chain.classes == COUNTED and self.writer.options.in_vectors:
                 continue

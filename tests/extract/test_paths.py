@@ -253,3 +253,32 @@ def test_points_that_vectors_compute_together_share_their_cycles(tmp_path: Path)
         )
         found[level] = float(aspenpy.count(app, "chain", kernel="box")) / 62**3
     assert 27 / 2 / 4 < found["-O3"] < found["-O2"] / 2
+
+
+LISTS = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  int *next = malloc(n * sizeof(int)), *head = malloc(n / 20 * sizeof(int));
+  double *x = malloc(n * sizeof(double)), y = 0;
+  for (int j = 0; j < n; j++) { next[j] = j % 20 ? j - 1 : -1; x[j] = j % 400; }
+  for (int i = 0; i < n / 20; i++) head[i] = 20 * i + 19;
+  for (int i = 0; i < n / 20; i++)
+    for (int k = 0; k < 3; k++)
+      for (int j = head[(i + k) % (n / 20)]; j >= 0; j = next[j]) {
+        if (x[j] > 1) continue;
+        y += 1.0 / (x[j] + 3.0) * 24.0 - 2.5;
+      }
+  return y == 2;
+}
+"""
+
+
+def test_loops_are_entered_though_what_is_computed_ahead_of_them_stands_behind_a_condition(tmp_path: Path) -> None:
+    """A member of a list takes six instructions at least (load, compare, jump, load, test, jump), of which no processor
+    begins more than ten in a cycle. Constants of the quotient are loaded ahead of the loop, and are seldom used."""
+    (tmp_path / "lists.c").write_text(LISTS, encoding="utf-8")
+    text = extract([tmp_path / "lists.c"], level="o2", run=ProgramRun("./a.out 40000"), recipe=Recipe()).text
+    block = text[text.index("lists.c:8") :]
+    found = re.search(r"chain \[(?:(\d+)\*)?floor\(n/20\)(?:/(\d+))?\] as window", block)
+    assert found is not None, block
+    assert float(found[1] or 1) / float(found[2] or 1) > 60 * 6 / 10
