@@ -496,7 +496,7 @@ class CallEvaluator(WalkTask):
         place."""
         if isinstance(part, r.Address) and formal.type.kind in ("integer", "real"):
             part = part.operand  # C hands the address of a number to a procedure of Fortran, which only reads it
-        is_object = formal.name == "this" and part.type.kind == "record"
+        is_object = formal.is_object and part.type.kind == "record"
         if not formal.type.is_reference and not is_object:
             return self.evaluator.evaluate(part), None
         referred = part.operand if isinstance(part, r.Address) and part.type.is_reference else part
@@ -515,7 +515,7 @@ class CallEvaluator(WalkTask):
         this, aliases = self.frame.this, self.frame.aliases
         self.frame.aliases = {**aliases, **referred}
         for formal, value in zip(function.formals, arguments, strict=False):
-            if formal.name == "this":
+            if formal.is_object:
                 self.frame.this = value
                 self.frame.aliases.pop("this", None)
                 if formal.key in self.frame.aliases:

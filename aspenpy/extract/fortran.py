@@ -34,34 +34,45 @@ from aspenpy.extract.fortran_scopes import (
     is_function,
 )
 from aspenpy.extract.fortran_statements import FortranStatements
+from aspenpy.extract.fortran_submodules import is_separate, list_interfaces, separate_key
 from aspenpy.extract.fortran_text import FortranText, load_parser
 from aspenpy.extract.pragmas import warn_uncounted
 from aspenpy.language.diagnostics import Diagnostic, warning
 from aspenpy.language.source import Span
 
 PROCEDURES = ("Subroutine_Subprogram", "Function_Subprogram")
+MODULES = ("Module", "Submodule")
 
 
 class ProgramUnit:
-    """A procedure, a module or the main program: its tree, and what names mean in it, found when first asked for."""
+    """A procedure, a module or the main program: its tree, and what names mean in it, found when first asked for. Of a
+    procedure with an `entry`, that is a unit of its own: the statements behind it."""
 
-    def __init__(self, program: FortranProgram, text: FortranText, node: Any, host: ProgramUnit | None = None) -> None:
+    def __init__(
+        self,
+        program: FortranProgram,
+        text: FortranText,
+        node: Any,
+        host: ProgramUnit | None = None,
+        entry: Any = None,
+    ) -> None:
         self.program, self.text, self.node, self.host = program, text, node, host
         self.head = node.children[0]
         self.kind = type_name(node)
-        self.name = _unit_name(self.head, self.kind)
+        self.entry = entry
+        self.name = _unit_name(self.head, self.kind) if entry is None else str(entry.children[0]).lower()
         outer = "module " if self.kind == "Module" else "" if host is None else f"{host.prefix}::"
         self.prefix: str = outer + self.name
+        if self.kind == "Submodule":
+            self.prefix = f"module {str(self.head.children[0].children[0]).lower()}:{self.name}"
         self.inner = [
-            ProgramUnit(program, text, child, self)
-            for part in node.children
+            unit
+            for part in (node.children if entry is None else ())
             if type_name(part) in ("Module_Subprogram_Part", "Internal_Subprogram_Part")
             for child in part.children
             if type_name(child) in PROCEDURES
+            for unit in _list_units(program, text, child, self)
         ]
-        self.formals = (
-            [str(item).lower() for item in list_arguments(self.head.children[2])] if self.kind in PROCEDURES else []
-        )
         self._scope: NameScope | None = None
         self._signature: Signature | None = None
         self._defined = 0  # statements that define functions, in front of those that run
@@ -72,10 +83,46 @@ class ProgramUnit:
     def key(self) -> str:
         if self.kind not in PROCEDURES:
             return "c:@F@main"
-        name = bound_c_name(self.head, self.name)
+        name = bound_c_name(self.head, self.name) if self.entry is None else None
         if name is not None:
             return f"c:@F@{name}"
+        if self.host is not None and self.is_separate:
+            return separate_key(self.host.prefix, self.name)
         return f"c:@F@{self.name}_" if self.host is None else f"fortran {self.prefix}"
+
+    @cached_property
+    def is_separate(self) -> bool:
+        """Whether the interface of a procedure stands in a module, and its body elsewhere."""
+        return self._is_headless or (self.entry is None and self.kind in PROCEDURES and is_separate(self.head))
+
+    @property
+    def _is_headless(self) -> bool:
+        """Whether it is a `module procedure`, whose arguments its interface alone names."""
+        item = self.head.item
+        return self.entry is None and item is not None and item.span[0] in self.text.separate
+
+    @cached_property
+    def interface(self) -> tuple[ProgramUnit, Any] | None:
+        """The interface of a `module procedure`, and the unit that declares it."""
+        unit = self.host if self._is_headless else None
+        while unit is not None:
+            for node in list_interfaces(unit.node):
+                if str(node.children[0].children[1]).lower() == self.name:
+                    return unit, node
+            unit = unit.host
+        return None
+
+    @cached_property
+    def _signature_head(self) -> Any:
+        """The statement that names the arguments and the result."""
+        return self.head if self.interface is None else self.interface[1].children[0]
+
+    @cached_property
+    def formals(self) -> list[str]:
+        if self.kind not in PROCEDURES:
+            return []
+        listed = self._signature_head.children[2] if self.entry is None else self.entry.children[1]
+        return [str(item).lower() for item in list_arguments(listed)]
 
     @property
     def scope(self) -> NameScope:
@@ -88,7 +135,7 @@ class ProgramUnit:
         for unit in self.inner:
             scope.names[unit.name] = Signature(unit.key, unit.name)
         self.expressions = FortranExpressions(self.text, scope, self.prefix, self.program.diagnostics)
-        is_static = self.kind in ("Module", "Main_Program")
+        is_static = self.kind in (*MODULES, "Main_Program")
         formals = self.formals
         self.declarations = DeclarationReader(
             self.expressions,
@@ -100,12 +147,16 @@ class ProgramUnit:
             is_static=is_static,
             lower_bounded=self.program.lower_bounded,
         )
-        specification = next((part for part in self.node.children if type_name(part) == "Specification_Part"), None)
         result = self.result_name
-        if result and (prefix := _type_of_prefix(self.head)) is not None:
+        if result and self.entry is None and (prefix := _type_of_prefix(self._signature_head)) is not None:
             element = self.declarations._read_type(prefix)
             scope.names[result] = Entity(r.Variable(f"{result}@{self.prefix}", result, element, "local"), element)
-        self.declarations.read(specification)
+        if self.interface is not None:
+            owner, declared = self.interface
+            self.expressions.text = owner.text
+            self.declarations.read(_specification(declared))
+            self.expressions.text = self.text
+        self.declarations.read(_specification(self.node))
         if result and not isinstance(scope.names.get(result), Entity):
             element = scope.letters.get(result[:1], r.Type("real", scope.real_size))
             scope.names[result] = Entity(r.Variable(f"{result}@{self.prefix}", result, element, "local"), element)
@@ -157,9 +208,10 @@ class ProgramUnit:
 
     @property
     def result_name(self) -> str:
-        if self.kind != "Function_Subprogram":
+        head = self._signature_head if self.entry is None else self.entry
+        if type_name(head) != "Function_Stmt" and (self.entry is None or self.kind != "Function_Subprogram"):
             return ""
-        suffix = self.head.children[3]
+        suffix = head.children[-1]
         text = str(suffix).lower() if suffix is not None else ""
         if "result" in text:
             return text.partition("result")[2].strip().strip("(").partition(")")[0].strip()
@@ -168,7 +220,9 @@ class ProgramUnit:
     @property
     def _executable(self) -> list[Any]:
         parts = (part for part in self.node.children if type_name(part) == "Execution_Part")
-        return [node for part in parts for node in part.children]
+        nodes = [node for part in parts for node in part.children]
+        first = next((place for place, node in enumerate(nodes) if node is self.entry), -1)
+        return nodes[first + 1 :]
 
     @property
     def _statements(self) -> list[Any]:
@@ -236,7 +290,8 @@ class ProgramUnit:
         body = share_values(statements.read_procedure(self._statements), self.expressions.make_variable)
         ending = (r.Jump("return", value, None),) if value is not None else ()
         formals = tuple(self.program.formal_variables(signature))
-        line = self.head.item.span[0] if self.head.item is not None else 1
+        item = self.head.item if self.entry is None else self.entry.item
+        line = item.span[0] if item is not None else 1
         name = "main" if self.kind == "Main_Program" else self.name
         return r.Function(
             self.key,
@@ -273,12 +328,20 @@ class FortranProgram:
         trees = [(text, text.parse()) for text in texts]
         self.lower_bounded = frozenset(name for _, tree in trees for name in _find_lower_bounded(tree))
         self.allocated = frozenset(name for _, tree in trees for name in _find_allocated(tree))
-        kinds = ("Module", "Main_Program", "Main_Program0", *PROCEDURES)
+        kinds = (*MODULES, "Main_Program", "Main_Program0", *PROCEDURES)
         self.units = [
-            ProgramUnit(self, text, node) for text, tree in trees for node in tree.children if type_name(node) in kinds
+            unit
+            for text, tree in trees
+            for node in tree.children
+            if type_name(node) in kinds
+            for unit in _list_units(self, text, node, None)
         ]
-        self.diagnostics += (told for text, tree in trees for told in _warn_unread(text, tree))
         self.modules = {unit.name: unit for unit in self.units if unit.kind == "Module"}
+        submodules = {unit.prefix: unit for unit in self.units if unit.kind == "Submodule"}
+        for unit in submodules.values():
+            module, parent = (str(name or "").lower() for name in unit.head.children[0].children)
+            host = submodules.get(f"module {module}:{parent}") if parent else self.modules.get(module)
+            unit.host = host if unit not in _list_hosts(host) else None  # of a ring of submodules
         self.all_units = [unit for top in self.units for unit in _all_units(top)]
         self.by_key = {unit.key: unit for unit in self.all_units}
         self._entering: set[str] = set()
@@ -297,7 +360,7 @@ class FortranProgram:
         """The functions and the variables that keep their values, of each file."""
         functions = {id(text): list[r.Function]() for text in texts}
         for unit in self.all_units:
-            if unit.kind != "Module" and (function := unit.read()) is not None:
+            if unit.kind not in MODULES and (function := unit.read()) is not None:
                 functions[id(unit.text)].append(function)
         statics = {id(text): dict[str, r.Declaration]() for text in texts}
         for unit in self.all_units:
@@ -511,14 +574,26 @@ def read_fortran(texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> tu
     return parts, [*(item for text in texts for item in text.diagnostics), *program.diagnostics, *copies]
 
 
-def _warn_unread(text: FortranText, tree: Any) -> Iterator[Diagnostic]:
-    """Warnings of procedures that are not read: those of submodules, and `entry`."""
-    *_, utils = load_parser()
-    for node in utils.walk(tree, utils.Base):
-        if type_name(node) in ("Submodule_Stmt", "Entry_Stmt") and node.item is not None:
-            name = type_name(node).removesuffix("_Stmt").lower()
-            message = f"`{name}` is not read: a call of what it defines counts by a parameter"
-            yield warning("not-counted", message, text.span(*node.item.span))
+def _list_units(program: FortranProgram, text: FortranText, node: Any, host: ProgramUnit | None) -> list[ProgramUnit]:
+    """The unit of a node, and those of its entries."""
+    entries = (
+        child
+        for part in (node.children if type_name(node) in PROCEDURES else ())
+        if type_name(part) == "Execution_Part"
+        for child in part.children
+        if type_name(child) == "Entry_Stmt"
+    )
+    return [ProgramUnit(program, text, node, host, entry) for entry in (None, *entries)]
+
+
+def _list_hosts(unit: ProgramUnit | None) -> list[ProgramUnit]:
+    """A unit and those around it."""
+    return [] if unit is None else [unit, *_list_hosts(unit.host)]
+
+
+def _specification(node: Any) -> Any:
+    """The declarations of a program unit, which have a name of their own in fparser's submodules."""
+    return next((part for part in node.children if type_name(part).startswith("Specification_Part")), None)
 
 
 def _all_units(unit: ProgramUnit) -> list[ProgramUnit]:

@@ -32,6 +32,7 @@ from aspenpy.extract.fortran_scopes import (
     external,
     integer,
 )
+from aspenpy.extract.fortran_submodules import is_separate, separate_key
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -464,6 +465,8 @@ class DeclarationReader:
                 ).lower()
                 in_c = bound_c_name(item.children[0], inner)
                 found_here = external(inner) if in_c is None else external(inner).replace(key=f"c:@F@{in_c}")
+                if in_c is None and is_separate(item.children[0]):
+                    found_here = found_here.replace(key=separate_key(self.prefix, inner))
                 result = self._find_result(item, inner)
                 self.scope.names.setdefault(inner, found_here.replace(result=result))
                 names.append(inner)

@@ -116,12 +116,16 @@ class FortranLayout:
             return
         if kind == "Module":
             self.modules.add(str(head.children[1]).lower())
+        elif kind == "Submodule":
+            module, parent = (str(name or "").lower() for name in head.children[0].children)
+            self.modules.add(f"{module}:{str(head.children[1]).lower()}")
+            self.used.add(f"{module}:{parent}" if parent else module)
         if is_outermost:
             text = f"use {MODULE}" if not self.text.is_fixed else f"      use {MODULE}"
             at = first.span[0] if kind == "Main_Program0" else first.span[1] + 1
             self.before.setdefault(at, []).insert(0, (text, None))
         for part in node.children:
-            if type_name(part) == "Specification_Part":
+            if type_name(part).startswith("Specification_Part"):
                 self.used |= set(_list_used(part))
             elif type_name(part) == "Execution_Part":
                 self._lay_out_procedure(part.children, first)
@@ -137,6 +141,10 @@ class FortranLayout:
         number = self._add_mark(self._find_front(first.span[0]))
         if (span := self.text.span(*head.span)) is not None:
             self.marks.append(Mark(span, number))
+        for node in nodes:
+            item = _first_item(node) if type_name(node) == "Entry_Stmt" else None
+            if item is not None and (span := self.text.span(*item.span)) is not None:
+                self.marks.append(Mark(span, self._add_mark(item.span[1] + 1)))
         self._lay_out_all(nodes, frozenset())
 
     # -- statements --------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from functools import cache, partial
 from typing import Any
 
 from aspenpy.extract.fortran_coarrays import RemoteReference, read_coarrays
+from aspenpy.extract.fortran_submodules import replace_separate_procedures
 from aspenpy.extract.records import FIXED_FORM, PREPROCESSED
 from aspenpy.language.diagnostics import Diagnostic, fail
 from aspenpy.language.opening import read_whole_file
@@ -141,6 +142,7 @@ class FortranText:
         self.diagnostics: list[Diagnostic] = []
         self._bindings = ""  # `procedure ::` of a list of names that goes on
         self.remote: dict[int, tuple[RemoteReference, ...]] = {}  # references to other images, by line
+        self.separate: frozenset[int] = frozenset()  # lines of `module procedure` in submodules
         self._read = 0  # lines
         self.lines = list(self._expand(path, os.path.splitext(path)[1] in PREPROCESSED or "-cpp" in flags, 0))
         self.source = self.lines[0].source if self.lines else Source("", path, os.path.realpath(path))
@@ -150,7 +152,7 @@ class FortranText:
         parser, readfortran, sourceinfo, _, utils = load_parser()
         read = [read_coarrays(_parsed_text(line, self.is_fixed), self._is_comment(line.text)) for line in self.lines]
         self.remote = {number: found for number, (_, found) in enumerate(read, start=1) if found}
-        text = _replace_assigned("\n".join(text for text, _ in read)) + "\n"
+        text, self.separate = replace_separate_procedures(_replace_assigned("\n".join(text for text, _ in read)) + "\n")
         reader = readfortran.FortranStringReader(text, ignore_comments=True, process_directives=False)
         reader.set_format(sourceinfo.FortranFormat(not self.is_fixed, False))
         try:

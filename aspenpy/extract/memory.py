@@ -35,7 +35,7 @@ class Memory(WalkTask):
 
     def load(self, node: r.Expression) -> Known:
         """The value of an expression that names a variable or a place in memory, and the access that loads it."""
-        if isinstance(node, r.Variable) and node.name == "this":
+        if isinstance(node, r.Variable) and node.is_object:
             return self.frame.this
         there = self.places.locate(node)
         if there is None:

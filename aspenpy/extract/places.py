@@ -90,7 +90,7 @@ class Places(WalkTask):
         shape = self.frame.shapes.get(key)
         if shape is None:
             shape = self.frame.shapes[key] = self.extents(type)
-        if node.name == "this":
+        if node.is_object:
             return AssignmentTarget("this", None, type)
         if node.is_reference and key == node.key:
             pointed = self.scope.values.get(key)
@@ -123,7 +123,7 @@ class Places(WalkTask):
     def _locate_element(self, node: r.Element) -> AssignmentTarget | None:
         base, index = node.base, node.index
         path: tuple[str, ...] = ()
-        if isinstance(base, r.Variable) and base.name == "this" and "this" in self.frame.aliases:
+        if isinstance(base, r.Variable) and base.is_object and "this" in self.frame.aliases:
             return AssignmentTarget(self.frame.aliases["this"], None, node.type, name=base.name)
         if base.type.kind == "pointer":
             pointer = self.evaluator.evaluate(base)

@@ -94,6 +94,11 @@ class Variable(Record):
     span: Span | None = None
     is_constant: bool = False
 
+    @property
+    def is_object(self) -> bool:
+        """Whether it is the object of a method of C++; other languages have variables of that name."""
+        return self.key == "this" or self.key.startswith("this@c:")
+
 
 class Element(Record):
     """`base[index]`; `*p` is `p[0]`. The first element has the index `first`, 0 where none is given."""

@@ -124,13 +124,13 @@ class Walker(WalkTask):
                 size = volume(type, shape, word)
             elif type.is_reference and of.kind in ("integer", "real", "pointer") and of.size:
                 size = constant_polynomial(of.size)
-            name = "self" if formal.name == "this" else formal.name
+            name = "self" if formal.is_object else formal.name
             key = f"{formal.key}*"
             self.names.add_array(
                 Array(key, name, "formal", word.size or 8, shape, volume=size, alone=type.restrict, span=formal.span)
             )
             place = PointerTarget(key, ZERO, type.is_reference)
-            if formal.name == "this":
+            if formal.is_object:
                 self.frame.this = place
             self.scope.values[formal.key] = place
             return key
