@@ -132,7 +132,7 @@ end program
         encoding="utf-8",
     )
     told = [each for each in extract(tmp_path / "a.f90", level="source").diagnostics if each.code == "not-counted"]
-    assert [each.span.position().line for each in told if each.span is not None] == [20]
+    assert [each.span.position().line for each in told if each.span is not None] == [21]
 
 
 def test_a_name_without_a_construct_ends_no_program(tmp_path: Path) -> None:
