@@ -334,7 +334,7 @@ class FortranProgram:
             for text, tree in trees
             for node in tree.children
             if type_name(node) in kinds
-            for unit in _list_units(self, text, node, None)
+            for unit in _list_units(self, text, node)
         ]
         self.modules = {unit.name: unit for unit in self.units if unit.kind == "Module"}
         submodules = {unit.prefix: unit for unit in self.units if unit.kind == "Submodule"}
@@ -574,7 +574,9 @@ def read_fortran(texts: Sequence[FortranText], macros: dict[str, r.Macro]) -> tu
     return parts, [*(item for text in texts for item in text.diagnostics), *program.diagnostics, *copies]
 
 
-def _list_units(program: FortranProgram, text: FortranText, node: Any, host: ProgramUnit | None) -> list[ProgramUnit]:
+def _list_units(
+    program: FortranProgram, text: FortranText, node: Any, host: ProgramUnit | None = None
+) -> list[ProgramUnit]:
     """The unit of a node, and those of its entries."""
     entries = (
         child
@@ -583,7 +585,7 @@ def _list_units(program: FortranProgram, text: FortranText, node: Any, host: Pro
         for child in part.children
         if type_name(child) == "Entry_Stmt"
     )
-    return [ProgramUnit(program, text, node, host, entry) for entry in (None, *entries)]
+    return [ProgramUnit(program, text, node, host, entry=entry) for entry in (None, *entries)]
 
 
 def _list_hosts(unit: ProgramUnit | None) -> list[ProgramUnit]:
