@@ -36,7 +36,7 @@ LOWEST := $(VENV)-lowest
 test-lowest:
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(PYTHON) .ci/lowest.py > $(LOWEST)/constraints.txt
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --constraint $(LOWEST)/constraints.txt \
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: --constraint $(LOWEST)/constraints.txt \
 	  --editable ".[data,empirical,fast,optimise,plot,sample,sensitivity]" pytest hypothesis jsonschema
 	$(LOWEST)/bin/python -m pytest -q --copies auto \
 	  tests/expr/test_sympy*.py tests/engine tests/report tests/tables tests/roofline tests/sweeps/test_store.py tests/learnt
@@ -81,8 +81,9 @@ $(VENV)/.installed: extras =
 $(VENV)/.installed-dev: extras = [dev]
 
 # The stamp is written last: an installation that was interrupted is taken up again.
+# Bytecode of libraries is made where they are imported: most of their 15,000 modules never are.
 $(VENV)/.installed $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".$(extras)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".$(extras)"
 	$(BIN)/python -m compileall -q aspenpy
 	@touch $@
 
