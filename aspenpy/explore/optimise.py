@@ -152,7 +152,7 @@ def _best_points(problem: Problem, goal: Goal, count: int) -> tuple[FrontPoint, 
     best = []
     for place, box in islice(boxes, count):
         cells = zip(problem.space.variables, box, strict=True)
-        values = {item.name: tuple(map(item.named, cell)) for item, cell in cells}
+        values = {item.name: tuple(map(item.label_value, cell)) for item, cell in cells}
         point = {name: cell[0] for name, cell in values.items()}
         equal = {name: cell for name, cell in values.items() if len(cell) > 1}
         best.append(FrontPoint(point, (goal.quantity(float(found.value[place])),), equal))
