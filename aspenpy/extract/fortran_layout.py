@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from aspenpy.extract.fortran_nodes import ReaderItem, Syntax, type_name
+from aspenpy.extract.fortran_nodes import ReaderItem, Syntax, list_arguments, type_name
 from aspenpy.extract.fortran_operations import close_parentheses
 from aspenpy.extract.fortran_text import FortranText
 from aspenpy.language.source import Span
@@ -128,7 +128,7 @@ class FortranLayout:
             if type_name(part).startswith("Specification_Part"):
                 self.used |= set(_list_used(part))
             elif type_name(part) == "Execution_Part":
-                self._lay_out_procedure(part.children, first)
+                self._lay_out_procedure(part.children[_count_definitions(node, part) :], first)
             elif type_name(part) in ("Module_Subprogram_Part", "Internal_Subprogram_Part"):
                 for child in part.children:
                     self._lay_out_unit(child)
@@ -247,6 +247,27 @@ class FortranLayout:
 
     def _directives_above(self, line: int) -> str:
         return " ".join(self.text.lines[at - 1].text for at in range(self._find_front(line), line))
+
+
+def _count_definitions(unit: Syntax, body: Syntax) -> int:
+    """How many functions of one statement stand in front of those that run: assignments to names of numbers that have
+    arguments."""
+    specification = [part for part in unit.children if type_name(part) == "Specification_Part"]
+    declared = [node for part in specification for node in part.children if type_name(node) == "Type_Declaration_Stmt"]
+    numbers = {
+        str(item.children[0]).lower()
+        for node in declared
+        if "dimension" not in str(node.children[1]).lower()
+        for item in list_arguments(node.children[2])
+        if item.children[1] is None
+    }
+    shaped = " ".join(str(node).lower() for part in specification for node in part.children if node not in declared)
+    for place, node in enumerate(body.children):
+        target = node.children[0] if type_name(node) == "Assignment_Stmt" else None
+        name = str(target.children[0]).lower() if type_name(target) == "Part_Ref" else ""
+        if name not in numbers or re.search(rf"\b{re.escape(name)}\s*\(", shaped):
+            return place
+    return len(body.children)
 
 
 def _first_item(node: Syntax) -> ReaderItem | None:

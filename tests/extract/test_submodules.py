@@ -185,6 +185,29 @@ def test_an_argument_called_this_is_like_others(tmp_path: Path) -> None:
     assert flops(extract(tmp_path / "p.f90", level="o1"), tmp_path) == {("multiply", "dp"): 150}
 
 
+@needs_gfortran
+@pytest.mark.parametrize(
+    "declared", ["double precision f, t, x(40), y", "dimension x(40)\n  double precision f, t, x, y"]
+)
+def test_functions_of_one_statement_are_run(declared: str, tmp_path: Path) -> None:
+    text = f"""program p
+  {declared}
+  integer i
+  f(t) = t*t + 3
+  x(1) = 1
+  do i = 2, 40
+    if (i > 20) x(i) = f(x(i - 1)/1000)
+  end do
+  y = x(40)
+  print *, y
+end program
+"""
+    (tmp_path / "p.f90").write_text(text, encoding="utf-8")
+    found = extract(tmp_path / "p.f90", level="o1", run=ProgramRun("./a.out"))
+    assert not found.left()
+    assert flops(found, tmp_path) == {("multiply", "dp"): 20, ("add", "dp"): 20, ("divide", "dp"): 20}
+
+
 def test_rings_of_submodules_end(tmp_path: Path) -> None:
     ring = "submodule (m:b) a\nend submodule\nsubmodule (m:a) b\nend submodule\nsubmodule (m:c) c\nend submodule\n"
     lost = "submodule (m) d\ncontains\n module procedure lost\n  x = 3\n end procedure\nend submodule\n"
