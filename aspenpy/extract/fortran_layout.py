@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from aspenpy.extract.fortran_nodes import ReaderItem, Syntax, list_arguments, type_name
 from aspenpy.extract.fortran_operations import close_parentheses
@@ -263,7 +264,7 @@ def _count_definitions(unit: Syntax, body: Syntax) -> int:
     }
     shaped = " ".join(str(node).lower() for part in specification for node in part.children if node not in declared)
     for place, node in enumerate(body.children):
-        target = node.children[0] if type_name(node) == "Assignment_Stmt" else None
+        target: Any = node.children[0] if type_name(node) == "Assignment_Stmt" else None
         name = str(target.children[0]).lower() if type_name(target) == "Part_Ref" else ""
         if name not in numbers or re.search(rf"\b{re.escape(name)}\s*\(", shaped):
             return place
