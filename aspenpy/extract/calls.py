@@ -131,9 +131,10 @@ class CallEvaluator(WalkTask):
             if not is_timed:
                 self.state.add_arithmetic(f"call {node.name}", kind, node.span)
             return NOTHING
-        if node.name not in k.IGNORED and node.name and not is_timed:
+        is_left_out = node.name in k.IGNORED or node.key == k.TEXT_OF_FORTRAN
+        if not is_left_out and node.name and not is_timed:
             self.state.add_arithmetic(f"call {node.name}", kind, node.span)
-        if node.name not in k.IGNORED or node.name in k.WRITING:
+        if not is_left_out or node.name in k.WRITING:
             self.memory.forget()
         self._forget_arguments(node)
         return self.state.unknown_result(node)

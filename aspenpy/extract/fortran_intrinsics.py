@@ -36,6 +36,7 @@ from aspenpy.extract.fortran_scopes import (
     multiply,
     real_kind,
 )
+from aspenpy.extract.library_functions import TEXT_OF_FORTRAN
 from aspenpy.language.source import Span
 
 
@@ -80,7 +81,8 @@ class Intrinsics:
             return self._view_reduction(name, plain, given)
         if name in OF_TEXT or name.startswith("omp_"):
             type = OF_TEXT.get(name, INT)
-            return scalar_view(r.Call(name, name, (), type, span) if type.kind != "pointer" else r.Constant(None, type))
+            key = TEXT_OF_FORTRAN if name in OF_TEXT and type is INT else name
+            return scalar_view(r.Call(key, name, (), type, span) if type.kind != "pointer" else r.Constant(None, type))
         rule: Callable[[list[Syntax], dict[str, Syntax]], View] | None = getattr(self, f"_intrinsic_{name}", None)
         if plain and name in OF_COMPLEX:
             plain = [one := self.expressions.view(plain[0]), *plain[1:]]

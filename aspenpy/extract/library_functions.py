@@ -25,6 +25,9 @@ INPUT = "input of Fortran"
 
 ALLOCATIONS = frozenset({"malloc", "calloc", "aligned_alloc", "realloc", "_mm_malloc", "alloca", "__builtin_alloca"})
 
+TEXT_OF_FORTRAN = "text of Fortran"
+"""The call that stands for functions of Fortran that give whole numbers of texts, such as `len_trim` and `scan`."""
+
 IGNORED = frozenset({
     *"free printf fprintf puts putchar fputs fflush fclose fopen perror".split(),
     *"exit _exit abort terminate throw assert __assert_fail".split(),
@@ -69,7 +72,8 @@ COARRAY = "coarray"
 
 COARRAYS = frozenset(f"{COARRAY} {word}".strip() for word in ("", "barrier", "allreduce", "reduce", "broadcast"))
 
-KNOWN = {INPUT} | COARRAYS | PURE | FREE | ALLOCATIONS | SQUARE_ROOTS | IGNORED | SIZES | EXTREMES.keys()
+KNOWN = PURE | FREE | ALLOCATIONS | SQUARE_ROOTS | IGNORED | SIZES | EXTREMES.keys()
+KNOWN |= COARRAYS | {INPUT, TEXT_OF_FORTRAN}
 """Functions that store to none of the program's whole numbers."""
 
 GROWING = frozenset({"push_back", "emplace_back", "insert", "append"})

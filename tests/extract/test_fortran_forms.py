@@ -823,3 +823,14 @@ def test_functions_that_an_interface_declares_have_a_type(declared: str, tmp_pat
     (tmp_path / "model.aspen").write_text(extract(tmp_path / "program.f90", level="source").text, encoding="utf-8")
     counted = aspenpy.count(aspenpy.load_application(tmp_path / "model.aspen"), "flops", traits=("multiply",))
     assert float(counted) == 5
+
+
+def test_functions_of_text_are_no_work_of_floating_point(tmp_path: Path) -> None:
+    """Their own work is left out, as that of functions of strings in C; what stands beside them counts."""
+    terms = "iachar(word(3:3))*0.5d0 + scan(word, ' ;') - verify(word, 'ab') + index(word, 'c')"
+    declarations = "character(len=20) :: word\nreal(8) :: total\n"
+    text = subroutine(f"do i = 1, n\n total = total + {terms}\nend do", declarations)
+    found = model(text, tmp_path)
+    assert "_flops" not in found
+    assert "flops [n] as multiply, dp" in found
+    assert "flops [4*n] as add, dp" in found
