@@ -37,11 +37,10 @@ from aspenpy.extract.model_runs import ModelRuns, ProgramRun
 from aspenpy.extract.model_text import ModelText
 from aspenpy.extract.naming import KernelText, Options, count_words
 from aspenpy.extract.outcomes import MeasuredGuesses, WrongGuesses, find_rates, list_tests
-from aspenpy.extract.paths import Located
 from aspenpy.extract.reconcile import Reconciliation, warn_far, warn_unmodelled
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.round_trips import RoundTrips, add_instructions, add_meetings, find_launch_bounds, may_overlap
-from aspenpy.extract.scope import NO_TIMES, SIZE, LibraryTimes, MeasuredTouches, Names
+from aspenpy.extract.scope import NOT_TIMED, SIZE, MeasuredTouches, Names
 from aspenpy.extract.state import CallContext, Facts, merge_contexts
 from aspenpy.extract.text import NOTHING, Writer
 from aspenpy.extract.tree import read_program
@@ -167,22 +166,10 @@ def _extract_program(
     guessed: MeasuredGuesses = ()
     means: frozenset[Span] = frozenset()
     sampled: list[tuple[CountedRun, SampledRun]] = []
-    library_times: LibraryTimes = NO_TIMES
-    hidden: frozenset[Located] = frozenset()
+    timed = NOT_TIMED
     for _ in range(MOST_ROUNDS):
-        names = Names(
-            run is not None,
-            counted,
-            same_blocks,
-            touched,
-            guessed,
-            means=means,
-            library_times=library_times,
-            hidden_calls=hidden,
-        )
-        if sources.code is not None:
-            ran, noted = (points[-1].ran, points[-1].touched) if points else ({}, {})
-            sources.code.restart(ran, names.arrays, noted)
+        names = Names(run is not None, counted, same_blocks, touched, guessed, means=means, timed=timed)
+        _restart_code(sources.code, names, points)
         one = _Extractor(sources, level, options, functions, names, with_cycles=run is None or bool(points))
         kernels = one.write_kernels()
         if run is None:
@@ -191,16 +178,13 @@ def _extract_program(
         if not points:
             tests = one.list_tested()
             points = runs.measure(sources.units, sources.parts, tuple(tests))
-            sampled = runs.sample(sources.units, sources.recipe, points) if sources.recipe is not None else []
-            library_times = {place: time.name for _, times in sampled for place, time in times.libraries.items()}
-            hidden = frozenset(library_times.keys() - names.library_calls.keys())
+            sampled, timed = runs.sample(sources.units, sources.recipe, points)
             same_blocks = runs.find_same_blocks(points[-1])
             means = frozenset(span for point in points for span, mean in point.recorded.items() if mean % 1)
             touched = tuple((point.sizes, point.touched) for point in points)
             guessed = tuple((point.sizes, find_rates(point.guessed, point.ran, tests)) for point in points)
         filling = runs.fit_holes(points, one.profiles)
-        fitted = ((hole.span, hole.fit) for hole in names.holes.values())
-        means |= {span for span, fit in fitted if span is not None and fit is not None and not fit.is_whole}
+        means |= {hole.span for hole in names.holes.values() if hole.span and hole.fit and not hole.fit.is_whole}
         runs.fit_recursions(points, filling, one.profiles, one.order, one.roots)
         missing = runs.fit_libraries(sampled, filling, one.profiles, one.order, one.roots)
         reconciliation, causes = runs.reconcile_lines(points[-1], filling, one.profiles, one.order, one.roots)
@@ -210,6 +194,13 @@ def _extract_program(
     if not functions:
         one.diagnostics += missing + warn_unmodelled(one.program.functions, one.names.walked, points[-1])
     return one.make_extraction(kernels, runs.sizes, reconciliation)
+
+
+def _restart_code(code: CompiledLoops | None, names: Names, points: Sequence[CountedRun]) -> None:
+    """Has compiled loops priced anew, as they ran last."""
+    if code is not None:
+        ran, noted = (points[-1].ran, points[-1].touched) if points else ({}, {})
+        code.restart(ran, names.arrays, noted)
 
 
 def _run_with_deep_stack(work: Callable[[], T]) -> T:
@@ -421,7 +412,7 @@ class _Extractor:
                 asked = profile.formals[-1] if function.launch.extents else None
                 dynamic = atom_polynomial(asked) if isinstance(asked, Expr) else None
                 items = self._arrange_launch(function, device, registers, function.launch, dynamic)
-            items = add_hidden_calls(items, self.names, self.names.hidden_calls)
+            items = add_hidden_calls(items, self.names, self.names.timed.hidden)
             if self.code is not None and self.with_cycles:
                 wrong = WrongGuesses(self._find_rate, self.names.find_sources, self.guessed_expressions)
                 items = wrong.add_to(add_cycles(profile, items, self.code))

@@ -21,7 +21,7 @@ from aspenpy.extract.execution import ProgramCommand, plain_text, run_command
 from aspenpy.extract.paths import Located, line_of, real_path
 from aspenpy.extract.reconcile import SHOWN_SHARE
 from aspenpy.extract.recorders import write_recorder
-from aspenpy.extract.scope import Names
+from aspenpy.extract.scope import Names, TimedLines
 from aspenpy.extract.units import TranslationUnit
 from aspenpy.language.diagnostics import AspenError, Diagnostic, warning
 from aspenpy.language.opening import read_text_file
@@ -102,12 +102,19 @@ def warn_missing(sampled: SampledRun, modelled: Collection[str]) -> list[Diagnos
     ]
 
 
+def list_timed(sampled: Sequence[SampledRun], shown: Collection[Located]) -> TimedLines:
+    """The lines of calls of libraries that took time in runs; the text shows those of `shown`."""
+    names = {place: time.name for times in sampled for place, time in times.libraries.items()}
+    return TimedLines(names, frozenset(names.keys() - set(shown)))
+
+
 def sample_program(
     units: Sequence[TranslationUnit],
     recipe: Recipe,
     links: Sequence[str],
     command: ProgramCommand,
     sizes: Mapping[str, float],
+    *,
     files: Collection[str],
     allow_failure: bool,
 ) -> SampledRun | None:
@@ -123,35 +130,49 @@ def sample_program(
         program = _build(units, recipe, [*links], macros, folder)
         if program is None:
             return None
-        noted = os.path.join(folder, "samples")
-        for _ in range(MOST_RUNS):
-            try:
-                run_command(command.fill_in(sizes, [program]), allow_failure)
-            except AspenError:
-                return None
-            lines = read_text_file(noted).splitlines() if os.path.exists(noted) else []
-            ticks = [line.split() for line in lines if not _HEAD.match(line)]
-            if len(ticks) >= ENOUGH_TICKS:
-                break
+        lines = _run_repeatedly(command.fill_in(sizes, [program]), os.path.join(folder, "samples"), allow_failure)
+        ticks = [line.split() for line in lines if not _HEAD.match(line)]
         heads = [line.split() for line in lines if _HEAD.match(line)]
         if len(ticks) < FEWEST_TICKS or not heads:
             return None
         places = {frame for tick in ticks for frame in tick if not frame.startswith(("=", "?"))}
         frames = _find_lines(program, sorted(places))
     seconds = sum(float(head[0]) for head in heads) / len(heads)
-    own, libraries, names = _attribute(ticks, frames, {real_path(file) for file in files})
+    cycle = min(float(head[1]) for head in heads)
+    return _summarise(seconds, cycle, ticks, frames, {real_path(file) for file in files})
+
+
+def _run_repeatedly(words: list[str], noted: str, allow_failure: bool) -> list[str]:
+    """The lines that the runs of a program note, of which there are as many as give enough ticks."""
+    lines: list[str] = []
+    for _ in range(MOST_RUNS):
+        try:
+            run_command(words, allow_failure)
+        except AspenError:
+            return []
+        lines = read_text_file(noted).splitlines() if os.path.exists(noted) else []
+        if len(lines) > ENOUGH_TICKS:
+            break
+    return lines
+
+
+def _summarise(
+    seconds: float,
+    cycle: float,
+    ticks: Sequence[Sequence[str]],
+    frames: Mapping[str, Sequence[Frame]],
+    files: Collection[str],
+) -> SampledRun:
+    """Seconds by function and line, of ticks that share those of a run equally."""
+    own, libraries, names = _attribute(ticks, frames, files)
     each = seconds / len(ticks)
     plain = _demangle({name for found in names.values() for name in found})
-    return SampledRun(
-        seconds,
-        min(float(head[1]) for head in heads),
-        {name: each * count for name, count in own.items()},
-        {
-            place: LibraryTime(each * count, plain[names[place].most_common(1)[0][0]])
-            for place, count in libraries.items()
-            if count >= FEWEST_OF_A_LINE
-        },
-    )
+    times = {
+        place: LibraryTime(each * count, plain[names[place].most_common(1)[0][0]])
+        for place, count in libraries.items()
+        if count >= FEWEST_OF_A_LINE
+    }
+    return SampledRun(seconds, cycle, {name: each * count for name, count in own.items()}, times)
 
 
 _HEAD = re.compile(r"[\d.]+(?:e[-+]\d+)? [\d.]+(?:e[-+]\d+)?$")

@@ -13,9 +13,10 @@ from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Tool, parse_command
 from aspenpy.extract.fit import FitTerm, fit_mean, fit_measured
 from aspenpy.extract.hole_values import TOTALS, CountedRun, Filling, Over, count_pointer_calls, measure_points
-from aspenpy.extract.library_time import SampledRun, sample_program, warn_missing
+from aspenpy.extract.library_time import SampledRun, list_timed, sample_program, warn_missing
 from aspenpy.extract.reconcile import Reconciliation, find_causes, list_counted_spans, reconcile
 from aspenpy.extract.replay import Replay
+from aspenpy.extract.scope import NOT_TIMED, TimedLines
 from aspenpy.extract.text import Writer
 from aspenpy.extract.units import TranslationUnit
 from aspenpy.language.diagnostics import Diagnostic
@@ -87,17 +88,25 @@ class ModelRuns:
         return filling
 
     def sample(
-        self, units: tuple[TranslationUnit, ...], recipe: Recipe, points: Sequence[CountedRun]
-    ) -> list[tuple[CountedRun, SampledRun]]:
-        """Times the program as it is built at the sizes of the runs."""
+        self, units: tuple[TranslationUnit, ...], recipe: Recipe | None, points: Sequence[CountedRun]
+    ) -> tuple[list[tuple[CountedRun, SampledRun]], TimedLines]:
+        """Times the program as the recipe builds it at the sizes of the runs. Returns the lines, too."""
+        if recipe is None:
+            return [], NOT_TIMED
         run = self.run
         files = {span.source.path or span.source.name for function in self.program.functions if (span := function.span)}
         command = parse_command(run.command)
         found = (
-            (point, sample_program(units, recipe, run.links, command, point.sizes, files, run.allow_failure))
+            (
+                point,
+                sample_program(
+                    units, recipe, run.links, command, point.sizes, files=files, allow_failure=run.allow_failure
+                ),
+            )
             for point in points
         )
-        return [(point, sampled) for point, sampled in found if sampled is not None]
+        sampled = [(point, times) for point, times in found if times is not None]
+        return sampled, list_timed([times for _, times in sampled], self.names.library_calls)
 
     def fit_libraries(
         self,

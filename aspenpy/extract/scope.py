@@ -247,10 +247,15 @@ MeasuredTouches = Sequence[tuple[Mapping[str, float], Mapping[Site, TouchCounts]
 """The locality of accesses by the spans of those to one array, for the sizes of each run."""
 
 
-LibraryTimes = Mapping[Located, str]
-"""What was called most of libraries, by the lines of a program whose calls took time in runs."""
+class TimedLines(Record):
+    """The lines of a program whose calls of libraries took time in runs, with what was called most there, and those of
+    them at which the text shows no call."""
 
-NO_TIMES: LibraryTimes = {}
+    names: Mapping[Located, str]
+    hidden: frozenset[Located]
+
+
+NOT_TIMED = TimedLines({}, frozenset())
 
 
 class Names:
@@ -264,8 +269,8 @@ class Names:
         touched: MeasuredTouches = (),
         guessed: MeasuredGuesses = (),
         means: frozenset[Span] = frozenset(),
-        library_times: LibraryTimes = NO_TIMES,
-        hidden_calls: frozenset[Located] = frozenset(),
+        *,
+        timed: TimedLines = NOT_TIMED,
     ) -> None:
         self.counts_each = counts_each  # whether each branch has a count of its own
         self.counted = counted  # loops and conditions that runs say, whatever the source does
@@ -289,8 +294,7 @@ class Names:
         self.owners: dict[str, str] = {}
         self.held: dict[str, list[Value | None]] = {}  # how many elements the source says that containers have
         self.libraries: dict[str, Value] = {}
-        self.library_times = library_times  # the time of libraries in runs, by the lines that call them
-        self.hidden_calls = hidden_calls  # those of them that the text does not show
+        self.timed = timed  # the time of libraries in runs
         self.library_calls: dict[Located, Span] = {}  # the lines at which the walk came to calls of libraries
         self.library_cycles: dict[str, Expr] = {}  # parameters for the cycles of such a call, by line
         self.diagnostics: list[Diagnostic] = []
@@ -457,9 +461,9 @@ class Names:
         takes; None where it took no time in runs, or there were none."""
         place = place or line_of(span)
         first = self.library_calls.setdefault(place, span)
-        if place not in self.library_times:
+        if place not in self.timed.names:
             return None
-        line, name = f"{place[0]}:{place[1]}", self.library_times[place]
+        line, name = f"{place[0]}:{place[1]}", self.timed.names[place]
         meaning = Meaning(f"cycles of libraries, most of them `{name}`, each time")
         word = re.sub(r"\W+", "", name.rpartition("::")[2]) or "library"
         found = self.add_hole(f"{word}_cycles", meaning, constant_polynomial(0), first, low=0)
