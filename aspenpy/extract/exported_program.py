@@ -99,20 +99,23 @@ def _read_program(content: bytes, path: str) -> Any:
         fail("too-large", f"`{path}` has more than {MOST_MEMBERS:,} members")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = [item for item in archive.infolist() if _has_graph(item.filename.split("/"))]
-            if len(members) != 1:
-                fail("no-program", f"`{path}` has {len(members)} graphs; an exported program has one")
-            if members[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                fail("no-program", f"the graph of `{path}` is compressed in a way that PyTorch does not use")
-            with archive.open(members[0]) as member:  # whatever size the archive states
-                text = member.read(MOST_GRAPH + 1)
-            if len(text) > MOST_GRAPH or sum(map(text.count, (b",", b"[", b"{"))) > MOST_PARTS:
-                fail(
-                    "too-large", f"the graph of `{path}` has more than {MOST_GRAPH >> 20} MiB or {MOST_PARTS:,} values"
-                )
-            return parse_json(text.decode())
+            return parse_json(_read_graph(archive, path).decode())
     except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, EOFError, OSError, RuntimeError) as error:
         fail("no-program", f"`{path}` is no archive with an exported program: {str(error)[:200]}")
+
+
+def _read_graph(archive: zipfile.ZipFile, path: str) -> bytes:
+    """The graph's text, which is no longer than a graph is, whatever size the archive states."""
+    members = [item for item in archive.infolist() if _has_graph(item.filename.split("/"))]
+    if len(members) != 1:
+        fail("no-program", f"`{path}` has {len(members)} graphs; an exported program has one")
+    if members[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        fail("no-program", f"the graph of `{path}` is compressed in a way that PyTorch does not use")
+    with archive.open(members[0]) as member:
+        text = member.read(MOST_GRAPH + 1)
+    if len(text) > MOST_GRAPH or sum(map(text.count, (b",", b"[", b"{"))) > MOST_PARTS:
+        fail("too-large", f"the graph of `{path}` has more than {MOST_GRAPH >> 20} MiB or {MOST_PARTS:,} values")
+    return text
 
 
 def _has_graph(path: list[str]) -> bool:

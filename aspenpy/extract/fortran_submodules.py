@@ -14,8 +14,8 @@ from aspenpy.extract.fortran_nodes import Syntax, type_name
 
 _INTERFACE = re.compile(r"\s*+(?:(end)\s*+|abstract\s++)?interface\b", re.IGNORECASE)
 _PROCEDURE = re.compile(r"(\s*+(?:\d++\s++)?)module(\s++)procedure(\s++)(\w++\s*+(?:!|\Z))", re.IGNORECASE)
-_END = re.compile(r"(\s*+end\s*+)procedure\b", re.IGNORECASE)
-_SUBMODULE = re.compile(r"^\s*+submodule\b", re.IGNORECASE | re.MULTILINE)
+_END = re.compile(r"\b(end\s*+)procedure\b", re.IGNORECASE)
+_SUBMODULE = re.compile(r"^[ \t]*+submodule\b", re.IGNORECASE | re.MULTILINE)
 
 
 def replace_separate_procedures(text: str) -> tuple[str, frozenset[int]]:
@@ -49,7 +49,7 @@ def list_interfaces(unit: Syntax) -> Iterator[Syntax]:
 def is_separate(head: Syntax) -> bool:
     """Whether `module` stands in front of `subroutine` or `function`."""
     prefix = head.children[0]
-    words = [prefix] if type_name(prefix) == "Prefix_Spec" else getattr(prefix, "children", ())
+    words = prefix.children if type_name(prefix) == "Prefix" else [prefix]
     return any(type_name(word) == "Prefix_Spec" and str(word).upper() == "MODULE" for word in words)
 
 

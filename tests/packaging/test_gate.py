@@ -14,6 +14,7 @@ MODULES = {"load": ("numpy", "np", "pickle", "marshal"), "connect": ("sqlite3",)
 """Of names that mean other things elsewhere, the modules in which they open files."""
 
 ELSEWHERE = {
+    "aspenpy/extract/exported_program.py": "a member of an archive that the gate has read",
     "aspenpy/language/opening.py": "the gate",
     "aspenpy/language/files.py": "what has been written is copied, and waited for until it is on the disk",
     "aspenpy/language/tables.py": "the grammar, this module, and the cache of its tables",
