@@ -81,9 +81,8 @@ $(VENV)/.installed: extras =
 $(VENV)/.installed-dev: extras = [dev]
 
 # The stamp is written last: an installation that was interrupted is taken up again.
-# Bytecode of libraries is made where they are imported: most of their 15,000 modules never are.
 $(VENV)/.installed $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".$(extras)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".$(extras)"
 	$(BIN)/python -m compileall -q aspenpy
 	@touch $@
 
