@@ -103,7 +103,7 @@ def test_a_test_that_ends_its_process_fails_and_other_files_run(folder: Path) ->
     assert "FAILED test_ends.py::test_ends - ended its process with status 7" in output
     assert "PASSED test_ends.py::test_before" in output
     assert "test_never" not in output
-    assert output.count("::test_output_is_that_of_the_test[2]") == FILES
+    assert sum("::test_output_is_that_of_the_test[2]" in line for line in outcomes(output)) == FILES
 
 
 def test_the_first_failure_ends_all_copies(folder: Path) -> None:
