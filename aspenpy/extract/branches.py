@@ -30,7 +30,7 @@ from aspenpy.extract.costs import (
 )
 from aspenpy.extract.effects import final_jump, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
-from aspenpy.extract.library_functions import IGNORED, TEXT_OF_FORTRAN
+from aspenpy.extract.library_functions import is_left_out
 from aspenpy.extract.pragmas import read_aspen_control
 from aspenpy.extract.scope import Known, KnownValues, Real, join_paths
 from aspenpy.extract.state import Leaving, WalkState, WalkTask, source_text
@@ -260,7 +260,7 @@ def _has_computation(node: r.Statement | None) -> bool:
 
 def _is_computation(part: object) -> bool:
     if isinstance(part, r.Call):
-        return part.name not in IGNORED and part.key != TEXT_OF_FORTRAN
+        return not is_left_out(part.name, part.key)
     if isinstance(part, r.Operation):
         return part.type.kind == "real" and part.operator != "neg"
     is_update = isinstance(part, r.Assignment) and bool(part.operator) and part.type.kind == "real"

@@ -131,7 +131,7 @@ class CallEvaluator(WalkTask):
             if not is_timed:
                 self.state.add_arithmetic(f"call {node.name}", kind, node.span)
             return NOTHING
-        is_left_out = node.name in k.IGNORED or node.key == k.TEXT_OF_FORTRAN
+        is_left_out = k.is_left_out(node.name, node.key)
         if not is_left_out and node.name and not is_timed:
             self.state.add_arithmetic(f"call {node.name}", kind, node.span)
         if not is_left_out or node.name in k.WRITING:

@@ -80,6 +80,11 @@ GROWING = frozenset({"push_back", "emplace_back", "insert", "append"})
 """Functions of a container by which it has more elements than its size said."""
 
 
+def is_left_out(name: str, key: str) -> bool:
+    """Whether the own work of a call of a library is left out, by its name and what it stands for."""
+    return name in IGNORED or key == TEXT_OF_FORTRAN
+
+
 # -- MPI -------------------------------------------------------------------------------------------
 
 

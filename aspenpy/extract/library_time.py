@@ -206,11 +206,9 @@ def _build(
 def _find_lines(program: str, places: Sequence[str]) -> dict[str, list[Frame]]:
     """The function and line of places in a program, what was inlined before what it was inlined into."""
     asked = "\n".join(f"0x{place}" for place in places)
-    command = ["addr2line", "-e", program, "-f", "-i", "-a"]
-    done = subprocess.run(command, input=asked, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
     found: dict[str, list[Frame]] = {place: [] for place in places}
     here, function = "", ""
-    for line in done.stdout.splitlines():
+    for line in _ask(["addr2line", "-e", program, "-f", "-i", "-a"], asked):
         if line.startswith("0x"):
             here, function = f"{int(line, 16):x}", ""
         elif not function:
@@ -220,6 +218,17 @@ def _find_lines(program: str, places: Sequence[str]) -> dict[str, list[Frame]]:
             found.setdefault(here, []).append((function, real_path(file), int(number) if number.isdigit() else 0))
             function = ""
     return found
+
+
+def _ask(command: Sequence[str], text: str) -> list[str]:
+    """The lines that a tool answers to a text; none where it does not end."""
+    try:
+        done = subprocess.run(
+            command, input=text, capture_output=True, text=True, errors="replace", check=False, timeout=PATIENCE
+        )
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return done.stdout.splitlines()
 
 
 def _attribute(
@@ -250,8 +259,7 @@ def _attribute(
 def _demangle(names: Collection[str]) -> dict[str, str]:
     """Names of functions without the types of their arguments and templates."""
     listed = sorted(names)
-    done = subprocess.run(["c++filt", "-p", *listed], capture_output=True, text=True, check=False, timeout=PATIENCE)
-    said = done.stdout.splitlines()
+    said = _ask(["c++filt", "-p"], "\n".join(listed))
     return {
         name: _shorten(text) for name, text in zip(listed, said if len(said) == len(listed) else listed, strict=True)
     }

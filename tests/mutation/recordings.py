@@ -107,8 +107,8 @@ class Recordings:
         """For each test the sum over some blocks that it enters, of one divided by the tests that do."""
         found = numpy.zeros(len(self.tests))
         for block in wanted:
-            enters = self.rows[:, block // 8] >> (7 - block % 8) & 1
-            found += enters / max(1, int(enters.sum()))
+            enters = self.entering([block])
+            found += enters / max(1, enters.sum())
         return found
 
     def uses(self, constant: str) -> list[int]:
