@@ -118,12 +118,23 @@ OF_AN_INNER_PASS = 8
 SLOW = 6
 """Operations that a remainder, a power or a function such as a logarithm counts as."""
 
+OF_AN_ARRAY = 10_000
+"""Operations that computing a node as an array takes at least, however few elements it has: a rule, its doubts and its
+accuracy are some dozen calls of NumPy, 20 us (formulas of 100 to 3,000 nodes at one point took 20 to 40 us a node)."""
+
 _QUICK = frozenset({"max", "min", "abs", "ceil", "floor", "round"})
 
 
 def count_pass_operations(body: Iterable[Expr], inner: bool = False) -> int:
     """Operations of one pass of a loop whose body computes these nodes; `inner`: of a loop within a loop."""
     return OF_A_PASS + inner * OF_AN_INNER_PASS + sum(SLOW if is_slow(node) else 1 for node in body)
+
+
+def count_chunks(nodes: int, elements: int, at_once: int) -> int:
+    """Operations of nodes computed as arrays of so many elements at once, beside those of the elements: what arrays of
+    few elements take more."""
+    chunks, rest = divmod(elements, at_once)
+    return nodes * (chunks * max(0, OF_AN_ARRAY - at_once) + (max(0, OF_AN_ARRAY - rest) if rest else 0))
 
 
 def is_slow(node: Expr) -> bool:

@@ -33,7 +33,14 @@ from aspenpy.expr.accuracy import (
 )
 from aspenpy.expr.arithmetic import DomainError, add_exactly, format_number
 from aspenpy.expr.array_rules import RULES, ConstantArray
-from aspenpy.expr.failures import UNDEFINED, EvaluationError, TooMuchWork, count_pass_operations, spend_operations
+from aspenpy.expr.failures import (
+    UNDEFINED,
+    EvaluationError,
+    TooMuchWork,
+    count_chunks,
+    count_pass_operations,
+    spend_operations,
+)
 from aspenpy.expr.node import Expr, operation_of
 from aspenpy.expr.traits import INTEGER
 
@@ -224,7 +231,6 @@ class Lanes:
         each, inverse = numpy.unique(numpy.column_stack(columns), axis=0, return_inverse=True)
         if len(each) > MOST_SETTLED:
             return
-        spend_operations(self.run.allowance, INTERPRETED * 10 * len(each))
         values = numpy.array([exactly(node, dict(zip(symbols, row, strict=True))) for row in each])
         settled = numpy.array(numpy.broadcast_to(self.known[node], (self.size,)))
         if settled.dtype == bool and numpy.isnan(values).any():
@@ -398,11 +404,13 @@ def _add_passes(lanes: Lanes, nodes: Sequence[Expr]) -> dict[Expr, tuple[Array, 
     operations = count_pass_operations(body, inner=True)
     beyond = passes * operations > lanes.run.allowance.operations  # which no lane can have: its value is nan
     passes = numpy.where(beyond, 0, passes)
-    spend_operations(lanes.run.allowance, float(passes.sum()) * operations)
     ends = numpy.cumsum(passes.astype(numpy.int64))
     starts = ends - passes.astype(numpy.int64)
     room = (MOST_HELD - lanes.held) // max(1, sum(len(node.args) for node in body))
     at_once = max(FEWEST_AT_ONCE, min(LANES_AT_ONCE, VALUES_AT_ONCE // max(1, len(body)), room))
+    spend_operations(
+        lanes.run.allowance, float(ends[-1]) * operations + count_chunks(len(body), int(ends[-1]), at_once)
+    )
     sums = {node: (numpy.where(beyond, numpy.nan, 0.0), numpy.zeros(lanes.size)) for node in nodes}
     for begin in range(0, int(ends[-1]), at_once):
         flat = numpy.arange(begin, min(begin + at_once, int(ends[-1])))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy
@@ -17,7 +17,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.accuracy import EXACT, WHOLE
 from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.evaluate import EvaluationError, ExactEvaluation, evaluate, needed_args
-from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork, spend_operations
+from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork, count_chunks, spend_operations
 from aspenpy.expr.graph import Expr
 from aspenpy.expr.lanes import Lanes, Sums
 from aspenpy.language.diagnostics import AspenError, Diagnostic
@@ -60,7 +60,7 @@ class Points(Lanes):
         self.doubts = numpy.zeros(self.size, dtype=bool)
         self.exact: dict[tuple[Any, ...], ExactEvaluation] = {}
         self.kept = 0
-        self.exactly = partial(_evaluate_in_pass, self.run.seed)
+        self.exactly = self._at_a_point
 
     def _compute(self, node: Expr) -> None:
         """Settles doubtful values at the node itself: it often depends on few symbols, with few values each."""
@@ -104,7 +104,7 @@ class Points(Lanes):
         symbols = [symbol for symbol in self.columns if symbol in graph.free_symbols(node)]
         rows = numpy.column_stack([self.columns[symbol][lanes] for symbol in symbols])
         each, inverse = numpy.unique(rows, axis=0, return_inverse=True)
-        values = [self._at_a_point(node, dict(zip(symbols, map(python_number, row), strict=True))) for row in each]
+        values = [self._at_a_point(node, dict(zip(symbols, row, strict=True))) for row in each]
         settled = numpy.array(numpy.broadcast_to(self.known[node], (self.size,)))  # which may be alike on all
         if settled.dtype == bool and not numpy.isfinite(values).all():
             settled = settled.astype(numpy.float64)  # a condition without a value is nan
@@ -115,7 +115,9 @@ class Points(Lanes):
     def column_of(self, symbol: Expr, lanes: Any) -> Any:
         return self.columns[symbol][lanes] if symbol in self.columns else None
 
-    def _at_a_point(self, node: Expr, values: dict[Expr, int | float]) -> float:
+    def _at_a_point(self, node: Expr, columns: dict[Expr, Any]) -> float:
+        """The value by the exact rules; what it needs is kept for the nodes that come later."""
+        values = {symbol: python_number(value) for symbol, value in columns.items()}
         key = tuple(values.items())
         run = self.exact.get(key) or ExactEvaluation(values, self.run.seed)
         self.exact[key] = run
@@ -123,7 +125,7 @@ class Points(Lanes):
         value = _evaluate_exactly(node, run)
         computed = len(run.known) - before
         spend_operations(run.allowance, 2 * INTERPRETED * (OF_A_POINT + computed))  # looked up, too
-        self.kept += computed
+        self.kept += computed + OF_A_POINT
         if self.kept > MOST_KEPT:
             self.exact, self.kept = {}, 0
         return value
@@ -165,12 +167,6 @@ class Points(Lanes):
         """Values of a computed root at all points; nan where in doubt."""
         column = numpy.broadcast_to(self.known[expr], (self.size,)).astype(numpy.float64)
         return numpy.where(self.doubts, numpy.nan, column)
-
-
-def _evaluate_in_pass(seed: int, node: Expr, values: dict[Expr, Any]) -> float:
-    return _evaluate_exactly(
-        node, ExactEvaluation({name: python_number(value) for name, value in values.items()}, seed)
-    )
 
 
 def _evaluate_exactly(node: Expr, run: ExactEvaluation) -> float:
@@ -219,7 +215,8 @@ class Formulas:
         columns = {symbol: numpy.ascontiguousarray(points[:, place]) for place, symbol in enumerate(self.symbols)}
         lanes = Points(self.exprs, columns, self.seed)
         try:
-            spend_operations(lanes.run.allowance, self.nodes * len(points))
+            operations = self.nodes * len(points) + count_chunks(self.nodes, len(points), len(points))
+            spend_operations(lanes.run.allowance, operations)
         except NoOperationsLeft as error:
             raise TooMuchWork(self.exprs[0], error) from None
         before = lanes.run.allowance.spent
