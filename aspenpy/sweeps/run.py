@@ -33,7 +33,8 @@ from aspenpy.sweeps.work import Stretch, Worker, WorkerTask, likely_ranges, lowe
 STRETCH = 1 << 20
 """Least points of a stretch, which is computed, kept and written as a whole; a smaller sweep is one stretch."""
 
-HELD = 3  # times that the values of a stretch are in memory while it is computed and, at the worst moment, written
+HELD = 4
+"""Times that the values of a stretch are in memory while it is computed and, with its axes, written."""
 WORTH_PROCESSES = 4_000_000  # points from which on it pays to start processes
 
 
