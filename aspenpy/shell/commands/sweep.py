@@ -94,12 +94,7 @@ OPTIONS = (
     option("--backend", "B", "auto (the default), numpy, llvm or c", default="auto"),
     option("--jobs", "N", "points computed at once, each on a core (default: all, for a large sweep)", type=int),
     option("--dask", "ADDRESS", "the workers of this Dask cluster compute: tcp://HOST:PORT"),
-    option(
-        "--memory-limit",
-        "SIZE",
-        "the most memory of results, beside the program (default: 1GiB)",
-        type=_parse_memory_size,
-    ),
+    option("--memory-limit", "SIZE", "the most memory of results alone (default: 1GiB)", type=_parse_memory_size),
     OUTPUT.adapt(": all points, a row each in .csv, .json or .parquet, an array a metric in .npz, .nc or .zarr"),
     flag("--resume", "with -o: resumes an interrupted sweep"),
     FAIL_FAST.adapt(", a point without a value"),
