@@ -34,16 +34,16 @@ function control(place, changed) {
     const exact = direct ? Number(slider.value) : scale.value(slider.value / STEPS);
     set(place, rounded(exact, input, state.values[place]), changed);
   } });
-  const field = element("input", { type: "text", inputmode: "decimal", id, autocomplete: "off", spellcheck: "false", "aria-describedby": `${id}-place`, onchange: () => {
+  const field = element("input", { type: "text", inputmode: "decimal", id, autocomplete: "off", spellcheck: "false", "aria-describedby": `${id}-place ${id}-before`, onchange: () => {
     const value = typed(field.value, input.unit, state.values);
     field.setAttribute("aria-invalid", String(!Number.isFinite(value)));
-    field.title = Number.isFinite(value) ? "" : `expected a number, a quantity${input.unit ? ` in ${input.unit}` : ""} or an expression such as 2*128`;
     if (Number.isFinite(value)) set(place, value, changed);
+    else setText(before, `expected a number${input.unit ? `, a quantity in ${input.unit}` : " without a unit"} or an expression such as 2*128`);
   } });
   const range_ = `${readable(input.low, input.unit)} to ${readable(input.high, input.unit)}`;
   const source = input.place === null ? range_ : `${range_} · ${input.place.where}`;
   const note = element("span", { class: "note", id: `${id}-place`, title: input.place === null ? "" : `${input.place.line}\n${input.place.where}` }, source);
-  const before = element("span", { class: "before" });
+  const before = element("span", { class: "before", id: `${id}-before` });
   controls[place] = { slider, field, before, position: (value) => (direct ? value : Math.round(scale.at(value))) };
   return element("div", { class: "control" }, element("label", { for: id, id: `${id}-label`, title: input.name }, input.name), element("span", { class: "field" }, field, element("span", { class: "unit" }, input.per_rank ? `${input.unit} per rank`.trim() : input.unit)), slider, note, before);
 }

@@ -23,7 +23,7 @@ function showSummary(all, pinned) {
     const why = Number.isFinite(runtime) ? "bound by nothing" : "The values are outside of what the models allow.";
     setText(card.bound, bound && runtime > 0 ? `bound by ${bound.name} (${percent(bound.time / runtime)} of runtime)` : why);
     setText(card.change, pinned ? changeOf(machine, results, pinned[number]) : "");
-    const said = [card.runtime, card.rest, card.bound].map((part) => part.textContent).filter(Boolean).join(", ");
+    const said = [card.runtime, card.rest, card.bound].map((part) => part.textContent).filter(Boolean).join(", ").replace(/\.$/, "");
     told.push(`${machineTitle(number)}: ${said}. ${card.change.textContent}`);
   });
   return told.join(" ");
