@@ -314,6 +314,10 @@ def more_commands(app: str, machine: str, prediction: Prediction) -> Entries:
         swept = shell("sweep", app, *on, "--over", f"{name}={numbers[name]!r}", "--metric", ",".join(metrics))
         for metric in metrics:
             yield metric, "aspenpy sweep", swept["metrics"][metric]["median"]
+    if free and numbers[free[0]] > 0 and not prediction.random:
+        ends = f"{free[0]}={numbers[free[0]]!r},{2 * numbers[free[0]]!r}"  # the values of a list, the first as it is
+        found = shell("sensitivity", app, *on, "--method", "normalised", "--vary", ends)
+        yield "runtime", "aspenpy sensitivity", found["base"]
     ranks = prediction.parameters.get("ranks")
     if ranks is not None and "ranks" in prediction.application.declared and not prediction.random:
         for point in shell("scale", app, *on, "--ranks", f"{int(ranks.value)},{int(ranks.value)}").get("points", ()):
