@@ -22,6 +22,7 @@ from aspenpy.cost.instances import Instances
 from aspenpy.cost.occupancy import count_resident
 from aspenpy.cost.prices import Offer
 from aspenpy.cost.touch_order import Touched
+from aspenpy.cost.trait_names import GRID
 from aspenpy.cost.waiting import loads_waited_for
 from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
@@ -103,6 +104,8 @@ class Accesses:
         if not accesses or not levels:
             return {}
         accesses = [access.by_lines(levels[0].unit) for access in accesses]
+        if is_grid(block):
+            return self._traffic_of_grid(block, serving, accesses, levels, page=page, buffer=buffer, of=instances_of)
         if all(access.loads_together for access in accesses):
             levels = [level.of_readers for level in levels]
 
@@ -125,6 +128,30 @@ class Accesses:
             for those in dividers
         )
         return {access.requirement: join_levels(access, by_level, first) for access in accesses}
+
+    def _traffic_of_grid(
+        self,
+        block: flow.Block,
+        serving: Serving,
+        accesses: Sequence[Access],
+        levels: Sequence[Level],
+        *,
+        page: Expr,
+        buffer: Level | None,
+        of: InstancesOf,
+    ) -> dict[flow.Requirement, RequirementTraffic]:
+        """Traffic of instances that lie in a grid. Each has caches of its own, or a part of them; the last level, and
+        one that there is once, serves all side by side and brings what neighbours share for both of them (NVIDIA, CUDA
+        C++ Best Practices Guide, "L2 Cache": one for all multiprocessors)."""
+        instances, divider = of(block), Divider(of)
+        part = partial(self._traffic_of_part, block, serving, page=page, buffer=buffer, divider=divider)
+        own = part([access.of_instance for access in accesses], levels), graph.ONE
+        wholes = [access.of_grid(block.parallelism) for access in accesses]
+        whole = part(wholes, [level.of_all for level in levels]), 1 / block.parallelism
+        by_level = [
+            [whole if level is levels[-1] or instances.available(level.place) is graph.ONE else own] for level in levels
+        ]
+        return {access.requirement: join_levels(access, by_level, [own]) for access in accesses}
 
     def _traffic_of_part(
         self,
@@ -195,7 +222,7 @@ class Accesses:
 
     def _turns(self, divider: Divider, block: flow.Block) -> Expr:
         """The instances of a block that follow each other on a core."""
-        if block.parallelism is graph.ONE:
+        if block.parallelism is graph.ONE or is_grid(block):
             return graph.ONE
         return divider.instances_of(block).turns_on(self.core, count_resident(block.requirements, self.core))
 
@@ -207,6 +234,9 @@ class Accesses:
         if key not in self._touched:
             part = divider.divide(block, accesses())
             at_once = graph.div(block.parallelism, self._turns(divider, block))
+            if is_grid(block):
+                at_once = graph.ONE
+                part = part.replace(accesses=tuple(each.of_grid(block.parallelism) for each in part.accesses))
             self._touched[key] = touched_by(block, part.accesses, line, at_once=at_once, parts=part.parts)
         return self._touched[key]
 
@@ -306,6 +336,11 @@ class Accesses:
         }
         rest = tuple((0, sizes[name] / line / part.parts) for name in wanted if name not in own)
         return Swept(dict.fromkeys(targets, 0), lines, rest)
+
+
+def is_grid(block: flow.Block) -> bool:
+    """Whether the instances of a block lie in a grid: all its nests say so."""
+    return any(trait.name == GRID for requirement in block.requirements for trait in requirement.traits)
 
 
 def data_sizes(application: Application, entry: flow.Kernel) -> dict[str, tuple[flow.Kernel | None, Expr]]:

@@ -20,7 +20,10 @@ WITH_ARGUMENTS = ("stride", "blocked", "nest", "stencil", "gather", "rd")
 SHARED = "shared"
 """All instances touch the same lines."""
 
-ADDITIONS = ("warm", "cold", "reuse", "streaming", "fresh", SHARED, "at", "offsets")
+GRID = "grid"
+"""Where the instances of a block lie: loops from the data of one to those of the next."""
+
+ADDITIONS = ("warm", "cold", "reuse", "streaming", "fresh", SHARED, "at", "offsets", GRID)
 """What adds to a pattern."""
 
 CACHE_TRAITS = frozenset({*PATTERN_NAMES, *ADDITIONS})

@@ -38,6 +38,7 @@ from aspenpy.extract.device import is_grid, is_threads
 from aspenpy.extract.device_functions import SHARED
 from aspenpy.extract.naming import Naming, source_line, write_comments
 from aspenpy.extract.round_trips import TRIPS, select_longest
+from aspenpy.extract.scope import unknown_symbols
 from aspenpy.extract.triangles import CounterRange
 from aspenpy.extract.values import ONE, ZERO, Value
 from aspenpy.extract.warps import Divergence, LaunchFacts, WarpAccess
@@ -49,6 +50,9 @@ RESIDENT = "rd(0), warm"
 
 IN_SECOND_CACHE = "gather(1 MiB), shared, warm"
 
+
+MOST_POINTS = 32
+"""Words of a load at several places of which each has its own."""
 
 LOOKUPS = 2
 """Cycles of the first cache for a request of a warp at least: a product of matrices whose threads lie beside each other
@@ -64,7 +68,7 @@ ASSUMED_REGISTERS, BY_COMPILER = 32, "assumed, as many as leave room for all war
 class GroupedAccess(Record):
     """Accesses of one kind to an array in one order; `replays` are what the first cache serves beyond them,
     `meeting` the sectors of stores that meet in the second one, `begins` where they begin, from the first of them on,
-    and `outer` the steps of the grid."""
+    `outer` the loops of the grid, and `others` where words lie beside those of the first access."""
 
     kind: str
     array: str
@@ -77,7 +81,19 @@ class GroupedAccess(Record):
     is_shared_by_blocks: bool = False
     offset: Value | None = None
     begins: frozenset[Fraction] = frozenset((Fraction(0),))
-    outer: tuple[object, ...] = ()
+    outer: tuple[tuple[object, object], ...] = ()
+    first_words: Value = ZERO
+    others: tuple[Value, ...] | None = ()
+
+    def add_place(self, access: BlockAccess) -> GroupedAccess:
+        """With the place of another access; with none of them where it has other words, or data say where it lies."""
+        if self.offset is None or access.offset is None or self.others is None:
+            return self.replace(others=None)
+        apart = v.subtract(access.offset, self.offset)
+        if not v.is_same(access.words, self.first_words) or v.counters(apart) or unknown_symbols(apart):
+            return self.replace(others=None)
+        is_known = any(v.is_same(apart, known) for known in (ZERO, *self.others))
+        return self if is_known else self.replace(others=(*self.others, apart))
 
 
 class LaunchText:
@@ -90,6 +106,7 @@ class LaunchText:
         self.grid = list(_list_grid(nest))
         self.depth = sum(1 for _ in _list_threads(nest.body))
         self.is_kept: list[bool] = []
+        self.in_grid = False
         self.fused = ZERO
         self.blocks = ONE
         for each in self.grid:
@@ -196,6 +213,7 @@ class LaunchText:
             any(not _is_one(loops[at][1]) for loops in ordered) for at in range(max(map(len, ordered), default=0))
         ]
         places = {place for group in groups if (place := self._find_piece_place(group)) is not None}
+        self.in_grid = all(map(self._has_place_in_grid, groups))
         for group in groups:
             name = self.naming.name_array(group.array)
             direction = "from" if group.kind == "load" else "to"
@@ -204,7 +222,13 @@ class LaunchText:
                 words = v.add(group.words, group.replays)
                 yield f"{group.kind}s [{self._each(words)}] {way} as {RESIDENT}"
                 continue
-            yield f"{group.kind}s [{self._each(group.words)}] {way} as {self._write_order(group, places)}"
+            words, again = group.words, ZERO
+            if points := self._find_points(group):  # the compiler keeps what is loaded from one of them again
+                words = v.scale(group.first_words, len(points))
+                again = v.subtract(group.words, words)
+            yield f"{group.kind}s [{self._each(words)}] {way} as {self._write_order(group, places, points)}"
+            if again.terms:
+                yield f"{group.kind}s [{self._each(again)}] {way} as {RESIDENT}"
             if group.replays.terms:
                 yield f"loads [{self._each(group.replays)}] of size [{self.shape.line}] from {name} as {RESIDENT}"
             if group.meeting.terms:
@@ -269,7 +293,8 @@ class LaunchText:
                 first = groups[key].offset
                 apart = None if first is None or access.offset is None else v.distance(access.offset, first)
                 begins = groups[key].begins | ({apart} if apart is not None else set())
-                groups[key] = groups[key].replace(words=v.add(groups[key].words, access.words), begins=begins)
+                words = v.add(groups[key].words, access.words)
+                groups[key] = groups[key].replace(words=words, begins=begins).add_place(access)
                 continue
             replays, meeting = left.pop((access.kind, access.array, access.size), (ZERO, ZERO))
             outer = loops[len(inner) :]
@@ -284,11 +309,26 @@ class LaunchText:
                 meeting=meeting,
                 is_shared_by_blocks=any(_stays(stride) for stride, trips in outer if not _is_one(trips)),
                 offset=access.offset,
-                outer=tuple(stride for stride, trips in outer if not _is_one(trips)),
+                first_words=access.words,
+                outer=tuple((stride, trips) for stride, trips in outer if not _is_one(trips)),
             )
         return list(groups.values())
 
-    def _write_order(self, group: GroupedAccess, places: Set[int]) -> str:
+    def _has_place_in_grid(self, group: GroupedAccess) -> bool:
+        """Whether loops say where each block of the grid finds the data of an access, if it is one of the device's
+        memory."""
+        if group.array.startswith(SHARED) or self._is_private(group.array):
+            return True
+        parts = [part for loop in (*group.strides, *group.outer) for part in loop]
+        return bool(group.outer) and not group.anywhere and not any(isinstance(part, CounterRange) for part in parts)
+
+    def _find_points(self, group: GroupedAccess) -> tuple[Value, ...]:
+        """Bytes from the loops of loads to each of their words, such as the points of a stencil."""
+        others = group.others or ()
+        is_walk = self.in_grid and group.kind == "load" and 0 < len(others) < MOST_POINTS
+        return (ZERO, *others) if is_walk and self._find_piece_place(group) is None else ()
+
+    def _write_order(self, group: GroupedAccess, places: Set[int], points: tuple[Value, ...]) -> str:
         """The order of an access in a block, neighbours first: its warps' sectors are told apart elsewhere. All have
         loops at the `places` where one has pieces."""
         shared = ", shared" if group.is_shared_by_blocks and group.kind == "load" else ""
@@ -308,7 +348,13 @@ class LaunchText:
         threads = (stride for stride, trips in loops[: self.depth] if not _stays(stride) and not _is_one(trips))
         moving = next(threads, None)
         is_streaming = group.kind == "store" and (moving is None or _is_size(moving, group.size))
-        return f"nest({', '.join(texts)}){shared}{', streaming' if is_streaming else ''}"
+        around = ""
+        if points:
+            around = f", offsets({', '.join(map(self.naming.write_formula, points))})"
+        if self.in_grid:
+            steps = [self.naming.write_formula(part) for loop in group.outer for part in loop]  # type: ignore[arg-type]
+            around += f", grid({', '.join(steps)})"
+        return f"nest({', '.join(texts)}){around}{shared}{', streaming' if is_streaming else ''}"
 
     def _list_loops(self, group: GroupedAccess) -> list[tuple[object, object]]:
         """The loops of an access within a block, over threads first, neighbours innermost."""
@@ -321,7 +367,8 @@ class LaunchText:
         if len(begins) < 2 or group.anywhere:
             return None
         loops = [loop for at, loop in enumerate(self._list_loops(group)) if self.is_kept[at]]
-        numbers = [_find_number(part) for loop in [*loops, *((stride, ONE) for stride in group.outer)] for part in loop]
+        around = [(stride, ONE) for stride, _ in group.outer]
+        numbers = [_find_number(part) for loop in [*loops, *around] for part in loop]
         if None in numbers:
             return None
         whole = [number for number in numbers if number is not None]
@@ -332,8 +379,8 @@ class LaunchText:
             if step >= extent and far < stride:
                 return place
             extent += stride * (trips - 1)
-        around = [abs(stride) for stride in whole[2 * len(loops) :: 2] if stride]
-        return len(loops) if step >= extent and far < min(around, default=far + 1) else None
+        steps = [abs(stride) for stride in whole[2 * len(loops) :: 2] if stride]
+        return len(loops) if step >= extent and far < min(steps, default=far + 1) else None
 
     # -- remarks -----------------------------------------------------------------------------------
 

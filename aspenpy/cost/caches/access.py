@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aspenpy.cost.caches.domain import StridedLoop
 from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine, Offsets, Pattern, Scattered, Stencil
 from aspenpy.expr import graph
@@ -21,7 +22,8 @@ class Access(Record):
     1, or fails where the two do not agree. Data that are `warm` were touched before, `since` bytes ago if the access
     says it; of `cold` data no cache holds anything. A `streaming` store goes past the caches. `fresh` data lie in pages
     that the system gives, and zeroes, as they are first touched. All instances touch the lines of a `shared` one. Each
-    entry of a table of random accesses lies in `lines_of_entry` lines (`by_lines`)."""
+    entry of a table of random accesses lies in `lines_of_entry` lines (`by_lines`). A `grid` has
+    loops that lead from the data of one to those of the next; one that `is_all` goes through them."""
 
     requirement: flow.Requirement
     word: Expr
@@ -35,6 +37,20 @@ class Access(Record):
     since: Expr | None = None
     cold: bool = False
     lines_of_entry: Expr = graph.ONE
+    grid: tuple[StridedLoop, ...] = ()
+    is_all: bool = False
+
+    @property
+    def of_instance(self) -> Access:
+        """One of a grid, as a cache of its own sees it: its neighbours run elsewhere, or at the same time."""
+        return self.replace(cold=True) if any(loop.moves for loop in self.grid) else self
+
+    def of_grid(self, instances: Expr) -> Access:
+        """All `instances` of a grid as one."""
+        pattern = self.pattern
+        if isinstance(pattern, Affine):
+            pattern = pattern.replace(nest=pattern.nest.replace(loops=(*pattern.nest.loops, *self.grid)))
+        return self.replace(pattern=pattern, accesses=self.accesses * instances, is_all=True)
 
     def by_lines(self, unit: Expr) -> Access:
         """One that draws from a table with an access for each line, or sector, that an entry lies in: entries of w

@@ -117,9 +117,11 @@ def join_levels(
     for number, parted in enumerate(by_level):
         use = _sum_uses([_repeat(traffic[access.requirement].levels[number], parts) for traffic, parts in parted])
         if asked is not None and use.misses is not graph.ZERO:
-            fetched = graph.apply("min", use.fetched, asked * use.level.brought * (1 - use.evaded))
+            before = uses[-1].level.unit
+            most = asked if before is use.level.unit else asked * graph.apply("max", 1, before / use.level.unit)
+            fetched = graph.apply("min", use.fetched, most * use.level.brought * (1 - use.evaded))
             fetched = graph.ZERO if use.fetched is graph.ZERO else fetched
-            use = use.replace(misses=graph.apply("min", use.misses, asked), fetched=fetched)
+            use = use.replace(misses=graph.apply("min", use.misses, most), fetched=fetched)
         uses.append(use if asked is None else use.replace(accesses=asked))
         asked = use.misses
     walks = graph.add(*(traffic[access.requirement].walks * parts for traffic, parts in of_buffer))

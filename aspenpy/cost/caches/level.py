@@ -120,6 +120,11 @@ class Level(Record):
         return self.replace(shares=graph.ONE, readers=self.shares)
 
     @property
+    def of_all(self) -> Level:
+        """The level as all instances that share it see it, who go through their data together."""
+        return self.replace(shares=graph.ONE, added=self.added * self.shares)
+
+    @property
     def _all_sets(self) -> Expr:
         """The sets of all instances."""
         capacity, ways = self._stated

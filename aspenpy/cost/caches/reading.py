@@ -9,7 +9,7 @@ from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.domain import COUNTERS, MOST_LOOPS, CrookedBound, StridedLoop
 from aspenpy.cost.caches.nest import AccessNest, product
 from aspenpy.cost.caches.patterns import Affine, Distances, Pattern, Scattered, Stencil
-from aspenpy.cost.trait_names import ADDITIONS, SHARED, WITH_ARGUMENTS
+from aspenpy.cost.trait_names import ADDITIONS, GRID, SHARED, WITH_ARGUMENTS
 from aspenpy.cost.value_mistakes import require_whole
 from aspenpy.expr import graph
 from aspenpy.expr.expansion import gather_terms, multiply_out
@@ -104,6 +104,7 @@ def read_access(requirement: flow.Requirement, reader: TraitReader, passed_over:
     accesses = requirement.amount / word if requirement.size is None else requirement.quantity
     request = _Request(requirement, word, accesses, patterns[0], traits.get("reuse"), reader, checks=[])
     points = _read_offsets(traits["offsets"], patterns[0]) if "offsets" in traits else ()
+    grid = _read_grid(traits[GRID], patterns[0]) if GRID in traits else ()
     if points:
         request = request.replace(accesses=accesses / len(points))
     pattern = PATTERNS[patterns[0].name](request)
@@ -126,7 +127,7 @@ def read_access(requirement: flow.Requirement, reader: TraitReader, passed_over:
     flags = ("warm" in traits, streaming, "fresh" in traits, SHARED in traits)
     since, is_cold = request.bytes_since(traits.get("warm")), "cold" in traits
     check = product(request.checks)
-    return Access(requirement, word, accesses, pattern, *flags, check=check, since=since, cold=is_cold)
+    return Access(requirement, word, accesses, pattern, *flags, check=check, since=since, cold=is_cold, grid=grid)
 
 
 def _place_pattern(pattern: Pattern, trait: flow.Trait) -> Pattern:
@@ -160,6 +161,19 @@ def _read_offsets(trait: flow.Trait, pattern: flow.Trait) -> tuple[Expr, ...]:
         message = f"`offsets` are those of a walk by loops, and `{pattern.name}` is none"
         fail("no-loops", message, trait.span, hint=f"write the walk as one of {known}")
     return given
+
+
+def _read_grid(trait: flow.Trait, pattern: flow.Trait) -> tuple[StridedLoop, ...]:
+    """`grid(stride, trips, ...)`: the loops around those of an instance of a `nest`, of which each pass is another."""
+    given = [part for part in trait.arguments if isinstance(part, Expr)]
+    if not given or len(given) % 2 or len(given) != len(trait.arguments):
+        hint = "bytes from an instance to the next and how many there are, along each axis of the grid"
+        fail("wrong-arguments", "`grid` is written `grid(stride, trips, ...)`", trait.span, hint=hint)
+    if pattern.name != "nest":
+        message = f"a `grid` leads from one instance of a `nest` to the next, and `{pattern.name}` is none"
+        fail("no-loops", message, trait.span, hint="write the walk as a `nest`")
+    strides = (part if part.kind == "number" else graph.apply("abs", part) for part in given[::2])
+    return tuple(map(StridedLoop, strides, (graph.checked("count", trips) for trips in given[1::2])))
 
 
 def _is_plain(trait: flow.Trait) -> bool:

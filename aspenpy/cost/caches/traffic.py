@@ -298,14 +298,17 @@ NOTHING = AccessSurroundings(InterveningData((), ()), (), None, graph.ZERO, lamb
 def _past_the_caches(access: Access, levels: Sequence[Level]) -> RequirementTraffic:
     """A store that no cache takes. Words that go to one line in a row are gathered, and leave for memory when the
     stores go on to another (Intel's optimization manual, write combining): as often as they come to a line, it is
-    written."""
-    parts = hits.touches(access.replace(warm=False), NOTHING, levels[0])
-    lines = graph.add(*(part.count for part in parts if not part.near)) * access.check
+    written. Those of a whole grid meet in the cache that all instances share: a piece that two of them store to is
+    written once."""
+    gathered = levels[-1] if access.is_all else levels[0]
+    parts = hits.touches(access.replace(warm=False), NOTHING, gathered)
+    lines = graph.add(*(part.count for part in parts if not part.near and (part.first or not access.is_all)))
+    lines = lines * access.check
     first, *others = levels
     uses = [LevelUse(first, access.accesses * access.lines_of_word(first.unit), lines, graph.ZERO, graph.ZERO)]
     uses += [LevelUse(level, graph.ZERO, graph.ZERO, graph.ZERO, graph.ZERO) for level in others]
     last = levels[-1].unit
-    uses[-1] = uses[-1].replace(written_back=lines if last is first.unit else lines * first.unit / last)
+    uses[-1] = uses[-1].replace(written_back=lines if last is gathered.unit else lines * gathered.unit / last)
     return RequirementTraffic(access, tuple(uses))
 
 
