@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
-from itertools import pairwise
-from math import prod
+from itertools import accumulate, pairwise, takewhile
 
 from aspenpy.cost.caches.domain import STILL
 from aspenpy.cost.caches.level import Level
@@ -19,9 +18,6 @@ from aspenpy.record import Record
 PARTS = tuple((graph.number(k) / 8, graph.number(8 - k) / 16) for k in (1, 3, 5, 7))
 """Midpoints of the quarters of a pass, and the chances that so much of it lies between two of its places: 2 (1 - d),
 where each is anywhere in it."""
-
-MOST_SWEEPS = 4
-"""Trips up to which a loop may be sweeps that follow each other."""
 
 
 class DrawnTable(Record):
@@ -241,18 +237,25 @@ class FilledWindow(Record):
 def _windows(own: AccessNest, others: InterveningData, between: ReuseWindow) -> tuple[FilledWindow, ...]:
     """The windows by what is in them. Of nests that are in some of them, those that are in fewer are where the others
     are, too."""
-    often = {nest: _presence(own, nest, between) for nests in (others.siblings, *others.others) for nest in nests}
-    chances = sorted({Fraction(1), *filter(None, often.values())}, reverse=True)
+    every_nest = [nest for nests in (others.siblings, *others.others) for nest in nests]
+    shares = {nest: _share_between(*parting) for nest in every_nest if (parting := _sweeps_between(own, nest, between))}
+    known = {share for share in shares.values() if share.kind == "number"} - {graph.ZERO, graph.ONE}
+    unknown = [share for share in dict.fromkeys(shares.values()) if share.kind != "number"]
+    seldom = [graph.ONE, *sorted(known, key=lambda share: -share.payload), *unknown]
+    chances = [*accumulate(seldom, partial(graph.apply, "min")), graph.ZERO]
     windows = []
-    for chance, fewer in pairwise([*chances, Fraction(0)]):
-        there = [[nest for nest in nests if often[nest] >= chance] for nests in (others.siblings, *others.others)]
+    for place, (chance, fewer) in enumerate(pairwise(chances)):
+        there = [
+            [nest for nest in nests if shares.get(nest) in seldom[: place + 1]]
+            for nests in (others.siblings, *others.others)
+        ]
         structures = [(own, *_different(there[0], (own,), between))]
         structures += [tuple(found) for nests in there[1:] if (found := _different(nests, (), between))]
         every = [nest for nests in structures for nest in nests]
         loops = range(between.depth, max(len(nest.loops) for nest in every))
         outside = tuple([loop for loop in loops if any(nest.loops[loop].moves for nest in every)])
         trips = tuple([longest_trips(nest.longest[loop].trips for nest in every) for loop in outside])
-        windows.append(FilledWindow(graph.number(chance - fewer), tuple(structures), outside, trips))
+        windows.append(FilledWindow(chance - fewer, tuple(structures), outside, trips))
     return tuple(windows)
 
 
@@ -351,16 +354,23 @@ FEW_DRAWN = 3
 
 
 @lru_cache(maxsize=4096)
-def _presence(own: AccessNest, other: AccessNest, between: ReuseWindow) -> Fraction:
-    """The share of the windows in which another access takes place. One that stands outside of a loop that parts the
-    touches is in none, nor is one that has other passes of the loops around; of two or three sweeps that follow each
-    other, written as a loop, it is in one."""
+def _sweeps_between(own: AccessNest, other: AccessNest, between: ReuseWindow) -> tuple[Expr, Expr] | None:
+    """How many sweeps over an access's lines follow each other before another access comes, and how many such groups
+    there are: it stands outside of a loop of the sweeps. None where it never comes."""
     if are_apart(own, other, between.carried - 1):
-        return Fraction(0)
-    pairs = list(zip(own.loops, other.loops, strict=True))[between.depth :]
-    outside = [mine.trips for mine, theirs in pairs if theirs.trips is graph.ONE and mine.trips is not graph.ONE]
-    sweeps = [graph.whole_number(trips) or MOST_SWEEPS + 1 for trips in outside]
-    return Fraction(0) if any(count > MOST_SWEEPS for count in sweeps) else Fraction(1, prod(sweeps))
+        return None
+    loops = list(zip(own.longest, other.loops, strict=True))[between.depth :]
+    parting = [mine.trips is not graph.ONE and theirs.trips is graph.ONE for mine, theirs in loops]
+    last = max((place for place, parts in enumerate(parting) if parts), default=-1)
+    sweeps = graph.mul(*(mine.trips for (mine, _), parts in zip(loops, parting, strict=True) if parts))
+    groups = graph.mul(*(mine.trips for mine, _ in takewhile(lambda pair: pair[0].repeats, loops[last + 1 :])))
+    return (graph.ONE, graph.ONE) if last < 0 else (sweeps, groups)
+
+
+def _share_between(sweeps: Expr, groups: Expr) -> Expr:
+    """The share of the windows between two sweeps that are those between two groups."""
+    windows = graph.apply("max", 1, sweeps * groups - 1)
+    return graph.ONE if sweeps is graph.ONE else (graph.apply("max", 1, groups) - 1) / windows
 
 
 def _different(nests: Sequence[AccessNest], before: Sequence[AccessNest], between: ReuseWindow) -> list[AccessNest]:
