@@ -10,7 +10,7 @@ MOST: dict[str, int] = {
     "advice": 4307,
     "answers": 12953,
     "assembly": 1306,
-    "cost": 15572,
+    "cost": 15582,
     "editor": 2743,
     "engine": 2287,
     "explore": 4662,
