@@ -168,7 +168,7 @@ class Branches(WalkTask):
         neither side costs anything."""
         if not _has_costs(node.then) and not _has_costs(node.otherwise):
             return None
-        is_counted = jump == "return" and self.names.counts_each and not self.active.nests
+        is_counted = jump == "return" and self.names.counts_each and not self.active.exits
         if jump in ("break", "return", "goto") and not _has_costs(node.then) and not is_counted:
             return ZERO
         is_minor = not _has_computation(node.then) and not _has_computation(node.otherwise)

@@ -534,9 +534,11 @@ class CallEvaluator(WalkTask):
         is_only = self.facts.call_sites.get(node.key) == 1 and not function.in_place
         self.stack.sites += [] if is_only else [node.span.start if node.span else 0]
         self.stack.returned.append(None)
+        around, self.active.exits = self.active.exits, []  # its jumps leave no loop of the caller
         try:
             self.walk(function.body)
         finally:
+            self.active.exits = around
             found = self.stack.returned.pop()
             self.stack.inlined.pop()
             if not is_only:
