@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2287,
     "explore": 4662,
     "expr": 6617,
-    "extract": 25512,
+    "extract": 25514,
     "generate": 849,
     "language": 4949,
     "learn": 8447,
