@@ -36,7 +36,11 @@ int main(void) {
 FUNCTIONS = {
     "one_that_returns": """
 static double one(int i, double t) { if (weight(i, t) > 3.0) return 1; return weight(i, 2.0); }
-double find(double t) { double s = 0; for (int i = 0; i < 64; i++) { s += one(i, t); if (s > 55) break; } return s; }""",
+double find(double t) {
+  double s = 0;
+  for (int i = 0; i < 64; i++) { s += one(i, t); if (s > 55) break; }
+  return s;
+}""",
     "loop_that_returns": """
 double find(double t) { for (int i = 0; i < 64; i++) if (weight(i, t) > 40.0) return weight(i, 2.0); return -1; }""",
 }
