@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TYPES := $(BIN)/mypy --strict aspenpy
 # Tests are left out: they misspell on purpose.
 PROSE := README.md CHANGELOG.md CONTRIBUTING.md aspenpy benchmarks docs editors grammar models
-SUITE := $(BIN)/python -m pytest --copies auto
+SUITE := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-lowest mutants docs linkcheck man bench validate prepare-release release clean
 
@@ -37,8 +37,8 @@ test-lowest:
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(PYTHON) .ci/lowest.py > $(LOWEST)/constraints.txt
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: --constraint $(LOWEST)/constraints.txt \
-	  --editable ".[data,empirical,fast,optimise,plot,sample,sensitivity]" pytest hypothesis jsonschema
-	$(LOWEST)/bin/python -m pytest -q --copies auto \
+	  --editable ".[data,empirical,fast,optimise,plot,sample,sensitivity]" pytest pytest-xdist hypothesis jsonschema
+	$(LOWEST)/bin/python -m pytest -q -n auto --dist loadfile \
 	  tests/expr/test_sympy*.py tests/engine tests/report tests/tables tests/roofline tests/sweeps/test_store.py tests/learnt
 
 docs: $(VENV)/.installed-dev

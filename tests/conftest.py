@@ -18,7 +18,6 @@ from aspenpy.models import library
 from aspenpy.report.schemas import COMMON, RESULTS
 from aspenpy.tables import formats
 from aspenpy.tables.table import Report
-from tests import copies
 from tests.thorough import examples
 
 settings.register_profile(
@@ -101,12 +100,8 @@ formats.build_json = build_checked_json
 gc.disable()
 """Nothing that is collected is let go: looking for garbage there takes a tenth of the time."""
 
-OBJECTS = 50_000
-"""New objects after which Python looks for garbage: at 700, it looks through all that was collected again and again."""
-
 
 def pytest_collection_finish() -> None:
-    gc.set_threshold(OBJECTS)
     gc.enable()
 
 
@@ -121,11 +116,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the reports that models in tests/rejected give now as the ones they must give",
     )
-    parser.addoption("--copies", default="1", help="how many processes run the files of tests; `auto`: one per core")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(copies)
 
 
 @pytest.fixture(scope="module", autouse=True)
