@@ -86,7 +86,7 @@ class GroupedAccess(Record):
     others: tuple[Value, ...] | None = ()
 
     def add_place(self, access: BlockAccess) -> GroupedAccess:
-        """With the place of another access; with none of them where it has other words, or data say where it lies."""
+        """Adds the place of another access; drops all places where it has other words, or data say where it lies."""
         if self.offset is None or access.offset is None or self.others is None:
             return self.replace(others=None)
         apart = v.subtract(access.offset, self.offset)

@@ -298,7 +298,7 @@ NOTHING = AccessSurroundings(InterveningData((), ()), (), None, graph.ZERO, lamb
 def _past_the_caches(access: Access, levels: Sequence[Level]) -> RequirementTraffic:
     """A store that no cache takes. Words that go to one line in a row are gathered, and leave for memory when the
     stores go on to another (Intel's optimization manual, write combining): as often as they come to a line, it is
-    written. Those of a whole grid meet in the cache that all instances share: a piece that two of them store to is
+    written. Those of a whole grid meet in the cache that all instances share: a piece to which several store is
     written once."""
     gathered = levels[-1] if access.is_all else levels[0]
     parts = hits.touches(access.replace(warm=False), NOTHING, gathered)
