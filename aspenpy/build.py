@@ -16,7 +16,7 @@ expression graph. Mistakes raise AspenError, as they do in a file.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -86,15 +86,17 @@ def param(
     member_of: str | None = None,
     per_rank: bool = False,
     counts: str | tuple[str, Quantity] | None = None,
+    counted_at: Mapping[str, Quantity] | None = None,
 ) -> nodes.Parameter:
-    """`param name = value`; a list is an array, a list of lists a table; `per_rank` as in the language, and `counts`,
-    `"cube"` or `("power_of", 2)`."""
+    """`param name = value`; a list is an array, a list of lists a table; `per_rank` as in the language, `counts`,
+    `"cube"` or `("power_of", 2)`, and `counted_at`, the sizes of the runs that the value is from."""
     rank = 0
     inner = value
     while isinstance(inner, list | tuple):
         rank, inner = rank + 1, inner[0] if inner else 0
     rule, argument = (counts, None) if counts is None or isinstance(counts, str) else counts
     accepted = None if rule is None else nodes.CountRule(rule, _optional(argument))
+    sizes = tuple(nodes.CountedSize(size, expression(at)) for size, at in (counted_at or {}).items())
     return nodes.Parameter(
         name,
         _array(value),
@@ -104,6 +106,7 @@ def param(
         rank=rank,
         per_rank=per_rank,
         counts=accepted,
+        counted_at=nodes.CountedAt(sizes) if sizes else None,
     )
 
 

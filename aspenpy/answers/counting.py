@@ -10,6 +10,7 @@ from typing import Any, Unpack
 
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.counted_elsewhere import warn_of_other_sizes
 from aspenpy.answers.data_warnings import warn_of_negative_sizes
 from aspenpy.answers.evaluation import amount_of
 from aspenpy.answers.inverse import Leap, RootSearch, Solution
@@ -84,7 +85,7 @@ class Counts(Result):
         traits: tuple[str, ...] = (),
         **options: Unpack[CaseOptions],
     ) -> None:
-        case = case_of(app, machine, options)
+        self.case = case = case_of(app, machine, options)
         self.application = case.application
         self.entry = case.application.flow(case.kernel)
         self.traits = traits
@@ -94,10 +95,11 @@ class Counts(Result):
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Warnings of the model, and data of a size below zero."""
+        """Warnings of the model, data of a size below zero, and counts of runs at other sizes."""
         scope = self.scope
         negative = warn_of_negative_sizes(self.application.data.values(), scope.definitions, scope.origins, self.seed)
-        return (*self.application.warnings, *negative)
+        elsewhere = warn_of_other_sizes(self.case, scope, lambda: scope.used_parameters(list(self.totals.values())))
+        return (*self.application.warnings, *negative, *elsewhere)
 
     @cached_property
     def resources(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 from aspenpy.allowance import one_allowance
 from aspenpy.answers.assumptions import DecidingAssumption, deciding_assumptions
 from aspenpy.answers.case import Case, CaseOptions, case_of
+from aspenpy.answers.counted_elsewhere import warn_of_other_sizes
 from aspenpy.answers.data_warnings import (
     warn_of_full_memory,
     warn_of_negative_sizes,
@@ -159,9 +160,10 @@ class Prediction(Evaluation):
     @cached_property
     def warnings_of_values(self) -> tuple[Diagnostic, ...]:
         """Warnings that go with the values: cores that are idle or that instances take turns on, data whose reuse no
-        pattern tells, blocks that take no time."""
+        pattern tells, blocks that take no time, counts of runs at other sizes."""
         widths = self._widths
         return (
+            *warn_of_other_sizes(self.case, self.scope, lambda: self.used),
             *warn_of_idle_cores(self, widths),
             *warn_of_unplaced_blocks(self, widths),
             *warn_of_reuse_without_pattern(self, widths),

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from aspenpy.assembly.compiling import Recipe
@@ -26,7 +26,7 @@ from aspenpy.extract.device_functions import INT
 from aspenpy.extract.device_launches import expand_launches
 from aspenpy.extract.device_regions import Regions, has_regions, region_key
 from aspenpy.extract.effects import find_effects, find_exposed_members, find_references, resolve_pointers, walk_records
-from aspenpy.extract.fit import fit_measured
+from aspenpy.extract.fit import POOR, fit_measured
 from aspenpy.extract.fortran import read_fortran
 from aspenpy.extract.fortran_text import FortranText
 from aspenpy.extract.front_end import ParsedUnit, SourceText
@@ -41,6 +41,7 @@ from aspenpy.extract.reconcile import Reconciliation, warn_far, warn_unmodelled
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.round_trips import RoundTrips, add_instructions, add_meetings, find_launch_bounds, may_overlap
 from aspenpy.extract.scope import NOT_TIMED, SIZE, MeasuredTouches, Names
+from aspenpy.extract.smaller_runs import note_smaller_runs
 from aspenpy.extract.state import CallContext, Facts, merge_contexts
 from aspenpy.extract.text import NOTHING, Writer
 from aspenpy.extract.tree import read_program
@@ -60,9 +61,6 @@ MOST_WORDS = 550_000
 
 MOST_ROUNDS = 4
 """Models that are made at most, each with more lines from runs."""
-
-POOR = 0.1
-"""The relative error of a fit from which on a warning tells it."""
 
 MAY_OVERLAP = "their values are loaded again after each store; `restrict` in the source says that they are apart"
 
@@ -167,8 +165,9 @@ def _extract_program(
     means: frozenset[Span] = frozenset()
     sampled: list[tuple[CountedRun, SampledRun]] = []
     timed = NOT_TIMED
+    pinned = run is not None and run.through_last
     for _ in range(MOST_ROUNDS):
-        names = Names(run is not None, counted, same_blocks, touched, guessed, means=means, timed=timed)
+        names = Names(run is not None, counted, same_blocks, touched, guessed, means=means, timed=timed, pinned=pinned)
         _restart_code(sources.code, names, points)
         one = _Extractor(sources, level, options, functions, names, with_cycles=run is None or bool(points))
         kernels = one.write_kernels()
@@ -178,7 +177,7 @@ def _extract_program(
         if not points:
             tests = one.list_tested()
             points = runs.measure(sources.units, sources.parts, tuple(tests))
-            sampled, timed = runs.sample(sources.units, sources.recipe, points)
+            sampled, timed = runs.sample(sources.units, sources.recipe, points[-1:] if pinned else points)
             same_blocks = runs.find_same_blocks(points[-1])
             means = frozenset(span for point in points for span, mean in point.recorded.items() if mean % 1)
             touched = tuple((point.sizes, point.touched) for point in points)
@@ -191,9 +190,10 @@ def _extract_program(
         if causes <= counted and one.names.same_blocks == same_blocks and one.names.touched is touched:
             break
         counted |= causes
+    one.diagnostics += note_smaller_runs([point.sizes for point in points]) if pinned else []
     if not functions:
         one.diagnostics += missing + warn_unmodelled(one.program.functions, one.names.walked, points[-1])
-    return one.make_extraction(kernels, runs.sizes, reconciliation)
+    return one.make_extraction(kernels, points[-1].sizes, reconciliation, runs.find_varied(points))
 
 
 def _restart_code(code: CompiledLoops | None, names: Names, points: Sequence[CountedRun]) -> None:
@@ -347,9 +347,11 @@ class _Extractor:
         kernels: list[KernelText],
         sizes: Mapping[str, float],
         reconciliation: Reconciliation | None,
+        varied: Collection[str] = (),
     ) -> Extraction:
-        """The model with its parameters. `sizes` are those of the last run, which `reconciliation` compares it with."""
-        text = ModelText(self.program, self.writer, self.macros, sizes)
+        """The model with its parameters. `sizes` are those of the last run, which `reconciliation` compares it with;
+        the runs differ in those that `varied`."""
+        text = ModelText(self.program, self.writer, self.macros, sizes, varied)
         holes = text.list_holes()
         unknown = [warn_unknown(hole) for hole in holes if hole.is_left()]
         unknown += [_warn_poor_fit(hole) for hole in holes if hole.fit is not None and hole.fit.error > POOR]
@@ -476,7 +478,7 @@ class _Extractor:
         meaning = Meaning(f"branches guessed wrongly each time at `{span.text()[:60]}`")
         value = self.names.add_hole("wrong_guesses", meaning, ONE, span, low=0)
         symbol = next(iter(symbols(value)))
-        self.names.holes[symbol] = self.names.holes[symbol].replace(fit=fit_measured(rates))
+        self.names.holes[symbol] = self.names.holes[symbol].replace(fit=fit_measured(rates, self.names.pinned))
         return value
 
     def _list_constants(self) -> Iterator[tuple[str, Value]]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from statistics import fmean
 
 from aspenpy.record import Record
@@ -20,6 +21,9 @@ SIMPLER_ERROR_FACTOR = 1.5
 EXACT = 0.005
 """Relative error below which a formula is not made longer."""
 
+FEW_POINTS = 4
+"""Runs up to which a formula of three unknowns has to be as good as exact."""
+
 FEW_DIGITS = 4
 
 POOR_MEAN = 0.02
@@ -28,6 +32,12 @@ POOR_MEAN = 0.02
 POWERS = ((1, False), (2, False), (3, False), (-1, False), (0, True))
 """Powers of sizes that a measured quantity may have, with a logarithm or without."""
 
+POOR = 0.1
+"""Relative error of a formula from which on it is warned of, or not taken."""
+
+LEAST_PART = 5
+"""How many times smaller than the last run's the sizes of others may be where smaller ones do not fit."""
+
 FEWEST = 3
 """Runs from which on totals have formulas of their own."""
 
@@ -35,21 +45,29 @@ Sizes = Mapping[str, float]
 
 
 class FitTerm(Record):
-    """A power of a size, and times its logarithm to base 2 where it is `logarithmic`."""
+    """A power of a size, times its logarithm to base 2 where it is `logarithmic`, and times a power of another size."""
 
     size: str
-    exponent: int
+    exponent: Fraction | int
     logarithmic: bool = False
+    times: FitTerm | None = None
 
     def evaluate(self, sizes: Sizes) -> float:
         value = float(sizes[self.size])
-        return value**self.exponent * (math.log2(max(value, 1)) if self.logarithmic else 1)
+        power = float(value**self.exponent) * (math.log2(max(value, 1)) if self.logarithmic else 1)
+        return power if self.times is None else power * self.times.evaluate(sizes)
+
+    def sizes(self) -> set[str]:
+        return {self.size} | (set() if self.times is None else self.times.sizes())
 
     def scale(self, factor: float) -> str:
         """The text of its product with a positive number."""
         number = format_number(factor)
-        power = self.size if abs(self.exponent) == 1 else f"{self.size}^{abs(self.exponent)}"
+        raised = Fraction(self.exponent if self.exponent > 0 else -self.exponent)
+        written = str(raised) if raised.denominator == 1 else f"({raised})"
+        power = self.size if raised == 1 else f"{self.size}^{written}"
         above = ([power] if self.exponent > 0 else []) + ([f"log2({self.size})"] if self.logarithmic else [])
+        above += [self.times.scale(1)] if self.times is not None else []
         text = "*".join([*([] if number == "1" and above else [number]), *above])
         return f"{text}/{power}" if self.exponent < 0 else text
 
@@ -77,12 +95,18 @@ class FittedFormula(Record):
     def is_whole(self) -> bool:
         """Whether the formula is a whole number at all whole sizes."""
         whole_parts = all(
-            float(factor).is_integer() and term.exponent > 0 and not term.logarithmic for factor, term in self.parts
+            float(factor).is_integer() and term.exponent > 0 and term.exponent % 1 == 0 and not term.logarithmic
+            for factor, term in self.parts
         )
         return float(self.constant).is_integer() and whole_parts
 
     def sizes(self) -> set[str]:
-        return {term.size for factor, term in self.parts if factor}
+        return set().union(*(term.sizes() for factor, term in self.parts if factor))
+
+    def multiply(self, factor: float) -> FittedFormula:
+        """The formula times a number."""
+        parts = tuple((_round_digits(each * factor), term) for each, term in self.parts)
+        return self.replace(constant=_round_digits(self.constant * factor), parts=parts)
 
     def falls(self) -> bool:
         """Whether the formula may be below 0 at some sizes."""
@@ -117,6 +141,10 @@ class Quotient(Record):
     def sizes(self) -> set[str]:
         return self.total.sizes() | self.entries.sizes()
 
+    def multiply(self, factor: float) -> Quotient:
+        """The quotient times a number."""
+        return self.replace(total=self.total.multiply(factor))
+
     def falls(self) -> bool:
         return self.total.falls() or self.entries.falls()
 
@@ -140,14 +168,19 @@ Form = tuple[tuple[FitTerm, ...], bool]
 def fit_formula(points: Sequence[tuple[Sizes, float]], terms: Sequence[FitTerm]) -> FittedFormula:
     """The formula for a quantity at some sizes; `terms` are tried in their order, after a constant, one by one and then
     two by two."""
-    varied = {term.size for term in terms if len({sizes[term.size] for sizes, _ in points}) > 1}
-    usable = [term for term in terms if term.size in varied]
+    varied = {name for term in terms for name in term.sizes() if len({sizes[name] for sizes, _ in points}) > 1}
+    usable = [term for term in terms if term.sizes() <= varied]
     chosen: list[tuple[FitTerm, ...]] = [(term,) for term in usable]
-    chosen += itertools.combinations(usable, 2)
+    chosen += itertools.combinations([term for term in usable if term.exponent % 1 == 0], 2)
     forms: list[Form] = [((), True), *((part, constant) for part in chosen for constant in (False, True))]
     forms = [form for form in forms if len(form[0]) + form[1] <= max(1, len(points) - 1) or len(form[0]) < 2]
     forms = [form for form in forms if len(form[0]) + form[1] <= len(points)]
     errors = [_cross_validation_error(points, form) for form in forms]
+    if len(points) <= FEW_POINTS:  # three unknowns bend through four points whatever these are, and leave them behind
+        bent = (
+            len(terms) + constant > 2 and error > EXACT for (terms, constant), error in zip(forms, errors, strict=True)
+        )
+        errors = [math.inf if is_bent else error for is_bent, error in zip(bent, errors, strict=True)]
     allowed = max(EXACT, SIMPLER_ERROR_FACTOR * min(errors))
     tried = list(zip(forms, errors, strict=True))
     short = next(form for form, error in tried if error <= allowed)
@@ -172,9 +205,41 @@ def fit_mean(
     return found.replace(error=error) if error < mean.error else mean
 
 
-def fit_measured(points: Sequence[tuple[Sizes, float]]) -> FittedFormula:
+Point = tuple[Sizes, float, float]
+"""Sizes of a run, and a total and the number of entries whose quotient was counted in it."""
+
+
+def fit_through_last(points: Sequence[Point], fit: Callable[[Sequence[Point]], Formula]) -> Formula:
+    """The formula that `fit` finds for the runs, multiplied so that it has the value of the last one there. Where it is
+    off by more than `POOR` in another run, the smallest sizes are left out; where it still is, it is that value alone,
+    counted in one run."""
+    sizes, total, entries = points[-1]
+    value = total / entries
+    for factor in (math.inf, LEAST_PART) if len(points) > 2 else ():
+        kept = [point for point in points if all(sizes[name] < factor * point[0][name] for name in sizes)]
+        found = fit(kept) if len(kept) > 2 else None
+        there = 0.0 if found is None else found.evaluate(sizes)
+        if found is None or (there == 0) != (value == 0):
+            continue
+        found = found.multiply(value / there) if there else found
+        error = max(_relative_error(found.evaluate(point[0]), point[1] / point[2]) for point in kept)
+        if error <= POOR:
+            return found.replace(error=error)
+    return FittedFormula(_round_digits(value), (), 1, error=0.0)
+
+
+def join_terms(terms: Sequence[FitTerm]) -> list[FitTerm]:
+    """Products of rising powers of two sizes."""
+    rising = [term for term in terms if term.exponent > 0 and not term.logarithmic]
+    return [a.replace(times=b) for a, b in itertools.product(rising, rising) if a.size < b.size]
+
+
+def fit_measured(points: Sequence[tuple[Sizes, float]], through_last: bool = False) -> Formula:
     """The formula for a measured quantity that grows or falls with sizes, or tends to a constant."""
     terms = [FitTerm(size, *power) for power in POWERS for size in points[0][0]]
+    if through_last:
+        counted = [(sizes, value, 1.0) for sizes, value in points]
+        return fit_through_last(counted, lambda kept: fit_formula([(sizes, value) for sizes, value, _ in kept], terms))
     return fit_formula(points, terms)
 
 

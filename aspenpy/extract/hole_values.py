@@ -7,7 +7,9 @@ follows from the passes of a loop that counts up to it. Over several sizes each 
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from aspenpy.expr import graph
@@ -31,16 +33,17 @@ from aspenpy.extract.costs import (
 from aspenpy.extract.count import Counter, GuardedLoops, NoClosedForm
 from aspenpy.extract.counted_units import NO_BLOCKS, NO_GUESSES, NO_TOUCHES, NOTHING
 from aspenpy.extract.effects import walk_records
-from aspenpy.extract.execution import Build, ProgramCommand, prepare_program
-from aspenpy.extract.fit import FitTerm, Formula, fit_mean
+from aspenpy.extract.execution import Build, Compiled, ProgramCommand, prepare_program
+from aspenpy.extract.fit import FitTerm, Formula, Point, fit_mean, fit_through_last, join_terms
 from aspenpy.extract.heap_blocks import Pointed
 from aspenpy.extract.line_counts import ExecutionCount
 from aspenpy.extract.locality import Site, TouchCounts
 from aspenpy.extract.outcomes import Guesses
 from aspenpy.extract.replay import SymbolValues, count_operations
 from aspenpy.extract.scope import BY_DEFAULT, CALL_ASSUMED
+from aspenpy.extract.smaller_runs import LONGEST, SHORT, CommandSize, find_command_sizes, name_sizes
 from aspenpy.extract.values import ONE, TooLong, Value
-from aspenpy.language.diagnostics import fail
+from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -49,6 +52,9 @@ MOST_RUNS = 1000
 TOTALS = ((1, False), (2, False), (3, False), (1, True), (0, True), (2, True))
 """Powers of sizes that totals may have, with a logarithm or without."""
 
+ROOTS = (Fraction(1, 2), Fraction(2, 3), Fraction(1, 3), Fraction(3, 2))
+"""Powers of sizes that a program computes: edges of squares and cubes, and their sides."""
+
 SCALING = ("*", "/", "<<", ">>")
 
 Over = Mapping[str, Sequence[float]]
@@ -56,11 +62,17 @@ Over = Mapping[str, Sequence[float]]
 NO_EXTENTS: Mapping[Expr, bool] = {}
 
 
+def list_total_terms(sizes: Collection[str]) -> list[FitTerm]:
+    """Terms that totals may have, products of two sizes among them."""
+    terms = [FitTerm(size, *power) for power in TOTALS for size in sizes]
+    return terms + join_terms(terms)
+
+
 class CountedRun(Record):
     """One run: the values that the command was given, its words from the program on, how often loops and branches ran,
     how often functions were entered, by key, the values of expressions that were recorded, the blocks of the heap that
     pointers point into, how often all lines of a function ran together, by the span of its name, the locality of
-    accesses that have no order in the source, and how often conditions were guessed wrongly."""
+    accesses that have no order in the source, how often conditions were guessed wrongly, and the time it took."""
 
     sizes: Mapping[str, float]
     words: int
@@ -71,6 +83,7 @@ class CountedRun(Record):
     executed: Mapping[Span, float] = NOTHING
     touched: Mapping[Site, TouchCounts] = NO_TOUCHES
     guessed: Mapping[Span, Guesses] = NO_GUESSES
+    seconds: float = 0.0
 
 
 class HoleSite(Record):
@@ -93,10 +106,12 @@ def measure_points(
     pointers: Sequence[Span] = (),
     touched: Sequence[Site] = (),
     tested: Sequence[Span] = (),
+    read: Mapping[str, Span] | None = None,
     allow_failure: bool = False,
 ) -> list[CountedRun]:
     """Runs the program of some units at all combinations of sizes, and records whole numbers, pointers, touches and
-    tests. Sizes that the command does not mention are macros. Raises AspenError."""
+    tests. Sizes that the command does not mention are macros. Numbers of the command that parameters are `read` from
+    are also made smaller; the run that was asked for comes last. Raises AspenError."""
     for name in command.names():
         if name not in over:
             hint = f"give its values, such as --over {name}=100..1000:log:5"
@@ -111,11 +126,58 @@ def measure_points(
             macros = {name: value for name, value in sizes.items() if name not in command.names()}
             if macros or not place:
                 compiled.compile(macros)
-            counts = compiled.count(command, sizes, allow_failure)
-            words = len(command.words) - command.program
-            said = (counts.ran, counts.entered, counts.recorded, counts.pointed, counts.executed, counts.touched)
-            runs.append(CountedRun(sizes, words, *said, counts.guessed))
+            runs.append(_count_run(compiled, command, sizes, allow_failure))
+        if read is not None:
+            return _run_smaller(compiled, command, runs[-1], read, allow_failure)
     return runs
+
+
+def _count_run(
+    compiled: Compiled, command: ProgramCommand, sizes: Mapping[str, float], allow_failure: bool
+) -> CountedRun:
+    begin = time.monotonic()
+    counts = compiled.count(command, sizes, allow_failure)
+    seconds, words = time.monotonic() - begin, len(command.words) - command.program
+    said = (counts.ran, counts.entered, counts.recorded, counts.pointed, counts.executed, counts.touched)
+    return CountedRun(sizes, words, *said, counts.guessed, seconds=seconds)
+
+
+def _run_smaller_size(
+    compiled: Compiled,
+    command: ProgramCommand,
+    run: CountedRun,
+    size: CommandSize,
+    sizes: Sequence[CommandSize],
+    allow_failure: bool,
+) -> list[CountedRun]:
+    """Runs at smaller values of one size, the smallest first, as long as they take little time."""
+    done: list[CountedRun] = []
+    given = {each.name: float(each.value) for each in sizes}
+    for value in size.list_smaller():
+        if sum(each.seconds for each in done) > max(SHORT, LONGEST * run.seconds):
+            break
+        try:
+            smaller = _count_run(compiled, command, {**given, size.name: float(value)}, allow_failure)
+        except AspenError:
+            return []
+        if smaller.recorded.get(size.span) != value:
+            return []
+        done.append(smaller)
+    return done
+
+
+def _run_smaller(
+    compiled: Compiled, command: ProgramCommand, run: CountedRun, read: Mapping[str, Span], allow_failure: bool
+) -> list[CountedRun]:
+    """Runs at smaller sizes, and the one that was asked for. A size of which one run fails, or whose parameter does not
+    have the number of the command there, stays as it was."""
+    sizes = find_command_sizes(command, read, run.recorded)
+    named = name_sizes(command, sizes)
+    found = {size.name: _run_smaller_size(compiled, named, run, size, sizes, allow_failure) for size in sizes}
+    varied = [size for size in sizes if len(found[size.name]) > 1]
+    given = {size.name: float(size.value) for size in varied}
+    runs = [*(each for size in varied for each in found[size.name]), run]
+    return [each.replace(sizes={name: each.sizes.get(name, given[name]) for name in given}) for each in runs]
 
 
 def count_pointer_calls(program: r.Program, point: CountedRun) -> CountedRun:
@@ -141,8 +203,11 @@ class Filling:
         runs: list[CountedRun],
         read: Collection[Expr],
         extents: Mapping[Expr, bool] = NO_EXTENTS,
+        *,
+        through_last: bool = False,
     ) -> None:
         self.holes, self.resolved, self.runs = holes, resolved, runs
+        self.through_last = through_last  # whether formulas have what the last run counted at its sizes
         self.read = read  # parameters for values that the program reads or computes
         self.extents = extents  # parameters for bytes of arrays, and whether those are rows that pointers vary over
         self.command_line = _find_command_line(program)
@@ -174,13 +239,18 @@ class Filling:
 
     def fit_holes(self) -> dict[Expr, Formula]:
         """A formula for each parameter that the runs give values of."""
-        measured: dict[Expr, list[tuple[Mapping[str, float], float, float]]] = {}
+        measured: dict[Expr, list[Point]] = {}
         for point in self.runs:
             known = self._find_sizes(point)
             for symbol, (passes, entries) in self._measure_values(point, known).items():
                 measured.setdefault(symbol, []).append((point.sizes, passes, entries))
-        totals = [FitTerm(size, *power) for power in TOTALS for size in self.runs[0].sizes]
-        return {symbol: fit_mean(values, self._list_terms(symbol), totals) for symbol, values in measured.items()}
+        return {symbol: self._fit_hole(symbol, values) for symbol, values in measured.items()}
+
+    def _fit_hole(self, symbol: Expr, values: Sequence[Point]) -> Formula:
+        terms, totals = self._list_terms(symbol), list_total_terms(self.runs[0].sizes)
+        if not self.through_last:
+            return fit_mean(values, terms, totals)
+        return fit_through_last(values, lambda kept: fit_mean(kept, terms, totals))
 
     def find_known(self, point: CountedRun) -> dict[Expr, float]:
         """Values of the parameters at the sizes of a run: those of their formulas, and of macros."""
@@ -287,7 +357,8 @@ class Filling:
         sites = self.sites.get(symbol)
         if not sites:
             exponents: tuple[int, ...] = (1, 2, 3)
-            return [FitTerm(size, exponent) for exponent in exponents for size in sizes]
+            terms = [FitTerm(size, exponent) for exponent in exponents for size in sizes]
+            return [*terms, *join_terms(terms), *(FitTerm(size, root) for root in ROOTS for size in sizes)]
         spans = {site.span for site in sites if site.nest is None}
         loops = [nest for nest in self.loops if nest.span in spans]
         if not loops:
@@ -297,7 +368,15 @@ class Filling:
         else:
             exponents = (*range(1, 1 + max(map(nesting_depth, loops))), -1)
         terms = [FitTerm(size, exponent) for exponent in exponents for size in sizes]
-        return terms + [FitTerm(size, 0, True) for size in sizes if loops and len(self.runs) > 2]
+        if not loops:
+            return terms
+        more = [FitTerm(size, 0, True) for size in sizes if len(self.runs) > 2]
+        return [
+            *terms,
+            *more,
+            *join_terms(terms),
+            *(FitTerm(size, root) for root in ROOTS if root < 1 for size in sizes),
+        ]
 
 
 def _is_unreached(site: HoleSite, point: CountedRun) -> bool:

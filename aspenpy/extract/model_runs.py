@@ -11,8 +11,8 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import FunctionCosts
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Tool, parse_command
-from aspenpy.extract.fit import FitTerm, fit_mean, fit_measured
-from aspenpy.extract.hole_values import TOTALS, CountedRun, Filling, Over, count_pointer_calls, measure_points
+from aspenpy.extract.fit import fit_mean, fit_measured
+from aspenpy.extract.hole_values import CountedRun, Filling, Over, count_pointer_calls, list_total_terms, measure_points
 from aspenpy.extract.library_time import SampledRun, list_timed, sample_program, warn_missing
 from aspenpy.extract.reconcile import Reconciliation, find_causes, list_counted_spans, reconcile
 from aspenpy.extract.replay import Replay
@@ -29,7 +29,8 @@ NO_SIZES: Over = {}
 class ProgramRun(Record):
     """A command that runs the program, such as `./a.out {n}`, and the values of each name in braces; names that it
     does not mention are macros. `links` are options of the linker, `compiler` one of GCC's; `allow_failure` counts runs
-    that end with an error."""
+    that end with an error. `smaller` makes runs at smaller sizes of the command beside the one that is asked for, where
+    there is no `over`."""
 
     command: str
     over: Over = NO_SIZES
@@ -37,15 +38,25 @@ class ProgramRun(Record):
     compiler: str | None = None
     counts: Tool = "gcov"
     allow_failure: bool = False
+    smaller: bool = False
+
+    @property
+    def through_last(self) -> bool:
+        """Whether formulas have what the last run counted at its sizes."""
+        return self.smaller and not self.over
 
 
 class ModelRuns:
-    """Counts of runs in the parameters of a model: `writer` names those, `sizes` are those of the last run."""
+    """Counts of runs in the parameters of a model: `writer` names those."""
 
     def __init__(self, program: r.Program, writer: Writer, run: ProgramRun) -> None:
         self.program, self.writer, self.run = program, writer, run
         self.names = writer.names
-        self.sizes = {name: float(values[-1]) for name, values in run.over.items()}
+
+    @staticmethod
+    def find_varied(points: Sequence[CountedRun]) -> frozenset[str]:
+        """The sizes of which runs have several values."""
+        return frozenset(name for name in points[-1].sizes if len({point.sizes[name] for point in points}) > 1)
 
     def measure(
         self, units: tuple[TranslationUnit, ...], parts: Sequence[r.Program], tested: Sequence[Span]
@@ -70,6 +81,7 @@ class ModelRuns:
             pointers=wanted,
             touched=tuple(self.names.wandering),
             tested=tested,
+            read=self._find_read_places() if run.through_last else None,
             allow_failure=run.allow_failure,
         )
         return [count_pointer_calls(self.program, point) for point in points]
@@ -79,7 +91,13 @@ class ModelRuns:
         self.writer.write_declarations()
         holes = self.names.holes
         filling = Filling(
-            self.program, holes, self.writer.resolve_value, points, self._find_read_values(), extents=self.names.extents
+            self.program,
+            holes,
+            self.writer.resolve_value,
+            points,
+            self._find_read_values(),
+            extents=self.names.extents,
+            through_last=self.run.through_last,
         )
         for profile in profiles.values():
             filling.find_sites(profile.items)
@@ -160,7 +178,7 @@ class ModelRuns:
             for symbol, key in self.names.recursions.items():
                 if tally.functions.get(key) and key in point.entered:
                     values.setdefault(symbol, []).append((point.sizes, point.entered[key], tally.functions[key]))
-        terms = [FitTerm(size, *power) for power in TOTALS for size in points[0].sizes]
+        terms = list_total_terms(points[0].sizes)
         for symbol, measured in values.items():
             holes[symbol] = holes[symbol].replace(fit=fit_mean(measured, terms, terms))
 
@@ -200,6 +218,12 @@ class ModelRuns:
                     same[span] = other
                     break
         return same
+
+    def _find_read_places(self) -> dict[str, Span]:
+        """Where the program reads what parameters stand for, by their names."""
+        read = set().union(*map(v.symbols, (self.names.parameters.get(each, v.ZERO) for each in self.names.inputs)))
+        holes = (hole for symbol, hole in self.names.holes.items() if symbol in read)
+        return {hole.name: hole.span for hole in holes if hole.span is not None}
 
     def _find_read_values(self) -> set[Expr]:
         """The parameters for values that the program reads or computes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from aspenpy.expr.node import Expr
 from aspenpy.extract import records as r
@@ -17,13 +17,18 @@ from aspenpy.language.source import Source
 
 
 class ModelText:
-    """Parameters that the kernels of `writer` use, and those of `sizes` of a command that formulas need. `macros` are
-    the symbols of the program's macros."""
+    """Parameters that the kernels of `writer` use, and those of `sizes` of a command that formulas need, of which runs
+    `varied` some. `macros` are the symbols of the program's macros."""
 
     def __init__(
-        self, program: r.Program, writer: Writer, macros: Mapping[str, Expr], sizes: Mapping[str, float]
+        self,
+        program: r.Program,
+        writer: Writer,
+        macros: Mapping[str, Expr],
+        sizes: Mapping[str, float],
+        varied: Collection[str],
     ) -> None:
-        self.program, self.writer, self.macros, self.sizes = program, writer, macros, sizes
+        self.program, self.writer, self.macros, self.sizes, self.varied = program, writer, macros, sizes, varied
         self.data = writer.write_declarations()  # first, since it names what sizes depend on
         self.used = {symbol: hole for symbol, hole in writer.names.holes.items() if symbol in writer.used}
 
@@ -47,8 +52,25 @@ class ModelText:
         """Symbols of the model's formulas, and of the values of its parameters."""
         return self.writer.used.union(*(v.symbols(hole.value) for hole in self.used.values()))
 
+    def _list_unvaried(self) -> dict[str, str]:
+        """Sizes of the model that all runs had at one value, by their names: what the program reads, and macros."""
+        names = self.writer.names
+        read = set().union(*(v.symbols(names.parameters[each]) for each in names.inputs if each in names.parameters))
+        found = {}
+        for symbol, hole in self.used.items():
+            if symbol in read and hole.fit is not None and not hole.fit.sizes() and hole.name not in self.sizes:
+                found[hole.name] = hole.text()
+        used = self._symbols_in_formulas()
+        for macro in self.program.macros:
+            if self.macros[macro.name] in used and macro.name not in self.sizes and macro.value > 1:
+                found[str(self.macros[macro.name].payload[0])] = format_number(macro.value)
+        return found | {name: format_number(value) for name, value in self.sizes.items() if name not in self.varied}
+
     def _write_parameters(self) -> Iterator[str]:
         yield from self._write_sizes()
+        unvaried = self._list_unvaried()
+        declared = {hole.name for hole in self.used.values()}
+        sizes = {name: format_number(value) for name, value in self.sizes.items() if name in declared} | unvaried
         for hole in self.used.values():
             value, place = hole.text(), source_line(hole.span)
             if hole.name in self.sizes:
@@ -59,6 +81,9 @@ class ModelText:
                 comment = f"{hole.meaning}: {hole.rule}"
             else:
                 comment = f"unknown: {hole.meaning}" if hole.meaning.text else ""
+            if hole.fit is not None and hole.name not in sizes:
+                at = sizes if hole.fit.runs == 1 else unvaried
+                value += " counted at " + ", ".join(f"{name} = {size}" for name, size in at.items()) if at else ""
             yield f"param {hole.name} = {value}  // {comment}" + (f" ({place})" if comment and place else place)
 
     def _write_sizes(self) -> Iterator[str]:

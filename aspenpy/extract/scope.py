@@ -271,6 +271,7 @@ class Names:
         means: frozenset[Span] = frozenset(),
         *,
         timed: TimedLines = NOT_TIMED,
+        pinned: bool = False,
     ) -> None:
         self.counts_each = counts_each  # whether each branch has a count of its own
         self.counted = counted  # loops and conditions that runs say, whatever the source does
@@ -294,6 +295,7 @@ class Names:
         self.owners: dict[str, str] = {}
         self.held: dict[str, list[Value | None]] = {}  # how many elements the source says that containers have
         self.libraries: dict[str, Value] = {}
+        self.pinned = pinned  # whether formulas have what the last run counted at its sizes
         self.timed = timed  # the time of libraries in runs
         self.library_calls: dict[Located, Span] = {}  # the lines at which the walk came to calls of libraries
         self.library_cycles: dict[str, Expr] = {}  # parameters for the cycles of such a call, by line

@@ -474,7 +474,7 @@ class Body(Naming):
         name = self.name_array(request.array)
 
         def measure(of: Callable[[Locality], float], wanted: str, meaning: str, is_share: bool = False) -> Value:
-            fit = fit_measured([(sizes, of(locality)) for sizes, locality in runs])
+            fit = fit_measured([(sizes, of(locality)) for sizes, locality in runs], self.names.pinned)
             stands_for = Meaning(f"{meaning} of `{name}`", is_share=is_share)
             value = self.names.add_hole(f"{name}_{wanted}", stands_for, ONE, request.spans[0], low=0)
             symbol = next(iter(v.symbols(value)))

@@ -186,20 +186,35 @@ class Builder(ExpressionBuilder):
     def machine(self, children: Children) -> nodes.Machine:
         components = tuple(child for child in children if type(child) is nodes.Component)
         declarations = tuple(child for child in children if type(child) is not nodes.Component)
-        _refuse_per_rank(declarations, "a machine model")
+        _refuse_of_applications(declarations, "a machine model")
         return nodes.Machine(declarations, components, self._span_of_all(children))
 
     # -- declarations ----------------------------------------------------------------------------
 
     def parameter(self, children: Children) -> nodes.Parameter:
-        _, name, _, value, *limits, per_rank, counts = children
+        _, name, _, value, *limits, per_rank, counts, counted = children
         low, high = limits[1::2] or (None, None)
         span, per = self._span_of_all(children), per_rank is not None
         return nodes.Parameter(
-            name.value, value, low, high, per_rank=per, counts=counts, span=span, name_span=self._span_of(name)
+            name.value,
+            value,
+            low,
+            high,
+            per_rank=per,
+            counts=counts,
+            counted_at=counted,
+            span=span,
+            name_span=self._span_of(name),
         )
 
     parameter_in_range = parameter
+
+    def counted_at(self, children: Children) -> nodes.CountedAt:
+        return nodes.CountedAt(tuple(children[1::2]), self._span_of_all(children))
+
+    def size(self, children: Children) -> nodes.CountedSize:
+        name, _, value = children
+        return nodes.CountedSize(name.value, value, self._span_of_all(children))
 
     def counts(self, children: Children) -> nodes.CountRule:
         _, rule, *brackets = children
@@ -305,7 +320,7 @@ class Builder(ExpressionBuilder):
         _, name, formals, _, *members, _ = children
         count = sum(isinstance(member, nodes.Declaration) for member in members)
         declarations, body = tuple(members[:count]), tuple(members[count:])
-        _refuse_per_rank(declarations, "a kernel")
+        _refuse_of_applications(declarations, "a kernel")
         return nodes.Kernel(
             name.value,
             values_of(formals),
@@ -456,12 +471,16 @@ class Builder(ExpressionBuilder):
         return nodes.PowerDraw(kind.value, watts, self._span_of_all(children))
 
 
-def _refuse_per_rank(declarations: Iterable[Any], where: str) -> None:
-    """Refuses `per rank` outside of the parameters of a whole application, since only these are sizes of a problem."""
+def _refuse_of_applications(declarations: Iterable[Any], where: str) -> None:
+    """Refuses `per rank` and `counted at` outside of the parameters of a whole application, since only these are sizes
+    of a problem."""
     for item in declarations:
         if type(item) is nodes.Parameter and item.per_rank:
             message = f"`{item.name}` is a parameter of {where}, which has no problem of one rank"
             fail("per-rank", message, item.span, hint="leave `per rank` out")
+        if type(item) is nodes.Parameter and item.counted_at is not None:
+            message = f"`{item.name}` is a parameter of {where}, which no program is run for"
+            fail("counted-at", message, item.span, hint="leave `counted at` out")
 
 
 _RANKS = {

@@ -109,10 +109,25 @@ class CountRule(Record):
     span: Span | None = None
 
 
+class CountedSize(Record):
+    """`n = 100` behind `counted at`: a parameter and the value that it had in the runs."""
+
+    name: str
+    value: Expression
+    span: Span | None = None
+
+
+class CountedAt(Record):
+    """`counted at n = 100, m = 4`: the sizes of the runs that a value is from."""
+
+    sizes: tuple[CountedSize, ...]
+    span: Span | None = None
+
+
 class Parameter(Record):
     """`param name = value`, with `in low .. high`, or `in member_of` (an enum); arrays have rank 1, tables rank 2.
     `per_rank` says that it is a size of the problem of one rank of the application, `counts` which numbers the program
-    accepts."""
+    accepts, `counted_at` at which sizes the value was counted that does not follow them."""
 
     name: str
     value: Expression
@@ -122,6 +137,7 @@ class Parameter(Record):
     rank: int = 0
     per_rank: bool = False
     counts: CountRule | None = None
+    counted_at: CountedAt | None = None
     span: Span | None = None
     name_span: Span | None = None
 

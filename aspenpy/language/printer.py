@@ -129,7 +129,16 @@ def _write_parameter(node: nodes.Parameter) -> str:
     if node.low is not None and node.high is not None:
         text += f" in {_text(node.low)} .. {_text(node.high)}"
     text += " per rank" if node.per_rank else ""
-    return f"{text} with {_text(node.counts)}" if node.counts is not None else text
+    text += f" with {_text(node.counts)}" if node.counts is not None else ""
+    return f"{text}{_write_optional(' counted at {}', node.counted_at)}"
+
+
+def _write_counted_at(node: nodes.CountedAt) -> str:
+    return _write_list(node.sizes)
+
+
+def _write_counted_size(node: nodes.CountedSize) -> str:
+    return f"{node.name} = {_text(node.value)}"
 
 
 def _write_counts(node: nodes.CountRule) -> str:
@@ -217,6 +226,8 @@ _RULES: dict[type, Callable[[Any], str]] = {
     nodes.Junction: _write_junction,
     nodes.Parameter: _write_parameter,
     nodes.CountRule: _write_counts,
+    nodes.CountedAt: _write_counted_at,
+    nodes.CountedSize: _write_counted_size,
     nodes.Enum: lambda node: f"enum {node.name} {{{', '.join(node.members)}}}",
     nodes.Data: _write_data,
     nodes.Override: lambda node: f"{node.name} = {_text(node.value)}",

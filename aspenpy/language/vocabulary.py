@@ -132,7 +132,7 @@ CONSTANTS = keywords_that_begin(CONSTANT)  # keywords that are values
 
 # -- what messages call the terminals of the grammar -----------------------------------------------
 
-PHRASES = {"PER_RANK": "per rank", "LIKE": "like", "INSTEAD_OF": "instead of"}
+PHRASES = {"PER_RANK": "per rank", "COUNTED_AT": "counted at", "LIKE": "like", "INSTEAD_OF": "instead of"}
 """Words of the language that are no keywords, as they are written: what stands around tells them from names."""
 
 TERMINALS = {
@@ -162,7 +162,9 @@ GROUPS = (
 )
 """Terminals that begin the same thing are told as that thing, if all of them are possible."""
 
-CONTINUATIONS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "LPAR", "LSQB", "PER_RANK", "WITH"})
+CONTINUATIONS = frozenset(
+    {"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "LPAR", "LSQB", "PER_RANK", "WITH", "COUNTED_AT"}
+)
 """What may follow any value, or that of a parameter; of no interest where the value could as well have ended."""
 
 VARIANTS = frozenset({"LIKE", "INSTEAD_OF"})

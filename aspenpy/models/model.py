@@ -23,8 +23,8 @@ from aspenpy.record import Record
 
 
 class Parameter(Record):
-    """A global parameter under its full name (`n`, `fft3d.n`), with the range it declares, and the argument of the rule
-    of the numbers that the program accepts."""
+    """A global parameter under its full name (`n`, `fft3d.n`), with the range it declares, the argument of the rule
+    of the numbers that the program accepts, and the sizes that it was counted at, each beside its value there."""
 
     name: str
     symbol: Expr
@@ -34,13 +34,18 @@ class Parameter(Record):
     node: nodes.Parameter
     span: Span | None
     counted: Expr | None = None
+    counted_at: tuple[tuple[Expr, Expr], ...] = ()
 
 
 def make_parameter(name: str, symbol: Expr, value: Expr, node: nodes.Parameter, lower: Lowering) -> Parameter:
     low, high = (None if end is None else lower_guarded(lower, end) for end in (node.low, node.high))
     argument = None if node.counts is None else node.counts.argument
     counted = None if argument is None else lower_guarded(lower, argument)
-    return Parameter(name, symbol, value, low, high, node=node, span=node.span, counted=counted)
+    counted_at = tuple(
+        (lower_guarded(lower, nodes.Name(size.name, size.span)), lower_guarded(lower, size.value))
+        for size in (() if node.counted_at is None else node.counted_at.sizes)
+    )
+    return Parameter(name, symbol, value, low, high, node=node, span=node.span, counted=counted, counted_at=counted_at)
 
 
 def enum_constants(enums: Iterable[nodes.Enum]) -> dict[str, int]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from aspenpy.answers.case import Case
+from aspenpy.answers.counted_elsewhere import CODE
 from aspenpy.answers.metrics import find_metric
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.placement_options import MACHINES_OWN
@@ -205,13 +206,14 @@ class Study:
         return tuple(dict.fromkeys(warnings))
 
     def _find_waste(self, prediction: Prediction) -> list[Diagnostic]:
-        """Warnings of values that hold at both ends of all axes together."""
+        """Warnings of values that hold at both ends of all axes together, and of counts that do not follow one end."""
         first, last = (
             Prediction(prediction.case.with_set({name: python_number(ends[side]) for name, ends in self.ends.items()}))
             for side in (0, 1)
         )
         codes = {item.code for item in last.warnings_of_values}
-        return [item for item in first.warnings_of_values if item.code in codes]
+        stale = [item for end in (last, first) for item in end.warnings_of_values if item.code == CODE][:1]
+        return stale + [item for item in first.warnings_of_values if item.code in codes - {CODE}]
 
     def _cap_warnings(self, prediction: Prediction) -> list[Diagnostic]:
         """A warning where a power cap makes the run longer than its runtime at some of the points, of which some

@@ -18,7 +18,7 @@ def extracted(folder: Path, text: str, suffix: str = ".cc") -> Extraction:
 
 
 def parameters(found: Extraction) -> dict[str, str]:
-    return dict(re.findall(r"param (\w+) = ([^/]*?)  //", found.text))
+    return dict(re.findall(r"param (\w+) = ([^/]*?)(?: counted at [^/]*)?  //", found.text))
 
 
 GRID = """

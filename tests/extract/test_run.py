@@ -57,7 +57,7 @@ def run(folder: Path, command: str, over: dict[str, list[float]], text: str = PR
 
 
 def values(found: Extraction) -> dict[str, str]:
-    return dict(re.findall(r"param (\w+) = ([^/]*(?:/\w+)?)  //", found.text))
+    return dict(re.findall(r"param (\w+) = ([^/]*?(?:/\w+)?)(?: counted at [^/]*)?  //", found.text))
 
 
 BY_HAND = {

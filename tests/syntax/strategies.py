@@ -78,7 +78,8 @@ values = expressions | arrays | tables
 counts = st.builds(nodes.CountRule, st.sampled_from(sorted({*RULES} - {*ARGUMENTS}))) | st.builds(
     nodes.CountRule, st.sampled_from(sorted(ARGUMENTS)), expressions
 )
-more = {"per_rank": st.booleans(), "counts": st.none() | counts}
+counted = st.builds(nodes.CountedAt, tuples(st.builds(nodes.CountedSize, any_names, expressions), least=1))
+more = {"per_rank": st.booleans(), "counts": st.none() | counts, "counted_at": st.none() | counted}
 parameters = st.one_of(
     st.builds(nodes.Parameter, any_names, expressions),
     st.builds(nodes.Parameter, any_names, expressions, **more),
@@ -97,8 +98,10 @@ declarations = parameters | enums | data | imports | mixtures
 
 
 def _within(declaration: nodes.Declaration) -> nodes.Declaration:
-    """Only a whole application has sizes of a rank's problem."""
-    return declaration.replace(per_rank=False) if isinstance(declaration, nodes.Parameter) else declaration
+    """Only a whole application has sizes of a rank's problem, and of runs."""
+    if not isinstance(declaration, nodes.Parameter):
+        return declaration
+    return declaration.replace(per_rank=False, counted_at=None)
 
 
 # -- statements ------------------------------------------------------------------------------------

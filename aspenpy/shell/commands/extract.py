@@ -84,6 +84,7 @@ OPTIONS = (
     flag("--integers", "adds operations on whole numbers as the resource intops"),
     RUN.adapt("; how often its lines ran is filled in"),
     OVER.adapt(", with --run: counts are fitted over these sizes; a NAME without braces in the command is a macro"),
+    flag("--single-run", "with --run: makes no runs at smaller sizes of the command beside the one that is asked for"),
     LINK.adapt("; with --run"),
     COMPILER.adapt("; with --run"),
     choice(
@@ -100,7 +101,7 @@ OPTIONS = (
 def _read_runs(arguments: Arguments) -> ProgramRun | None:
     """The command that the user gave, at the sizes of --over."""
     if arguments.run is None:
-        for name in ("over", "links", "compiler", "allow_failure"):
+        for name in ("over", "links", "compiler", "allow_failure", "single_run"):
             if getattr(arguments, name):
                 raise CommandError(f"--{name.rstrip('s').replace('_', '-')} belongs to --run COMMAND")
         return None
@@ -112,6 +113,7 @@ def _read_runs(arguments: Arguments) -> ProgramRun | None:
         compiler=arguments.compiler,
         counts=arguments.counts,
         allow_failure=arguments.allow_failure,
+        smaller=not arguments.single_run,
     )
 
 
