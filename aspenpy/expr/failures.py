@@ -131,7 +131,7 @@ def count_pass_operations(body: Iterable[Expr], inner: bool = False) -> int:
 
 
 def count_chunks(nodes: int, elements: int, at_once: int) -> int:
-    """Operations of nodes computed as arrays of so many elements at once, beside those of the elements: what arrays of
+    """Operations of nodes computed as arrays of `at_once` elements, beside those of the elements: what arrays of
     few elements take more."""
     chunks, rest = divmod(elements, at_once)
     return nodes * (chunks * max(0, OF_AN_ARRAY - at_once) + (max(0, OF_AN_ARRAY - rest) if rest else 0))

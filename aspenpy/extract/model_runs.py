@@ -220,7 +220,7 @@ class ModelRuns:
         return same
 
     def _find_read_places(self) -> dict[str, Span]:
-        """Where the program reads what parameters stand for, by their names."""
+        """Places at which the program reads the values of parameters, by the names of these."""
         read = set().union(*map(v.symbols, (self.names.parameters.get(each, v.ZERO) for each in self.names.inputs)))
         holes = (hole for symbol, hole in self.names.holes.items() if symbol in read)
         return {hole.name: hole.span for hole in holes if hole.span is not None}

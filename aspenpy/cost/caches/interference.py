@@ -355,8 +355,8 @@ FEW_DRAWN = 3
 
 @lru_cache(maxsize=4096)
 def _sweeps_between(own: AccessNest, other: AccessNest, between: ReuseWindow) -> tuple[Expr, Expr] | None:
-    """How many sweeps over an access's lines follow each other before another access comes, and how many such groups
-    there are: it stands outside of a loop of the sweeps. None where it never comes."""
+    """The number of sweeps over an access's lines that follow each other before another access comes, which stands
+    outside of their loop, and the number of such groups of sweeps. None where it never comes."""
     if are_apart(own, other, between.carried - 1):
         return None
     loops = list(zip(own.longest, other.loops, strict=True))[between.depth :]
