@@ -134,7 +134,6 @@ class Lanes:
         self.grade: dict[Expr, int] = {counter: WHOLE}
         self.doubts: Array = numpy.zeros(self.size, dtype=bool)
         self.sums = Sums()
-        self.exactly: Exactly | None = parent.exactly if parent else None
 
     def sum_and_doubts(self, total: Expr) -> tuple[Array, Array]:
         """The values of one of the bodies, and which of them are in doubt."""
@@ -146,6 +145,11 @@ class Lanes:
             computed = numpy.asarray(numpy.nan)
         values = numpy.broadcast_to(computed, (self.size,))
         return values, self.doubts | numpy.isnan(values)
+
+    @property
+    def exactly(self) -> Exactly | None:
+        """What computes a value by the exact rules, which the outermost lanes may have."""
+        return self.parent.exactly if self.parent else None
 
     def compute(self, roots: list[Expr]) -> None:
         """Computes the roots, with both branches of every condition."""

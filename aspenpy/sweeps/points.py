@@ -19,7 +19,7 @@ from aspenpy.expr.arithmetic import DomainError
 from aspenpy.expr.evaluate import EvaluationError, ExactEvaluation, evaluate, needed_args
 from aspenpy.expr.failures import NoOperationsLeft, TooMuchWork, count_chunks, spend_operations
 from aspenpy.expr.graph import Expr
-from aspenpy.expr.lanes import Lanes, Sums
+from aspenpy.expr.lanes import Exactly, Lanes, Sums
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.tables.numbers import seconds
 
@@ -60,7 +60,6 @@ class Points(Lanes):
         self.doubts = numpy.zeros(self.size, dtype=bool)
         self.exact: dict[tuple[Any, ...], ExactEvaluation] = {}
         self.kept = 0
-        self.exactly = self._at_a_point
 
     def _compute(self, node: Expr) -> None:
         """Settles doubtful values at the node itself: it often depends on few symbols, with few values each."""
@@ -114,6 +113,10 @@ class Points(Lanes):
 
     def column_of(self, symbol: Expr, lanes: Any) -> Any:
         return self.columns[symbol][lanes] if symbol in self.columns else None
+
+    @property
+    def exactly(self) -> Exactly:
+        return self._at_a_point  # not kept, or it would keep the points
 
     def _at_a_point(self, node: Expr, columns: dict[Expr, Any]) -> float:
         """The value by the exact rules; what it needs is kept for the nodes that come later."""
