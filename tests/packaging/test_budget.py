@@ -14,7 +14,7 @@ MOST: dict[str, int] = {
     "editor": 2743,
     "engine": 2287,
     "explore": 4662,
-    "expr": 6617,
+    "expr": 6621,
     "extract": 25787,
     "generate": 849,
     "language": 4997,
