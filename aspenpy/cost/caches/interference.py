@@ -238,7 +238,7 @@ def _windows(own: AccessNest, others: InterveningData, between: ReuseWindow) -> 
     """The windows by what is in them. Of nests that are in some of them, those that are in fewer are where the others
     are, too."""
     every_nest = [nest for nests in (others.siblings, *others.others) for nest in nests]
-    shares = {nest: _share_between(*parting) for nest in every_nest if (parting := _sweeps_between(own, nest, between))}
+    shares = {nest: _share_of_windows(own, nest, between) for nest in every_nest}
     known = {share for share in shares.values() if share.kind == "number"} - {graph.ZERO, graph.ONE}
     unknown = [share for share in dict.fromkeys(shares.values()) if share.kind != "number"]
     seldom = [graph.ONE, *sorted(known, key=lambda share: -share.payload), *unknown]
@@ -246,7 +246,7 @@ def _windows(own: AccessNest, others: InterveningData, between: ReuseWindow) -> 
     windows = []
     for place, (chance, fewer) in enumerate(pairwise(chances)):
         there = [
-            [nest for nest in nests if shares.get(nest) in seldom[: place + 1]]
+            [nest for nest in nests if shares[nest] in seldom[: place + 1]]
             for nests in (others.siblings, *others.others)
         ]
         structures = [(own, *_different(there[0], (own,), between))]
@@ -354,23 +354,19 @@ FEW_DRAWN = 3
 
 
 @lru_cache(maxsize=4096)
-def _sweeps_between(own: AccessNest, other: AccessNest, between: ReuseWindow) -> tuple[Expr, Expr] | None:
-    """The number of sweeps over an access's lines that follow each other before another access comes, which stands
-    outside of their loop, and the number of such groups of sweeps. None where it never comes."""
+def _share_of_windows(own: AccessNest, other: AccessNest, between: ReuseWindow) -> Expr:
+    """The share of the windows in which another access comes. Where it stands outside of a loop around the access,
+    sweeps follow each other there, and it is in the windows between groups of them."""
     if are_apart(own, other, between.carried - 1):
-        return None
+        return graph.ZERO
     loops = list(zip(own.longest, other.loops, strict=True))[between.depth :]
     parting = [mine.trips is not graph.ONE and theirs.trips is graph.ONE for mine, theirs in loops]
-    last = max((place for place, parts in enumerate(parting) if parts), default=-1)
+    if not any(parting):
+        return graph.ONE
+    last = max(place for place, parts in enumerate(parting) if parts)
     sweeps = graph.mul(*(mine.trips for (mine, _), parts in zip(loops, parting, strict=True) if parts))
     groups = graph.mul(*(mine.trips for mine, _ in takewhile(lambda pair: pair[0].repeats, loops[last + 1 :])))
-    return (graph.ONE, graph.ONE) if last < 0 else (sweeps, groups)
-
-
-def _share_between(sweeps: Expr, groups: Expr) -> Expr:
-    """The share of the windows between two sweeps that are those between two groups."""
-    windows = graph.apply("max", 1, sweeps * groups - 1)
-    return graph.ONE if sweeps is graph.ONE else (graph.apply("max", 1, groups) - 1) / windows
+    return (graph.apply("max", 1, groups) - 1) / graph.apply("max", 1, sweeps * groups - 1)
 
 
 def _different(nests: Sequence[AccessNest], before: Sequence[AccessNest], between: ReuseWindow) -> list[AccessNest]:
