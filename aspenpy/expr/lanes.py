@@ -148,7 +148,7 @@ class Lanes:
 
     @property
     def exactly(self) -> Exactly | None:
-        """What computes a value by the exact rules, which the outermost lanes may have."""
+        """The exact rules for a value, which the outermost lanes may have."""
         return self.parent.exactly if self.parent else None
 
     def compute(self, roots: list[Expr]) -> None:

@@ -25,7 +25,7 @@ MOST: dict[str, int] = {
     "probe": 2079,
     "report": 10382,
     "shell": 7708,
-    "sweeps": 2651,
+    "sweeps": 2654,
     "tables": 1651,
     "traces": 1584,
 }
