@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from statistics import fmean
 
@@ -152,7 +152,65 @@ class Quotient(Record):
         return True
 
 
-Formula = FittedFormula | Quotient
+class BrokenLine(Record):
+    """Straight lines between the values at some sizes, over logarithms: of the values too where all are above 0, and on
+    beyond the ends then. `error` is that of the digits that are written."""
+
+    size: str
+    points: tuple[tuple[float, float], ...]
+    error: float = 0.0
+    is_whole = False
+
+    @property
+    def runs(self) -> int:
+        return len(self.points)
+
+    @property
+    def _is_power(self) -> bool:
+        return all(value > 0 for _, value in self.points)
+
+    def _list_parts(self) -> Iterator[tuple[float, float, float]]:
+        """The ends of each line, and its slope."""
+        for (low, first), (high, second) in itertools.pairwise(self.points):
+            rise = math.log2(second / first) if self._is_power else second - first
+            yield low, high, _round_digits(rise / math.log2(high / low))
+
+    def __str__(self) -> str:
+        start, last = self.points[0], len(self.points) - 2
+        text = format_number(start[1]) if start[1] else ""
+        for place, (low, high, slope) in enumerate(self._list_parts()):
+            size = self.size if self._is_power and place == last else f"min({self.size}, {format_number(high)})"
+            size = size if self._is_power and place == 0 else f"max({size}, {format_number(low)})"
+            ratio = f"{size}/{format_number(low)}"
+            if slope:
+                sign = "-" if slope < 0 else "+"
+                line = f" {sign} {format_number(abs(slope))}*log2({ratio})"
+                text += f"*({ratio})^({format_number(slope)})" if self._is_power else line
+        return text.removeprefix(" + ")
+
+    def evaluate(self, sizes: Sizes) -> float:
+        value, size, last = self.points[0][1], float(sizes[self.size]), len(self.points) - 2
+        for place, (low, high, slope) in enumerate(self._list_parts()):
+            at = size if self._is_power and place == last else min(size, high)
+            at = at if self._is_power and place == 0 else max(at, low)
+            value = value * (at / low) ** slope if self._is_power else value + slope * math.log2(at / low)
+        return value
+
+    def sizes(self) -> set[str]:
+        return {self.size} if any(slope for *_, slope in self._list_parts()) else set()
+
+    def multiply(self, factor: float) -> BrokenLine:
+        """The lines times a number."""
+        return self.replace(points=tuple((size, _round_digits(value * factor)) for size, value in self.points))
+
+    def falls(self) -> bool:
+        return not self._is_power
+
+    def grows(self) -> bool:
+        return self._is_power or any(value > 1 for _, value in self.points)
+
+
+Formula = FittedFormula | Quotient | BrokenLine
 
 
 def format_number(value: float) -> str:
@@ -240,7 +298,22 @@ def fit_measured(points: Sequence[tuple[Sizes, float]], through_last: bool = Fal
     if through_last:
         counted = [(sizes, value, 1.0) for sizes, value in points]
         return fit_through_last(counted, lambda kept: fit_formula([(sizes, value) for sizes, value, _ in kept], terms))
-    return fit_formula(points, terms)
+    found = fit_formula(points, terms)
+    return found if found.error <= POOR else join_values(points) or found
+
+
+def join_values(points: Sequence[tuple[Sizes, float]]) -> BrokenLine | None:
+    """Lines between the values where one size alone varies, each time by another number; None elsewhere. Where data
+    lie, and what a processor learns of branches, bends at the capacities of caches and of predictors, as no power does.
+    """
+    varied = [name for name in points[0][0] if len({sizes[name] for sizes, _ in points}) > 1]
+    if len(varied) != 1 or len({sizes[varied[0]] for sizes, _ in points}) < len(points):
+        return None
+    values = sorted((float(sizes[varied[0]]), value) for sizes, value in points)
+    if values[0][0] < 1 or min(value for _, value in values) < 0 or not any(value for _, value in values):
+        return None
+    line = BrokenLine(varied[0], tuple((size, _round_digits(value)) for size, value in values))
+    return line.replace(error=max(_relative_error(line.evaluate(sizes), value) for sizes, value in points if value))
 
 
 def _cross_validation_error(points: Sequence[tuple[Sizes, float]], form: Form) -> float:

@@ -220,6 +220,7 @@ struct memory {
   long places, apart, turn; /* of a ring or of columns */
   long chains, most_chains, most;
   double share; /* of the windows that are faster than the one that counts */
+  int is_slow;  /* lines come back to as late as in a chain that goes around all the time */
   long near; /* loads from the first cache beside those of a line */
 };
 
@@ -490,11 +491,12 @@ static void begin_chains(const struct memory *m, int threads)
 
 enum { TOUR_CHAINS = 16 };
 
-/* Once around the whole ring, in several chains, so that the caches have what they hold of it: windows are far shorter than
-   a turn of a long ring, and what its stores leave in a third cache is not what loads find there. */
-static void tour(struct memory m, int threads)
+/* Once around the whole ring, so that the caches have what they hold of it: windows are far shorter than a turn of a long
+   ring, and what its stores leave in a third cache is not what loads find there. In one chain the lines are as old when
+   loads come back to them as in any other turn: neighbours have replaced as many. */
+static void tour(struct memory m, long chains, int threads)
 {
-  m.chains = TOUR_CHAINS;
+  m.chains = chains;
   m.most = m.places;
   begin_chains(&m, threads);
   on_threads(threads, hop, &m);
@@ -507,7 +509,7 @@ static void ring(const char *name, int threads, struct memory m)
   m.most = m.most ? m.most : 1 << 12;
   on_threads(threads, make_ring, &m);
   if (m.places > m.most)
-    tour(m, threads);
+    tour(m, m.is_slow ? 1 : TOUR_CHAINS, threads);
   for (long chains = 1; chains <= (m.most_chains ? m.most_chains : 1); chains *= 4) {
     char title[99];
     m.chains = chains;
@@ -520,14 +522,16 @@ static void ring(const char *name, int threads, struct memory m)
 }
 
 /* A ring for each size from 8 KiB on, two to a doubling, on huge pages, so that its lines lie side by side: where they
-   become slower, a cache ends. */
-static void sizes(long from, long to)
+   become slower, a cache ends. Up to `slow` bytes loads come around as late as in a program, and the median window counts:
+   of what neighbours leave of a cache the luckiest window says too much. */
+static void sizes(long from, long to, long slow)
 {
   char name[99];
   for (long bytes = 8192; bytes <= to; bytes = bytes & (bytes - 1) ? bytes / 3 * 4 : bytes / 2 * 3)
     if (bytes > from) {
       snprintf(name, sizeof name, "ring_%ld", bytes);
-      ring(name, 1, (struct memory){.places = bytes / LINE, .apart = LINE, .pages = PAGES_HUGE});
+      ring(name, 1, (struct memory){.places = bytes / LINE, .apart = LINE, .pages = PAGES_HUGE,
+                                    .is_slow = bytes <= slow, .share = bytes <= slow ? 0.5 : 0});
     }
 }
 
@@ -683,7 +687,8 @@ static void first_touches(void)
 
 static const long SLICE = 1 << 19; /* bytes of memory in one window */
 
-static void core(long first, long second, long way)
+/* The third cache is in the most passes, since others use it. */
+static void core(long first, long second, long third, long way)
 {
   arithmetic();
   integers(seconds);
@@ -691,9 +696,10 @@ static void core(long first, long second, long way)
   bandwidth("first", "core", 1, first / 2, first / 2, 0);
   bandwidth("second", "core", 1, second / 2, second / 2, 0);
   columns(way, second / 2);
-  sizes(0, second * 2);
+  sizes(0, second * 2, 0);
   latency("first", first / 2, 0);
   latency("second", second / 2, 0);
+  latency("third", third ? second * 2 : 0, 0);
   overlap("second", second / 2, second / 2);
 }
 
@@ -714,9 +720,8 @@ static void memory(long first, long second, long third, long most, int threads)
     bandwidth("memory", cores, some, SLICE, far / some > SLICE ? far / some : SLICE, 0.25);
   }
   bandwidth("memory", "all", threads, SLICE, far / threads > SLICE ? far / threads : SLICE, 0.25);
-  sizes(second * 2, far);
+  sizes(second * 2, far, third);
   sizes_of_all(second, third < far / threads ? third : far / threads, threads);
-  latency("third", third ? second * 2 : 0, 0);
   latency("memory", far, 0.25);
   overlap("memory", SLICE, far);
   translation(far);
@@ -745,7 +750,7 @@ int main(int count, char **arguments)
     own[pages] = untouched((size_t)most, pages);
   print("vector", "bytes", VECTOR_BYTES);
   if (!strcmp(arguments[1], "core"))
-    core(first, second, way);
+    core(first, second, third, way);
   else
     memory(first, second, third, most, threads);
   return 0;

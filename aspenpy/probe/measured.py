@@ -286,7 +286,11 @@ def _derive_translation(results: Quantities) -> dict[str, Number]:
     if len(alone) < 5:
         return {}
     counts = sorted(alone)
-    few, many = counts[2], counts[-1]
+    few = counts[2]
+    # What walks alone take is told where the second cache holds the lines: neighbours have none of it.
+    second = STEEP * find_latency(results, "second").value
+    held = [count for count in counts if _is_within(results, 64 * count, second)]
+    many = max((count for count in held if alone[count].value > 2 * alone[few].value), default=counts[-1])
     if alone[many].value < 1.5 * alone[few].value:
         return {}
     reach = find_turn({count: alone[count].value for count in counts}, alone[few].value, alone[many].value)
@@ -311,6 +315,12 @@ def _derive_translation(results: Quantities) -> dict[str, Number]:
         )
         numbers["tlb_walks"] = make_number(min(CHAINS, max(1.0, lone / added)), "", about, alone[many], line)
     return numbers
+
+
+def _is_within(results: Quantities, size: int, seconds: float) -> bool:
+    """Whether loads in a ring of some bytes take no longer."""
+    ring = results.get(f"ring_{size}_latency")
+    return ring is not None and ring.value <= seconds
 
 
 # -- caches and memory ---------------------------------------------------------------------------------
@@ -348,8 +358,9 @@ def _derive_cache(results: Quantities, host: HostTopology, index: int) -> dict[s
 
 def find_latency(results: Quantities, level: str) -> Number:
     """The latency of a level. Of a cache, the least over all kinds of pages, in whichever it was disturbed least: its
-    own pages are known to the translation buffer. Of memory that with pages as the system gives them."""
-    kinds = ("",) if level == "memory" else ("", "_huge", "_small")
+    own pages are known to the translation buffer. Of memory that with huge pages too: walks come on top, and small
+    ones alone say nothing of it."""
+    kinds = ("", "_huge") if level == "memory" else ("", "_huge", "_small")
     best = min((results[f"{level}{kind}_latency"] for kind in kinds), key=lambda item: item.value)
     return make_number(best.value, "s", "loads that wait for each other", best)
 
@@ -443,9 +454,7 @@ def memory_bandwidth(results: Quantities, way: str, which: str) -> Quantity:
 def _derive_memory(results: Quantities, cores: int) -> dict[str, Number]:
     """Rates of memory beyond those of the first cache: its times add to that of a core's accesses."""
     numbers = {
-        "latency": make_measured_number(
-            results, "memory_latency", "s", "loads that wait for each other, TLB misses included"
-        ),
+        "latency": find_latency(results, "memory"),
         "page_fault_latency": _derive_page_fault(results),
     }
     for which, share, name in (("all", cores, "attained"), ("core", 1, "core")):

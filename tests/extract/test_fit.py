@@ -17,6 +17,7 @@ from aspenpy.extract.fit import (
     _solve_least_squares,
     fit_formula,
     fit_mean,
+    fit_measured,
     format_number,
 )
 
@@ -173,3 +174,30 @@ def test_near_the_best_the_shorter_formula_is_taken(error: float) -> None:
     assert found.sizes() == {"n"}
     assert [term for _, term in found.parts] == [FitTerm("n", 1)]
     assert found.constant == 0
+
+
+@pytest.mark.parametrize(
+    "counted",
+    [
+        {1000: 0.0, 30_000: 0.14, 1_000_000: 0.3, 4_000_000: 0.28},  # shares that jump: none where all is in a cache
+        {1000: 4000.0, 30_000: 7000.0, 1_000_000: 2e6, 4_000_000: 9e6},  # bytes, which no power follows
+    ],
+)
+def test_values_that_follow_no_formula_are_those_that_were_counted(counted: dict[int, float]) -> None:
+    """At the sizes of the runs; halfway by logarithms the mean of both, of the values' logarithms where none is 0."""
+    fit = fit_measured([({"n": size}, value) for size, value in counted.items()])
+    text = str(fit).replace("min(1, ", "(")
+    for size, value in counted.items():
+        sizes = {"n": size}
+        assert read_lines(text, sizes) == pytest.approx(fit.evaluate(sizes), rel=1e-9, abs=1e-12)
+        assert fit.evaluate(sizes) == pytest.approx(value, rel=0.01, abs=1e-4)
+    (low, first), (high, second) = list(counted.items())[1:3]
+    middle = math.sqrt(first * second) if counted[1000] else (first + second) / 2
+    assert fit.evaluate({"n": math.sqrt(low * high)}) == pytest.approx(middle, rel=0.01)
+    assert fit.error < 0.01
+    assert fit.multiply(2).evaluate({"n": 2e5}) == pytest.approx(2 * fit.evaluate({"n": 2e5}), rel=1e-3)
+    assert fit.sizes() == {"n"}
+
+
+def read_lines(text: str, sizes: Sizes) -> float:
+    return float(eval(text.replace("^", "**"), {"log2": math.log2, "min": min, "max": max}, dict(sizes)))
