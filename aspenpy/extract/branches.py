@@ -20,13 +20,11 @@ from aspenpy.extract.costs import (
     Alternative,
     Arithmetic,
     Guard,
-    Invocation,
     Item,
     Meaning,
     MemoryAccess,
-    Nest,
     PointerTarget,
-    called_function,
+    is_slow_item,
 )
 from aspenpy.extract.effects import final_jump, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
@@ -119,6 +117,15 @@ class Branches(WalkTask):
         if first or second:
             self.out.append(Alternative(guards, share, first, second, node.span, negated=negated))
 
+    def walk_behind(self, way: Span, rest: r.Statement) -> None:
+        """Counts what stands behind a statement that jumps may leave, as often as a run came there."""
+        with self._within_condition(is_on_data=True), self.state.collect() as items:
+            self.walk_statement(rest)
+        if items:
+            meaning = Meaning("how often no jump leaves this for what is not behind it, from 0 to 1", is_share=True)
+            share = self.state.add_hole("onwards", meaning, ONE, way, low=0)
+            self.out.append(Alternative((), share, items, otherwise=[], span=way))
+
     def select(self, node: r.Selection) -> Known:
         """Evaluates `?:`. It is a branch where a side divides, takes a root or calls; else compilers compute both
         sides, and both count."""
@@ -127,9 +134,10 @@ class Branches(WalkTask):
             return extreme
         self.evaluator.evaluate(node.condition)
         (first, chosen), (second, otherwise) = (self._evaluate_part(part) for part in (node.chosen, node.otherwise))
-        if any(map(_is_slow_item, (*first, *second))):
+        if any(map(is_slow_item, (*first, *second))):
             sides = r.ExpressionStatement(node.chosen, node.span), r.ExpressionStatement(node.otherwise, node.span)
-            share = self._share_of_selection(r.Branch(node.condition, sides[0], sides[1], span=node.span))
+            branch = r.Branch(node.condition, sides[0], sides[1], span=node.span)
+            share = self.evaluator.count_outcomes(node.condition) or self._share_of_selection(branch)
             self.out.append(Alternative((), share, first, second))
         else:
             self.state.out += [*first, *second]
@@ -142,7 +150,7 @@ class Branches(WalkTask):
             return items, self.evaluator.evaluate(node)
 
     def _share_of_selection(self, node: r.Branch) -> Value | None:
-        """Share of a `?:`: a guess in models with runs, since runs count lines."""
+        """Share of a `?:`: a guess in models with runs that do not record its condition."""
         return (
             constant_polynomial(guess_rate(node).limit_denominator(100))
             if self.names.counts_each
@@ -168,7 +176,7 @@ class Branches(WalkTask):
         neither side costs anything."""
         if not _has_costs(node.then) and not _has_costs(node.otherwise):
             return None
-        is_counted = jump == "return" and self.names.counts_each and not self.active.exits
+        is_counted = jump != "goto" and self.names.counts_each and _has_costs(node.otherwise)
         if jump in ("break", "return", "goto") and not _has_costs(node.then) and not is_counted:
             return ZERO
         is_minor = not _has_computation(node.then) and not _has_computation(node.otherwise)
@@ -242,15 +250,6 @@ def _is_work(item: Item) -> bool:
     if isinstance(item, Alternative):
         return any(map(_is_work, (*item.then, *item.otherwise)))
     return not isinstance(item, MemoryAccess) and not (isinstance(item, Arithmetic) and item.name == "integer")
-
-
-SLOW = ("divide", "square_root")
-
-
-def _is_slow_item(item: Item) -> bool:
-    if isinstance(item, Arithmetic):
-        return item.name in SLOW or called_function(item.name) is not None
-    return isinstance(item, Invocation | Nest)
 
 
 def _has_computation(node: r.Statement | None) -> bool:

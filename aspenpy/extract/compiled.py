@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 from aspenpy.assembly.compiling import NATIVE, Recipe, compile_listing
 from aspenpy.assembly.forwarding import HandedOn, stores_register
+from aspenpy.assembly.library_calls import is_opaque_call
 from aspenpy.assembly.listing import CompiledFunction, Instruction
 from aspenpy.assembly.loops import NaturalLoop, find_loops
 from aspenpy.assembly.mca import Simulator, find_simulator, simulate
@@ -463,7 +464,8 @@ def _count_match(match: Match, kept: Collection[str]) -> CompiledCounts:
         return CompiledCounts({}, ())
     lap = LoopWalk(match.loop, {}).run(1)
     weights = PassWeights(match.nest, {})
-    return compare_counts(match.nest, lap, Fraction(0), Fraction(match.passes * match.rows), weights, kept)
+    calls = sum(one.is_call and not is_opaque_call(one) for one in match.loop.instructions())  # others are in the lap
+    return compare_counts(match.nest, lap, Fraction(calls), Fraction(match.passes * match.rows), weights, kept)
 
 
 def _price_filling(item: Nest, code: CompiledLoops) -> Arithmetic | None:

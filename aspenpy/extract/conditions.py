@@ -10,7 +10,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Polynomial, atom_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
-from aspenpy.extract.costs import Alternative, Arithmetic, Guard, Meaning, PointerTarget
+from aspenpy.extract.costs import Alternative, Arithmetic, Guard, Meaning, PointerTarget, is_slow_item
 from aspenpy.extract.count import Counter
 from aspenpy.extract.effects import has_exit
 from aspenpy.extract.evaluate import COMPARISONS, Evaluator
@@ -87,10 +87,11 @@ class Conditions(WalkTask):
             self.state.out += inner
             return second, second_whole, second_negated
         decided = whole and first and negated != (node.operator == "&&")
-        if inner and decided:
+        is_recorded = self.names.counts_each and any(guard.operator == "==" for guard in first)
+        if inner and decided and not (is_recorded and any(map(is_slow_item, inner))):
             self.out.append(Alternative(first, None, *((inner, []) if not negated else ([], inner))))
         else:
-            self.state.out += inner
+            self.evaluator.add_second_part(node, inner)
         if node.operator == "||":
             first, negated = _negate_guards(first, negated)
             second, second_negated = _negate_guards(second, second_negated)

@@ -265,3 +265,13 @@ def walk_items(items: Iterable[Item]) -> Iterator[Item]:
             yield from walk_items(item.body)
         elif isinstance(item, Alternative):
             yield from walk_items((*item.then, *item.otherwise))
+
+
+SLOW = ("divide", "square_root")
+
+
+def is_slow_item(item: Item) -> bool:
+    """Whether an operation is not computed where its value is not asked for: it divides, takes a root or calls."""
+    if isinstance(item, Arithmetic):
+        return item.name in SLOW or called_function(item.name) is not None
+    return isinstance(item, Invocation | Nest)

@@ -12,7 +12,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.counted_units import RunCounts, is_whole
-from aspenpy.extract.effects import walk_records
+from aspenpy.extract.effects import has_record, walk_records
 from aspenpy.extract.fortran_layout import MODULE, FortranLayout
 from aspenpy.extract.fortran_text import FortranText
 from aspenpy.extract.library_functions import INPUT
@@ -38,8 +38,9 @@ end module
 """The module of what a counted program calls. Its procedures are pure to the compiler, so that pure ones may call
 them."""
 
-LENIENT = ("-std=legacy", "-ffree-line-length-none", "-fallow-argument-mismatch")
-"""Options that take what others refuse: old programs, and lines that have grown by their macros."""
+LENIENT = ("-std=legacy", "-ffree-line-length-none", "-fallow-argument-mismatch", "-ffrontend-optimize")
+"""Options that take what others refuse: old programs, and lines that have grown by their macros; and what leaves the
+second part of `.and.` out where the first decides, as from `-O1` on."""
 
 MARKER = "void aspenpy_mark(void) {}\n"
 
@@ -105,7 +106,7 @@ class CountedFortran:
                 is_named = place is not None and _DESIGNATOR.fullmatch(place.text()) is not None
                 if is_named and place is not None and span in numbers:
                     self.layout.record(numbers.pop(span), place, is_behind, place.text())
-            for span, value in _list_extents(node):
+            for span, value in (*_list_extents(node), *_list_tests(node)):
                 if span in numbers:
                     self.layout.record(numbers.pop(span), span, False, value)
         return self.layout.write()
@@ -159,6 +160,23 @@ def _list_extents(node: Any) -> Iterator[tuple[Span, str]]:
             if _DESIGNATOR.fullmatch(array):
                 yield extent.span, f"size({array}, {place})"
         type = type.of
+
+
+def _list_tests(node: Any) -> Iterator[tuple[Span, str]]:
+    """The first parts of `.and.` and `.or.` in front of a statement that computes them first and calls nothing for
+    that: their spans, and a number that is 1 where they hold."""
+    expression = node.condition if isinstance(node, r.Branch) else getattr(node, "value", None)
+    while isinstance(expression, r.Assignment):
+        expression = expression.value
+    while isinstance(expression, r.Operation) and expression.operator in ("&&", "||"):
+        expression = expression.operands[0]
+        span = expression.span
+        if span is not None and "\n" not in span.text() and not has_record(expression, _is_call):
+            yield span, f"merge(1, 0, {span.text()})"
+
+
+def _is_call(part: Any) -> bool:
+    return isinstance(part, r.Call)
 
 
 def order_by_modules(units: Sequence[CountedFortran]) -> list[CountedFortran]:

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.effects import walk_records
+from aspenpy.extract.effects import is_test, list_part_conditions, walk_records, way_behind
 from aspenpy.extract.front_end import ParsedUnit
 from aspenpy.extract.heap_blocks import POINTER, Pointed
 from aspenpy.extract.library_functions import ALLOCATIONS
@@ -145,6 +145,7 @@ class CountedUnit:
         sizes: dict[Span, str] = {}  # of containers, where another of their methods needs it
         for written, expanded in self.pairs if recorded else ():
             changed = {_changed_span(node) for node in walk_records(expanded.body)}
+            tests = {part.span for part in list_part_conditions(expanded.body) if is_test(part)}
             for mine, other in _matching_nodes(walk_records(written.body), walk_records(expanded.body)):
                 number = recorded.get(mine.span)
                 if number is None or other.span is None:
@@ -157,6 +158,7 @@ class CountedUnit:
                     records[other.span] = (number, POINTER)
                 elif is_whole(other):
                     records.setdefault(other.span, (number, RECORD))
+                    sizes |= {other.span: f"!!{RECORD}d"} if other.span in tests else {}
         begin = f"({{ {self._auto} {RECORD}d = ("
         return [
             text
@@ -211,10 +213,12 @@ class CountedUnit:
             if count is not None:
                 entered[written.key] = count
         ran: dict[Span, ExecutionCount] = {}
-        statements = (pair for functions in self.pairs for pair in _pair_statements(*functions))
-        # A set: functions of a header come several times, at the same spans.
-        for mine, other in {(written.span, expanded.span) for written, expanded in statements}:
-            if mine is not None and (counts := counter.found.get(other)) is not None:
+        statements = [pair for functions in self.pairs for pair in _pair_statements(*functions)]
+        spans = {(written.span, expanded.span) for written, expanded in statements}
+        spans |= {(way_behind(written), way_behind(expanded)) for written, expanded in statements}
+        # Sets: functions of a header come several times, at the same spans.
+        for mine, other in spans:
+            if mine is not None and other is not None and (counts := counter.found.get(other)):
                 ran[mine] = counts.add(ran.get(mine))
         executed = {
             written.span: sum(lines.get(line, 0.0) for line in self._list_lines(expanded))

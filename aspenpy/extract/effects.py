@@ -13,6 +13,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.library_functions import COMPARING, INPUT, RESIZING
+from aspenpy.language.source import Span
 from aspenpy.record import Record
 
 
@@ -165,6 +166,10 @@ def _has_variable(node: r.Expression, key: str) -> bool:
     return any(isinstance(part, r.Variable) and part.key == key for part in walk_records(node))
 
 
+TESTS = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||", "not"))
+"""Operators whose result is true or false."""
+
+
 def has_exit(body: r.Statement, is_loop: bool = True) -> bool:
     """Whether a loop may end early: by a `break` of its own, a `return` or a `goto`."""
     if isinstance(body, r.Jump):
@@ -190,6 +195,33 @@ def has_own_jump(body: r.Statement | None) -> bool:
     return any(map(has_own_jump, parts))
 
 
+def way_behind(node: r.Statement) -> Span | None:
+    """A name for the way from a loop, branch or switch to what follows it, where jumps may leave it for other places:
+    from its head to the first such jump. None where there are none, or where a `goto` may lead anywhere."""
+    jumps = list(_list_leaving(node, frozenset(("return", "break", "continue", "goto"))))
+    if isinstance(node, r.Jump | r.CompoundStatement) or not jumps or any(jump.kind == "goto" for jump in jumps):
+        return None
+    head, jump = node.span, jumps[0].span
+    return None if head is None or jump is None else Span(head.source, head.start, max(head.end, jump.end))
+
+
+def _list_leaving(node: r.Statement | None, kinds: frozenset[str]) -> Iterator[r.Jump]:
+    """The jumps of some kinds that lead out of a statement."""
+    if isinstance(node, r.Jump) and node.kind in kinds:
+        yield node
+    elif isinstance(node, r.LoopStatement):
+        yield from _list_leaving(node.body, kinds - {"break", "continue"})
+    parts: tuple[r.Statement | None, ...] = ()
+    if isinstance(node, r.CompoundStatement):
+        parts = node.statements
+    elif isinstance(node, r.Branch):
+        parts = node.then, node.otherwise
+    elif isinstance(node, r.Switch):
+        parts, kinds = node.cases, kinds - {"break"}
+    for part in parts:
+        yield from _list_leaving(part, kinds)
+
+
 def final_jump(body: r.Statement | None) -> str | None:
     """The jump with which a statement always ends."""
     if isinstance(body, r.Jump):
@@ -197,6 +229,20 @@ def final_jump(body: r.Statement | None) -> str | None:
     if isinstance(body, r.CompoundStatement) and body.statements:
         return final_jump(body.statements[-1])
     return None
+
+
+def is_test(node: r.Expression) -> bool:
+    """Whether an expression is a condition by its operation."""
+    return isinstance(node, r.Operation) and node.operator in TESTS
+
+
+def list_part_conditions(node: Any) -> Iterator[r.Expression]:
+    """Conditions of `?:`, and first parts of `&&` and `||`, inside a record."""
+    for part in walk_records(node):
+        if isinstance(part, r.Selection):
+            yield part.condition
+        elif isinstance(part, r.Operation) and part.operator in ("&&", "||"):
+            yield part.operands[0]
 
 
 def has_record(body: Any, test: Callable[[Any], bool]) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from aspenpy.expr.polynomial import Polynomial, atom_polynomial, constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.atomics import mark_atomic
-from aspenpy.extract.costs import PointerTarget
+from aspenpy.extract.costs import Alternative, Item, Meaning, PointerTarget, is_slow_item
+from aspenpy.extract.effects import is_test
 from aspenpy.extract.memory import Memory
 from aspenpy.extract.places import AssignmentTarget, Places, root_variable, source_name
 from aspenpy.extract.scope import NOTHING, STEADY, UNKNOWN, Known, Real, depends_on_data, join_paths, single_symbol
@@ -210,8 +212,31 @@ class Evaluator(WalkTask):
         """Evaluates `a && b` or `a || b`."""
         first, second = node.operands
         self.evaluate(first)
-        self.evaluate(second)
+        with self.state.collect() as items:
+            self.evaluate(second)
+        self.add_second_part(node, items)
         return self.state.make_unknown(source_text(node), node.span)
+
+    def add_second_part(self, node: r.Operation, items: list[Item]) -> None:
+        """Adds the costs of the second part of `a && b` or `a || b`: where it is slow, for the share of a run in which
+        the first does not decide."""
+        share = self.count_outcomes(node.operands[0]) if any(map(is_slow_item, items)) else None
+        if share is None:
+            self.state.out += items
+        else:
+            sides = (items, []) if node.operator == "&&" else ([], items)
+            self.out.append(Alternative((), share, *sides))
+
+    def count_outcomes(self, condition: r.Expression) -> Value | None:
+        """Share of the outcomes of a part of an expression that a run records; None without runs, and for what is a
+        number rather than a condition."""
+        if not self.names.counts_each or condition.type.kind != "integer" or not is_test(condition):
+            return None
+        meaning = Meaning(f"how often `{source_text(condition)}` holds, from 0 to 1", is_share=True)
+        half = constant_polynomial(Fraction(1, 2))
+        share = self.state.add_hole("branch", meaning, half, condition.span, low=0)
+        self.names.outcomes |= v.symbols(share)
+        return share
 
     def find_extreme(self, node: r.Selection) -> Value | None:
         """The minimum or maximum that a selection such as `a < b ? a : b` computes; None for other selections."""

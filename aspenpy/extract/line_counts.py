@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.effects import has_exit, walk_records
+from aspenpy.extract.effects import has_exit, walk_records, way_behind
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -118,6 +118,12 @@ class ExecutionCounter:
     def _follow(self, node: r.Statement | None, entering: float | None) -> Flow:
         counted = self._count_entries(node)
         entering = entering if counted is None else counted
+        flow = self._follow_parts(node, entering)
+        if node is not None and (way := way_behind(node)) is not None and node.span in self.found:
+            self._add_count(way, self.found[node.span].entered, flow.onwards)
+        return flow
+
+    def _follow_parts(self, node: r.Statement | None, entering: float | None) -> Flow:
         if isinstance(node, r.CompoundStatement):
             return self._follow_block(node, entering)
         if isinstance(node, r.LoopStatement):

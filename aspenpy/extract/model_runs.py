@@ -226,5 +226,6 @@ class ModelRuns:
         return {hole.name: hole.span for hole in holes if hole.span is not None}
 
     def _find_read_values(self) -> set[Expr]:
-        """The parameters for values that the program reads or computes."""
-        return set().union(*map(v.symbols, self.names.parameters.values())) & self.names.holes.keys()
+        """The parameters for values that the program reads or computes, and for parts of expressions that hold."""
+        read = self.names.outcomes.union(*map(v.symbols, self.names.parameters.values()))
+        return read & self.names.holes.keys()

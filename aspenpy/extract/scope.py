@@ -314,6 +314,7 @@ class Names:
         self.asked: dict[str, Value] = {}  # bytes of containers whose size the program asks for
         self.pointed: dict[str, Value] = {}  # bytes of all that the pointers in an array point at
         self.conditions: dict[tuple[str, str], Value] = {}  # how often conditions hold, by function and text
+        self.outcomes: set[Expr] = set()  # parameters for how often parts of expressions hold
         self.truths: dict[Expr, tuple[str, Value]] = {}  # what holds where a symbol is not 0: a value compared with 0
         self.on_device: list[str] = []  # arrays that directives have brought to a device
         self.given_on_device: set[tuple[str, str]] = set()  # arguments that are there in all calls, by function

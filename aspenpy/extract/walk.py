@@ -10,7 +10,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.branches import Branches
 from aspenpy.extract.calls import CallEvaluator, can_inline
 from aspenpy.extract.costs import Array, FunctionCosts, PointerTarget
-from aspenpy.extract.effects import final_jump, walk_records
+from aspenpy.extract.effects import final_jump, walk_records, way_behind
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.loops import Loops
 from aspenpy.extract.naming import source_line
@@ -204,6 +204,9 @@ class Walker(WalkTask):
                 return
             self.walk(node)
             if isinstance(node, r.Jump):
+                return
+            if self.names.counts_each and (way := way_behind(node)) is not None:
+                self.branches.walk_behind(way, r.CompoundStatement(statements[index + 1 :]))
                 return
 
     def _declare(self, node: r.Declaration) -> None:

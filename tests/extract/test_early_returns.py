@@ -1,4 +1,5 @@
-"""Functions that return early, called in loops: how often the statements behind a return run, against gcov's counts."""
+"""What jumps and the parts of expressions leave out: how often statements behind a return, a `continue` and `&&` run,
+against gcov's counts."""
 
 import re
 import shutil
@@ -43,6 +44,45 @@ double find(double t) {
 }""",
     "loop_that_returns": """
 double find(double t) { for (int i = 0; i < 64; i++) if (weight(i, t) > 40.0) return weight(i, 2.0); return -1; }""",
+    "loop_before_the_rest": """
+static double pick(int r, double t) {
+  double s = 0;
+  for (int i = 0; i < 4; i++) { double c = (r + i)*t; if (c > 30.0) return c; s += c; }
+  return s + weight(r, t);
+}
+double find(double t) { double s = 0; for (int r = 0; r < 64; r++) s += pick(r, t); return s; }""",
+    "branch_that_continues": """
+double find(double t) {
+  double s = 0;
+  for (int r = 0; r < 64; r++) {
+    if (r*t > 10) { s += r*t; if (s > 90) continue; s += 1; }
+    s += weight(r, t);
+  }
+  return s;
+}""",
+    "switch_that_returns": """
+static double one(int i, double t) {
+  double s = t;
+  switch (i*5 % 7) { case 0: return 1; case 1: s += 2; break; case 2: return s; default: s += 3; }
+  return s + weight(i, t);
+}
+double find(double t) { double s = 0; for (int r = 0; r < 64; r++) s += one(r, t); return s; }""",
+    "selection": """
+double find(double t) {
+  double s = 0;
+  for (int r = 0; r < 64; r++) { double c = (r*7 % 64)*t; s = c > 55 ? weight(r, t) : s; }
+  return s;
+}""",
+    "parts_of_conditions": """
+double find(double t) {
+  double s = 0;
+  for (int r = 0; r < 64; r++) {
+    double c = (r*7 % 64)*t;
+    if (c > 50 && c < 60 && weight(r, t) > 3) s += 1;
+    s += c < 20 || weight(r, t) > 20;
+  }
+  return s;
+}""",
 }
 
 

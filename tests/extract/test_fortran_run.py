@@ -60,6 +60,17 @@ def test_counts_fill_parameters(body: str, flops: float, tmp_path: Path) -> None
 
 
 @needs_gfortran
+def test_the_second_part_of_a_condition_runs_as_often_as_in_a_run(tmp_path: Path) -> None:
+    """Of 80 numbers 32 have squares of the form 5*k + 1; for each the function adds ten times, and one compares."""
+    tenfold = "real(8) function tenfold(m)\ninteger, intent(in) :: m\ninteger l\ntenfold = 0\n"
+    tenfold += "do l = 1, 10\n tenfold = tenfold + x(m)\nend do\nend function\n"
+    body = "do i = 1, n\n if (mod(i*i, 5) == 1 .and. tenfold(i) > 2) k = k + 1\nend do\nprint *, s, k\n"
+    found = run_program(tmp_path, f"{HEAD}{READ}{body}contains\n{tenfold}end program\n")
+    assert not found.left()
+    assert flops_at(found, tmp_path, 80) == pytest.approx(32 * 11, rel=0.07)
+
+
+@needs_gfortran
 def test_a_jump_out_of_two_loops_is_reconciled(tmp_path: Path) -> None:
     """At n = 40 the product of both counters is 400 in row 10, at the last element."""
     loops = "outer: do j = 1, n\n do i = 1, n\n  if (i*j >= n*n/4) exit outer\n  s = s + x(i)\n end do\nend do outer\n"

@@ -344,17 +344,38 @@ def test_words_that_compiled_passes_move_beside(
     ],
 )
 def test_arrays_of_a_function_have_the_loads_that_are_left(path: tuple[str, ...], left: dict[str, Fraction]) -> None:
-    own = LOAD.replace(array="own")
-    nest = loop(ADD, LOAD, own, STORE.replace(array="own"))
-    found = compare_counts(
-        nest, code("addsd", *path), Fraction(0), Fraction(1), PassWeights(nest, {}), frozenset({"own"})
-    )
-    assert found.left == left
-    scaled = found.scale_items([LOAD, own])
-    assert scaled[0] is LOAD
+    place = atom_polynomial(graph.symbol("i", COUNTER))
+    other, own = LOAD.replace(offset=place), LOAD.replace(array="own", offset=place)
+    store = STORE.replace(array="own", offset=place)
+    nest = loop(ADD, other, own, store)
+    path_code = code("addsd", *path)
+    found = compare_counts(nest, path_code, Fraction(0), Fraction(1), PassWeights(nest, {}), frozenset({"own"}))
+    assert found.left == {id(item): left[item.kind] for item in (own, store) if item.kind in left}
+    scaled = found.scale_items([other, own])
+    assert scaled[0] is other
     if "load" in left:
         assert isinstance(scaled[1], Alternative)
         assert v.number(scaled[1].share or ZERO) == left["load"]
+
+
+@pytest.mark.parametrize(
+    ("path", "left"),
+    [
+        (("<movsd",) * 4, None),
+        (("<movsd",) * 3, Fraction(1, 2)),  # 8 of the 16 bytes that a compiler may have in registers are loaded
+        (("<movsd",) * 2, 0),
+        (("<movsd",), 0),  # the first load of each place that moves stays
+    ],
+)
+def test_places_that_a_pass_has_touched_are_loaded_again_by_the_source_alone(
+    path: tuple[str, ...], left: Fraction | None
+) -> None:
+    place = atom_polynomial(graph.symbol("i", COUNTER))
+    a, b = (LOAD.replace(array=name, offset=place) for name in "ab")
+    again, fixed = a.replace(span=at(30)), LOAD.replace(array="c")
+    nest = loop(ADD, a, b, again, fixed)
+    found = compare_counts(nest, code("addsd", *path), Fraction(0), Fraction(1), PassWeights(nest, {}))
+    assert found.left == ({} if left is None else {id(again): left, id(fixed): left})
 
 
 def test_flops_are_scaled_wherever_they_stand() -> None:

@@ -64,7 +64,8 @@ BY_HAND = {
     "start_difference": "3",
     "main_branch": "0.25",  # of the hundred for which the first part holds
     "main_i_share": "1",
-    "main_branch_2": "0.75",
+    "main_branch_2": "0",
+    "main_branch_3": "0.75",
     "main_loop_passes": "0.5*rows",
     "main_x_passes": "1.5",
     "main_x_passes_2": "1",
