@@ -30,7 +30,6 @@ LONG = {
     "aspenpy/cost/target.py:target_of",
     "aspenpy/explore/scaling.py:__init__",
     "aspenpy/extract/calls.py:_call_library",
-    "aspenpy/extract/compiled.py:_price_path",
     "aspenpy/extract/loops.py:_leave_loop",
     "aspenpy/extract/loops.py:_walk",
     "aspenpy/extract/scope.py:__init__",
