@@ -7,6 +7,10 @@
 * An operation on memory reads its register some cycles after its load has begun. If the register comes from an
   operation that is shorter than this, the model has both begin at once and adds the load to the chain: in long chains
   the load stands apart then.
+* A move on a condition begins its load at once; the model has the load wait for the flags (LLVM 19).
+* A load of a byte, half word or word that extends its sign takes an operation of whole numbers and a cycle beside the
+  load (timed on a Zen 4: two of them and two additions in a loop take 1.25 cycles, where four additions and the jump
+  alone would fill four pipes; a chain of them 5 cycles a load, of others 4; assumed of Zen 3 and 5).
 * The divider takes a division of whole numbers of 32 bits each 6.35 cycles, and its result comes after 13.5 (timed on a
   Zen 5; assumed of Zen 3 and 4). Their models have it take 13 to 17 each: a division becomes four products that wait
   for each other, and two beside them. The models compute addresses (LEA) where words are loaded, and not where numbers
@@ -31,6 +35,8 @@ _FOLDED = re.compile(r"(?:(add|sub|mul|div|min|max)([sp])([sd])|(add|sub|imul|xo
 _REGISTER = r"%(?:[er](?:[abcd]x|[sd]i|[bs]p)|r\d+d?)"
 _GENERAL_COPY = re.compile(rf"mov[lq]\s+{_REGISTER},\s*{_REGISTER}$")
 _ADDRESS = re.compile(rf"lea[lq]\s++[^(%]*+\(({_REGISTER})(?:,\s*({_REGISTER}))?\),\s*({_REGISTER})$")
+_EXTENDED = re.compile(r"movs(?:([bw])[lq]|lq)\s+(\S*\(.*\)),\s*(%\w+)$")
+_CHOSEN = re.compile(r"cmov\w+$")
 _DIVISION = re.compile(r"i?div[lq]\s+(.*)")
 
 ZEN = frozenset({"znver3", "znver4", "znver5"})
@@ -132,6 +138,13 @@ class _Mending:
 
     def _put_apart(self, one: Instruction, target: str) -> list[str] | None:
         """Splits an operation on memory into a load and the rest; None where they belong together."""
+        if (
+            _CHOSEN.match(one.mnemonic)
+            and self.spare is not None
+            and (target in WIDE.values() or target.startswith("%e"))
+        ):
+            move, spare = ("movq", self.spare) if target in WIDE.values() else ("movl", f"{self.spare}d")
+            return [f"{move} {self._rename(one.operands[0])}, %{spare}", f"{one.mnemonic} %{spare}, {target}"]
         folded = _FOLDED.match(one.mnemonic)
         key = register(target)
         if folded is None or len(one.operands) != 2 or key in self.folded or self.links.get(key, 0) < LONG_CHAIN:
@@ -174,6 +187,9 @@ def mend_for_processor(text: Sequence[str], processor: str) -> list[str]:
         if divided := _DIVISION.match(line):
             beside, chained = ["imulq %rdx, %rdx"] * 2, ["imulq %rax, %rax"] * 3
             found += [*beside, f"imulq {_wide(divided[1])}, %rax", *chained, "movslq %eax, %rdx"]
+        elif extended := _EXTENDED.match(line):
+            size, memory, target = extended.groups()
+            found += [f"{f'movz{size}l' if size else 'movl'} {memory}, {lower_half(target)}", _extend(target, target)]
         elif added := _ADDRESS.match(line):
             base, other, target = (_wide(name) if name else "" for name in added.groups())
             found.append(f"andnq {base}, {other}, {target}" if other else _extend(base, target))

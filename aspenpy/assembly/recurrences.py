@@ -23,6 +23,8 @@ Reached = dict[str, frozenset[Place]]
 
 NONE: frozenset[Place] = frozenset()
 
+NOTHING = Instruction("nop", "nop", ())
+
 
 def find_waiting_loads(lap: Sequence[Instruction]) -> list[Place]:
     """The places of loads of a lap for which the next one waits, of the longest such chain."""
@@ -40,10 +42,35 @@ def find_waiting_loads(lap: Sequence[Instruction]) -> list[Place]:
     return sorted(found)
 
 
+def keep_condition(path: Sequence[Instruction]) -> list[Instruction]:
+    """A path in which all that its last conditional jump does not depend on is begun and does nothing: what is left
+    says when the jump is known. The whole path where it has no such jump."""
+    last = max((place for place, one in enumerate(path) if one.is_conditional), default=-1)
+    needed, kept = {FLAGS}, list(path)
+    for place in range(last - 1, -1, -1):
+        written = _list_written(path[place])
+        if needed.isdisjoint(written):
+            kept[place] = NOTHING
+            continue
+        needed.difference_update(written)
+        needed.update(register(name) for name, _ in _list_read(path[place]))
+    return kept if last < 0 else [*kept[: last + 1], *[NOTHING] * (len(path) - last - 1)]
+
+
 def _add_instruction(values: dict[str, Reached], one: Instruction) -> None:
     """Registers that an instruction writes depend on what those depend on that it reads, and on its load."""
-    if one.is_jump or not one.operands or one.mnemonic.startswith(("nop", "prefetch")):
-        return
+    reached: Reached = {}
+    for name, loads in _list_read(one):
+        key = register(name)
+        for origin, before in values.get(key, {key: NONE}).items():
+            reached[origin] = max(reached.get(origin, NONE), before | loads, key=len)
+    values |= dict.fromkeys(_list_written(one), reached)
+
+
+def _list_read(one: Instruction) -> list[tuple[str, frozenset[Place]]]:
+    """Names of the registers that an instruction reads, with its load behind those that say where it is."""
+    if _is_apart(one):
+        return []
     sources, target = one.operands[:-1], one.operands[-1].split("{")[0]
     is_written = writes_target(one)
     read = [operand for operand in sources if "(" not in operand]
@@ -58,15 +85,20 @@ def _add_instruction(values: dict[str, Reached], one: Instruction) -> None:
     names = [(name, NONE) for operand in read for name in _REGISTER.findall(operand)]
     own = frozenset([one.place]) if is_load else NONE
     names += [(name, own) for operand in places for name in _REGISTER.findall(operand)]
-    names += [(FLAGS, NONE)] if _READS_FLAGS.match(one.mnemonic) else []
-    reached: Reached = {}
-    for name, loads in names:
-        key = register(name)
-        for origin, before in values.get(key, {key: NONE}).items():
-            reached[origin] = max(reached.get(origin, NONE), before | loads, key=len)
-    if _COMPARES.match(one.mnemonic):
-        values[FLAGS] = reached
-    elif "(" not in target and target.startswith("%"):
-        values[register(target)] = reached
-        if not one.mnemonic.startswith(("v", "mov", "lea", "cmov", "set")):
-            values[FLAGS] = reached
+    return names + ([(FLAGS, NONE)] if _READS_FLAGS.match(one.mnemonic) else [])
+
+
+def _list_written(one: Instruction) -> list[str]:
+    """The registers that an instruction writes, and the flags."""
+    target = "" if _is_apart(one) else one.operands[-1].split("{")[0]
+    if not target or _COMPARES.match(one.mnemonic):
+        return [FLAGS] if target else []
+    if "(" in target or not target.startswith("%"):
+        return []
+    sets_flags = not one.mnemonic.startswith(("v", "mov", "lea", "cmov", "set"))
+    return [register(target), *([FLAGS] if sets_flags else [])]
+
+
+def _is_apart(one: Instruction) -> bool:
+    """Whether an instruction is a jump, or computes nothing."""
+    return one.is_jump or not one.operands or one.mnemonic.startswith(("nop", "prefetch"))

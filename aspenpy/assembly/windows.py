@@ -8,6 +8,7 @@ twice as many, which leaves out how both begin and end.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from random import Random
 
 from aspenpy.assembly.forwarding import HandedOn, read_entry
@@ -102,11 +103,14 @@ class LoopWalk:
 
 
 class SimulationWindow(Record):
-    """Two stretches of a path, the second with twice the `laps` of the first."""
+    """Two stretches of a path, the second with twice the `laps` of the first. Where branches are guessed wrongly,
+    `pieces` are what says so, of each part of the second between two wrong guesses, which have `laps_of_pieces`."""
 
     laps: int
     first: tuple[str, ...]
     second: tuple[str, ...]
+    pieces: tuple[tuple[str, ...], ...] = ()
+    laps_of_pieces: Fraction = Fraction(1)
 
 
 def make_window(

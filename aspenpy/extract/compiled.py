@@ -8,7 +8,7 @@ windows: a lap in the middle of a long loop, or a whole row where a loop begins 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from tempfile import TemporaryDirectory
@@ -40,12 +40,15 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.locality import Handover, Site, TouchCounts
+from aspenpy.extract.outcomes import Guesses
 from aspenpy.extract.paths import (
     FollowedCode,
     Located,
+    LoopEntry,
     PassWeights,
     PathWalk,
     Ran,
+    WrongJumps,
     flops_of_path,
     line_of,
     line_starts,
@@ -81,6 +84,12 @@ FEWER = 3
 COUNTED_PATH = 100_000
 """Instructions of a path of which flops, loads and stores are counted."""
 
+LONE_TEST = ("testl %eax, %eax",)
+"""What is between two wrong guesses at least, whose time is in what a machine states of them."""
+
+ALIKE = 0.05
+"""Relative difference of the passes of a loop in two runs up to which one window stands for both."""
+
 FILLING = frozenset({"memset", "memcpy", "memmove"})
 """Functions of the library that compilers call in place of loops."""
 
@@ -103,6 +112,10 @@ class Match(Record):
     is_reordered: bool = False
     around: Nest | None = None
     outer: NaturalLoop | None = None
+
+
+AddMeasured = Callable[[Span, Sequence[tuple[int, float]]], Value]
+"""Makes a parameter of the cycles of a pass of a loop that were simulated for some runs, by their numbers."""
 
 
 class CompiledLoops:
@@ -133,6 +146,9 @@ class CompiledLoops:
         self.left = MOST_INSTRUCTIONS
         self.priced: list[bool] = []
         self.ran: Ran = {}
+        self.runs: Sequence[tuple[Ran, WrongJumps]] = ()
+        self.add_measured: AddMeasured = lambda span, cycles: ONE
+        self.wrong = WrongJumps({})
         self.arrays: Mapping[str, Array] = {}
         self.handed: tuple[HandedOn, ...] = ()
         self.moving: dict[Located, list[Instruction]] = {}
@@ -173,9 +189,18 @@ class CompiledLoops:
             found += sum(low <= column <= high for column in self.jumps.get((path, least + row - first), ()))
         return found
 
-    def restart(self, ran: Ran, arrays: Mapping[str, Array], touched: Mapping[Site, TouchCounts]) -> None:
-        """Forgets what was priced; loops and branches are walked as in a run from now on, which touch `arrays`."""
-        self.left, self.priced, self.ran, self.arrays = MOST_INSTRUCTIONS, [], ran, arrays
+    def restart(
+        self,
+        runs: Sequence[tuple[Ran, Mapping[Span, Guesses]]],
+        arrays: Mapping[str, Array],
+        touched: Mapping[Site, TouchCounts],
+        add_measured: AddMeasured = lambda span, cycles: ONE,
+    ) -> None:
+        """Forgets what was priced; loops and branches are walked as in the last of some runs, which touch `arrays`."""
+        self.left, self.priced, self.arrays = MOST_INSTRUCTIONS, [], arrays
+        self.add_measured = add_measured
+        self.runs = [(ran, WrongJumps(guessed)) for ran, guessed in runs]
+        self.ran, self.wrong = self.runs[-1] if runs else ({}, WrongJumps({}))
         self.handed = tuple(self._list_handed(touched))
 
     def _list_handed(self, touched: Mapping[Site, TouchCounts]) -> Iterator[HandedOn]:
@@ -220,16 +245,18 @@ class CompiledLoops:
 
     def simulate(self, windows: Sequence[SimulationWindow]) -> list[Fraction] | None:
         """Cycles of a lap of each window."""
-        stretches = (stretch for window in windows for stretch in (window.first, window.second))
+        stretches = (stretch for window in windows for stretch in (window.first, window.second, *window.pieces))
         texts = [mend_for_processor(stretch, self.processor) for stretch in stretches]
         self.left -= sum(map(len, texts))
-        cycles = simulate(self.simulator, self.processor, texts)
-        if cycles is None:
+        said = simulate(self.simulator, self.processor, [LONE_TEST, *texts])
+        if said is None:
             return None
-        return [
-            Fraction(max(1, cycles[2 * place + 1] - cycles[2 * place]), window.laps)
-            for place, window in enumerate(windows)
-        ]
+        lone, cycles, found = said[0], iter(said[1:]), list[Fraction]()
+        for window in windows:
+            first, second = next(cycles), next(cycles)
+            waited = sum(max(0, next(cycles) - lone) for _ in window.pieces)  # for one wrong guess after the other
+            found.append(max(Fraction(max(1, second - first), window.laps), waited / window.laps_of_pieces))
+        return found
 
 
 def read_code(units: Sequence[TranslationUnit], recipe: Recipe) -> CompiledLoops | str:
@@ -501,11 +528,59 @@ def _price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None
         one.is_call and one.operands and one.operands[0].split("@")[0] in code.functions for one in loop.instructions()
     )
     has_scalar_laps = _is_mixed(item) and not any(map(_is_in_vectors, loop.inner))  # else laps are several passes
-    if not (branches or calls or len(innermost) > 1 or has_scalar_laps):
+    is_guessed = bool(inner) and any(map(code.wrong.find, loop.instructions()))
+    if not (branches or calls or len(innermost) > 1 or has_scalar_laps or is_guessed):
         return None
-    weights = PassWeights(item, code.ran)
-    trips: dict[tuple[str, int], float] = {}
-    added: dict[int, list[Arithmetic]] = {}
+    laps_inside, added = _list_inner_laps(loop, inner, code)
+    trips = _find_trips(laps_inside, code.ran)
+    merged = _find_merged(item, inner, loop, code) if not laps_inside else None
+    weights = PassWeights(item, code.ran, is_merged=merged is not None)
+    followed = FollowedCode(code.functions, frozenset())
+    cycles = _simulate_runs(item, loop, laps_inside, code, merged is not None) if trips is not None else []
+    if trips is None or not cycles:
+        return None
+    flops = flops_of_path(item.body, weights)
+    walk = PathWalk(followed, weights, trips, COUNTED_PATH)
+    laps = max(1, COUNTED_PATH // (2 * len(walk.run(loop, 1))))
+    done = flops_of(walk.run(loop, laps))
+    passes_of_lap = max(1, round(done / (laps + 1) / flops)) if flops else 1
+    value = _constant(cycles[-1][1] / passes_of_lap)
+    if any(abs(each / cycles[-1][1] - 1) > ALIKE for _, each in cycles) and item.span is not None:
+        value = code.add_measured(item.span, [(run, float(each / passes_of_lap)) for run, each in cycles])
+    added.setdefault(id(merged or item), []).append(Arithmetic(CYCLES, code.trait, 1, item.span, value))
+    if not loop.inner and merged is None:
+        added[id(item)] += _list_waiting(item, loop, passes_of_lap)
+    if walk.is_cut or merged is not None:
+        return PricedPath(loop, added, CompiledCounts({}, ()))
+    whole = Fraction((laps + 1) * passes_of_lap)
+    counts = compare_counts(item, walk.found, Fraction(walk.calls), whole, weights, code.list_kept())
+    return PricedPath(loop, added, counts)
+
+
+def _find_merged(item: Nest, inner: Sequence[Nest], loop: NaturalLoop, code: CompiledLoops) -> Nest | None:
+    """The loop inside another that a compiler has made one loop with it, whose laps are its passes: their
+    number is no constant, so that they are not written out, and no compiled loop inside does its work."""
+    if loop.inner or len(inner) != 1 or v.number(inner[0].bounds[0]) is not None:
+        return None
+    lines = nest_lines(inner[0])
+    seen = _share_of_lines(loop, lines) >= Fraction(3, 10) and code.filled.isdisjoint(lines)
+    return inner[0] if seen and any(one.is_conditional for one in loop.instructions()) else None
+
+
+class InnerLaps(Record):
+    """A loop of the source inside another, the compiled loop that does its work, and passes of it in a lap."""
+
+    nest: Nest
+    loop: NaturalLoop
+    passes: int
+
+
+def _list_inner_laps(
+    loop: NaturalLoop, inner: Sequence[Nest], code: CompiledLoops
+) -> tuple[list[InnerLaps], dict[int, list[Arithmetic]]]:
+    """The compiled loops inside one, and in what it calls, with those of the source; and the loads that these wait
+    for."""
+    made, added = list[InnerLaps](), dict[int, list[Arithmetic]]()
     lines = {id(nest): nest_lines(nest) for nest in inner}
     functions = {one.operands[0].split("@")[0] for one in loop.instructions() if one.is_call and one.operands}
     called = [found for each in functions if (found := code.functions.get(each)) is not None]
@@ -516,32 +591,40 @@ def _price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None
         best = max(shares, key=lambda part: part[:2], default=None)
         if best is None or best[0] < Fraction(3, 10):
             continue
-        passes = mean_passes(best[2], code.ran)
+        match = _measure(best[2], each) if not each.inner else None
+        made.append(InnerLaps(best[2], each, match.passes if match is not None else 1))
+        if not each.inner:
+            added.setdefault(id(best[2]), _list_waiting(best[2], each, made[-1].passes))
+    return made, added
+
+
+def _find_trips(laps: Iterable[InnerLaps], ran: Ran) -> dict[LoopEntry, float] | None:
+    """Mean laps of compiled loops each time that they are entered in a run; None where one is not known."""
+    trips = {}
+    for each in laps:
+        passes = mean_passes(each.nest, ran)
         if passes is None:
             return None
-        match = _measure(best[2], each) if not each.inner else None
-        of_lap = match.passes if match is not None else 1
-        trips[each.function.name, each.header] = passes / of_lap
-        if not each.inner:
-            added.setdefault(id(best[2]), _list_waiting(best[2], each, of_lap))
-    window = make_path_window(loop, FollowedCode(code.functions, frozenset()), weights, trips, code.handed)
-    cycles = code.simulate([window]) if window is not None else None
-    if window is None or cycles is None:
-        return None
-    flops = flops_of_path(item.body, weights)
-    walk = PathWalk(FollowedCode(code.functions, frozenset()), weights, trips, COUNTED_PATH)
-    laps = max(1, COUNTED_PATH // (2 * len(walk.run(loop, 1))))
-    done = flops_of(walk.run(loop, laps))
-    passes_of_lap = max(1, round(done / (laps + 1) / flops)) if flops else 1
-    value = _constant(cycles[0] / passes_of_lap)
-    added.setdefault(id(item), []).append(Arithmetic(CYCLES, code.trait, 1, item.span, value))
-    if not loop.inner:
-        added[id(item)] += _list_waiting(item, loop, passes_of_lap)
-    if walk.is_cut:
-        return PricedPath(loop, added, CompiledCounts({}, ()))
-    whole = Fraction((laps + 1) * passes_of_lap)
-    counts = compare_counts(item, walk.found, Fraction(walk.calls), whole, weights, code.list_kept())
-    return PricedPath(loop, added, counts)
+        trips[each.loop.function.name, each.loop.header] = passes / each.passes
+    return trips
+
+
+def _simulate_runs(
+    item: Nest, loop: NaturalLoop, laps: Sequence[InnerLaps], code: CompiledLoops, is_merged: bool
+) -> list[tuple[int, Fraction]]:
+    """Cycles of a lap of a compiled loop as it went in each run, behind the number of the run; runs in which one is too
+    long are left out, and all where it is too long in the last."""
+    windows = list[tuple[int, SimulationWindow]]()
+    followed = FollowedCode(code.functions, frozenset())
+    for number, (ran, wrong) in enumerate(code.runs):
+        trips = _find_trips(laps, ran)
+        weights = PassWeights(item, ran, is_merged)
+        made = None if trips is None else make_path_window(loop, followed, weights, trips, code.handed, wrong)
+        windows += [(number, made)] if made is not None else []
+    if not windows or windows[-1][0] < len(code.runs) - 1:
+        return []
+    cycles = code.simulate([window for _, window in windows])
+    return [] if cycles is None else [(run, each) for (run, _), each in zip(windows, cycles, strict=True)]
 
 
 def _list_waiting(nest: Nest, loop: NaturalLoop, passes: int) -> list[Arithmetic]:

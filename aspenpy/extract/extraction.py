@@ -197,10 +197,25 @@ def _extract_program(
 
 
 def _restart_code(code: CompiledLoops | None, names: Names, points: Sequence[CountedRun]) -> None:
-    """Has compiled loops priced anew, as they ran last."""
+    """Has compiled loops priced anew, as they ran."""
     if code is not None:
-        ran, noted = (points[-1].ran, points[-1].touched) if points else ({}, {})
-        code.restart(ran, names.arrays, noted)
+        runs = [(point.ran, point.guessed) for point in points]
+
+        def add_cycles(span: Span, cycles: Sequence[tuple[int, float]]) -> Value:
+            meaning = Meaning(f"cycles of a pass of `{span.text()[:60]}`, as it went")
+            return _add_measured(names, "cycles", meaning, span, [(points[run].sizes, each) for run, each in cycles])
+
+        code.restart(runs, names.arrays, points[-1].touched if points else {}, add_cycles)
+
+
+def _add_measured(
+    names: Names, name: str, meaning: Meaning, span: Span, values: Sequence[tuple[Mapping[str, float], float]]
+) -> Value:
+    """A parameter for what runs of some sizes say."""
+    value = names.add_hole(name, meaning, ONE, span, low=0)
+    symbol = next(iter(symbols(value)))
+    names.holes[symbol] = names.holes[symbol].replace(fit=fit_measured(values, names.pinned))
+    return value
 
 
 def _run_with_deep_stack(work: Callable[[], T]) -> T:
@@ -476,10 +491,7 @@ class _Extractor:
         if not any(rate for _, rate in rates):
             return None
         meaning = Meaning(f"branches guessed wrongly each time at `{span.text()[:60]}`")
-        value = self.names.add_hole("wrong_guesses", meaning, ONE, span, low=0)
-        symbol = next(iter(symbols(value)))
-        self.names.holes[symbol] = self.names.holes[symbol].replace(fit=fit_measured(rates, self.names.pinned))
-        return value
+        return _add_measured(self.names, "wrong_guesses", meaning, span, rates)
 
     def _list_constants(self) -> Iterator[tuple[str, Value]]:
         """Global variables of whole numbers that nothing assigns to; those above 1 are parameters of the model."""

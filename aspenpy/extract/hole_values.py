@@ -34,7 +34,7 @@ from aspenpy.extract.count import Counter, GuardedLoops, NoClosedForm
 from aspenpy.extract.counted_units import NO_BLOCKS, NO_GUESSES, NO_TOUCHES, NOTHING
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Compiled, ProgramCommand, prepare_program
-from aspenpy.extract.fit import FitTerm, Formula, Point, fit_mean, fit_through_last, join_terms
+from aspenpy.extract.fit import POOR, FitTerm, Formula, Point, fit_mean, fit_through_last, join_terms, join_values
 from aspenpy.extract.heap_blocks import Pointed
 from aspenpy.extract.line_counts import ExecutionCount
 from aspenpy.extract.locality import Site, TouchCounts
@@ -249,7 +249,9 @@ class Filling:
     def _fit_hole(self, symbol: Expr, values: Sequence[Point]) -> Formula:
         terms, totals = self._list_terms(symbol), list_total_terms(self.runs[0].sizes)
         if not self.through_last:
-            return fit_mean(values, terms, totals)
+            found = fit_mean(values, terms, totals)
+            means = [(sizes, total / entries) for sizes, total, entries in values]
+            return found if found.error <= POOR else join_values(means) or found
         return fit_through_last(values, lambda kept: fit_mean(kept, terms, totals))
 
     def find_known(self, point: CountedRun) -> dict[Expr, float]:

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from random import Random
 from statistics import median
 
@@ -20,10 +21,12 @@ from aspenpy.assembly.library_calls import is_opaque_call, write_out_calls
 from aspenpy.assembly.listing import CompiledFunction, Instruction
 from aspenpy.assembly.loops import NaturalLoop, find_loops
 from aspenpy.assembly.mending import mend
+from aspenpy.assembly.recurrences import keep_condition
 from aspenpy.assembly.windows import LONGEST, SimulationWindow
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import Alternative, Arithmetic, Item, Nest, walk_items
 from aspenpy.extract.line_counts import ExecutionCount
+from aspenpy.extract.outcomes import Guesses
 from aspenpy.language.source import Source, Span
 from aspenpy.record import Record
 
@@ -31,8 +34,11 @@ Ran = Mapping[Span, ExecutionCount]
 Located = tuple[str, int]
 """A file by its real path, and a line."""
 
+LoopEntry = tuple[str, int]
+"""A compiled function, and the number of a block in it at which a loop is entered."""
+
 Region = tuple[int, int, float]
-"""Columns of a line, and how often what stands there runs in a pass."""
+"""Columns of a line, and how often what stands there runs in a pass, or a jump for it is guessed wrongly."""
 
 DEEPEST_CALL = 6
 """Calls inside one another that a walk follows."""
@@ -42,6 +48,10 @@ PATH = 2_000
 
 LONGEST_LAP = LONGEST // 2
 """Instructions of a pass, up to which it is walked as a whole."""
+
+SELDOM_WRONG = 0.02
+"""Share of wrong guesses of a jump up to which what stands behind it is taken to have begun: a core looks ahead over
+several hundred instructions, and from one wrong guess to the next there are more."""
 
 SURE = 0.02
 """How far apart the weights of two blocks lie at least for one of them to be rarer."""
@@ -65,11 +75,40 @@ def line_of(span: Span) -> Located:
     return real_path(source.path or source.name), bisect_right(line_starts(source), start) - 1 + source.first_line
 
 
-class PassWeights:
-    """Executions of each place of a loop's body per pass, by the counts of a run."""
+def locate_columns(span: Span) -> tuple[Located, int, int]:
+    """The line on which a span begins, and its columns there."""
+    source, start, end = span.resolve()
+    text = source.text
+    line = text.count("\n", 0, start) + source.first_line
+    column = start - (text.rfind("\n", 0, start) + 1) + 1
+    stop = text.find("\n", start, end)
+    width = (stop if stop >= 0 else end) - start
+    return (real_path(source.path or source.name), line), column, column + max(1, width)
 
-    def __init__(self, nest: Nest, ran: Ran) -> None:
-        self.ran = ran
+
+class WrongJumps:
+    """Shares of wrong guesses of conditional jumps each time that they run, by the conditions that a run guessed."""
+
+    def __init__(self, guessed: Mapping[Span, Guesses]) -> None:
+        self.regions: dict[Located, list[Region]] = {}
+        for span, guesses in guessed.items():
+            if guesses.number and guesses.wrong / guesses.number >= SELDOM_WRONG:
+                place, start, end = locate_columns(span)
+                self.regions.setdefault(place, []).append((start, end, guesses.wrong / guesses.number))
+
+    def find(self, one: Instruction) -> float:
+        """The share of wrong guesses of a jump; its column is that of the condition or of the bracket before it."""
+        regions = self.regions.get((real_path(one.place[0]), one.place[1]), ()) if one.is_conditional else ()
+        around = [region for region in regions if region[0] - 1 <= one.place[2] <= region[1]]
+        return min(around, key=lambda region: region[1] - region[0], default=(0, 0, 0.0))[2]
+
+
+class PassWeights:
+    """Executions of each place of a loop's body per pass, by the counts of a run; of a loop inside for each of its own
+    passes, but where both `is_merged` into one."""
+
+    def __init__(self, nest: Nest, ran: Ran, is_merged: bool = False) -> None:
+        self.ran, self.is_merged = ran, is_merged
         self.regions: dict[tuple[str, int], list[Region]] = {}
         self._add_items(nest.body, 1.0)
         self._add_span(nest.span, 1.0)
@@ -85,7 +124,8 @@ class PassWeights:
             else:
                 self._add_span(item.span, weight)
                 if isinstance(item, Nest):
-                    self._add_items(item.body, weight)
+                    passes = mean_passes(item, self.ran) if self.is_merged else None
+                    self._add_items(item.body, weight * (1.0 if passes is None else passes))
 
     def share_of(self, item: Alternative) -> float:
         counted = self.ran.get(item.span) if item.span is not None else None
@@ -96,14 +136,8 @@ class PassWeights:
     def _add_span(self, span: Span | None, weight: float) -> None:
         if span is None:
             return
-        source, start, end = span.resolve()
-        text = source.text
-        line = text.count("\n", 0, start) + source.first_line
-        column = start - (text.rfind("\n", 0, start) + 1) + 1
-        stop = text.find("\n", start, end)
-        width = (stop if stop >= 0 else end) - start
-        place = (real_path(source.path or source.name), line)
-        self.regions.setdefault(place, []).append((column, column + max(1, width), weight))
+        place, start, end = locate_columns(span)
+        self.regions.setdefault(place, []).append((start, end, weight))
 
     def find(self, one: Instruction) -> float | None:
         """The weight of the smallest place around that of an instruction, else of the nearest one on its line: the
@@ -134,13 +168,22 @@ class FollowedCode(Record):
 
 class PathWalk:
     """A walk along the passes of a compiled loop. `trips` are the mean laps of loops inside, by the function and block
-    where each is entered; a loop that is not among them makes one. `calls` are those that it came to."""
+    where each is entered; a loop that is not among them makes one. `calls` are those that it came to, and `cuts` the
+    numbers of instructions up to each wrong guess: where a loop is left, of jumps that lead out of it."""
 
     def __init__(
-        self, code: FollowedCode, weights: PassWeights, trips: Mapping[tuple[str, int], float], longest: int = LONGEST
+        self,
+        code: FollowedCode,
+        weights: PassWeights,
+        trips: Mapping[LoopEntry, float],
+        longest: int = LONGEST,
+        wrong: WrongJumps | None = None,
     ) -> None:
         self.code, self.weights, self.trips = code, weights, trips
-        self.random = Random(1)
+        self.wrong = wrong or WrongJumps({})
+        self.random, self.guesses = Random(1), Random(1)
+        self.due = 0.0
+        self.cuts: list[int] = []
         self.known: dict[tuple[str, int], float | None] = {}
         self.longest = longest
         self.calls = 0
@@ -155,6 +198,7 @@ class PathWalk:
         """The instructions of `laps` passes of a loop."""
         for _ in range(laps):
             self._walk(loop, (_source_name(loop.function.name),))
+            self._leave()
             if self.is_cut:
                 break
         return self.found
@@ -173,15 +217,34 @@ class PathWalk:
                 for _ in range(times):
                     if not self.is_cut:
                         self._walk(inner, callers)
+                self._leave()
                 left.discard(number)
                 exits = [after for block in sorted(inner.blocks) for after in blocks[block].successors]
                 following = [after for after in exits if after in loop.blocks and after not in inner.blocks]
             else:
                 self._take(loop.function, number, callers)
+                self._guess(loop, number)
                 following = [after for after in blocks[number].successors if after in loop.blocks]
             number = self._choose(loop, number, list(dict.fromkeys(following)), left)
             if number in (loop.header, -1) or self.is_cut:
                 return
+
+    def _guess(self, loop: NaturalLoop, number: int) -> None:
+        """Draws whether the jump at the end of a block is guessed wrongly; of one that leads out of a loop, when
+        that is left."""
+        block = loop.function.blocks[number]
+        share = self.wrong.find(block.instructions[-1]) if block.instructions else 0.0
+        if all(after in loop.blocks for after in block.successors):
+            if share and self.guesses.random() < share:
+                self.cuts.append(len(self.found))
+        else:
+            self.due += share
+
+    def _leave(self) -> None:
+        """Cuts the path where a wrong guess is due."""
+        if self.due >= 1:
+            self.cuts.append(len(self.found))
+            self.due = max(0.0, self.due - 1)
 
     def _take(self, function: CompiledFunction, number: int, callers: tuple[str, ...]) -> None:
         """The instructions of a block and of what it calls. A function that calls itself is not followed into itself:
@@ -294,8 +357,9 @@ def make_path_window(
     loop: NaturalLoop,
     code: FollowedCode,
     weights: PassWeights,
-    trips: Mapping[tuple[str, int], float],
+    trips: Mapping[LoopEntry, float],
     handed: Sequence[HandedOn] = (),
+    wrong: WrongJumps | None = None,
 ) -> SimulationWindow | None:
     """A window of the passes of a loop as they ran; None where one is too long."""
     inside = [inner for inner in loop.walk() if inner is not loop]
@@ -306,10 +370,14 @@ def make_path_window(
     entry = read_entry(loop)
     laps = max(1, min(max(2, -(-PATH // len(lap))), LONGEST // (2 * len(lap))))
     while True:
-        walks = PathWalk(code, weights, trips), PathWalk(code, weights, trips)
+        walks = PathWalk(code, weights, trips), PathWalk(code, weights, trips, LONGEST, wrong)
         first, second = (walk.run(loop, times) for walk, times in zip(walks, (laps, 2 * laps), strict=True))
         if not walks[1].is_cut:
-            return SimulationWindow(laps, mend(first, entry, handed), mend(second, entry, handed))
+            ends = sorted({0, *walks[1].cuts})
+            parts = (second[start:end] for start, end in pairwise(ends))
+            pieces = tuple(mend(keep_condition(part), entry, handed) for part in parts)
+            whole = Fraction(2 * laps * ends[-1], len(second)) if pieces else Fraction(1)
+            return SimulationWindow(laps, mend(first, entry, handed), mend(second, entry, handed), pieces, whole)
         if laps == 1:
             return None
         laps //= 2

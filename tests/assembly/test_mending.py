@@ -83,3 +83,25 @@ def test_chains_take_their_latencies(text: str, cycles: int) -> None:
     lap = read(text)
     few, many = simulate(simulator, "znver4", [mend(lap * 100), mend(lap * 200)]) or [0, 0]
     assert (many - few) / 100 == pytest.approx(cycles, rel=0.02)
+
+
+STEP = "movq (%rax), %rdx; cmpq %rdx, %r8; cmovg 16(%rax), %rdi; movq %rdi, %rax"
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        ("movsbl (%rsi), %eax; movsbl (%rdx), %ecx; addq $1, %r8; addq $1, %r9; addq $1, %r10", 1.24, 1.3),
+        ("movzbl (%rsi), %eax; movzbl (%rdx), %ecx; addq $1, %r8; addq $1, %r9; addq $1, %r10", 0.7, 1.05),
+        ("movsbq (%rax), %rax", 5, 6),
+        (STEP, 6, 8.1),  # of two loads at once the first is waited for, then a comparison and a move
+    ],
+)
+def test_signs_take_an_operation_and_chosen_loads_begin_at_once(text: str, least: float, most: float) -> None:
+    """Timed on a Zen 4: 1.25, 1.0 and 5 cycles, and 6 by latencies; llvm-mca has loads and copies take one more."""
+    simulator = find_simulator()
+    if simulator is None or int(simulator.version.split(".")[0]) < 19:
+        pytest.skip("llvm-mca 19 or newer is not installed")
+    windows = [mend_for_processor(mend(read(text) * times), "znver4") for times in (100, 200)]
+    few, many = simulate(simulator, "znver4", windows) or [0, 0]
+    assert least <= (many - few) / 100 <= most

@@ -4,7 +4,7 @@ import pytest
 
 from aspenpy.assembly.listing import read_listing
 from aspenpy.assembly.loops import find_loops
-from aspenpy.assembly.recurrences import find_waiting_loads
+from aspenpy.assembly.recurrences import find_waiting_loads, keep_condition
 from aspenpy.assembly.windows import LoopWalk
 
 LOOPS = {
@@ -30,3 +30,17 @@ def test_loads_on_a_cycle(name: str) -> None:
     (loop,) = find_loops(function)
     found = find_waiting_loads(LoopWalk(loop, {}).run(1))
     assert [line for _, line, _ in found] == lines
+
+
+def test_a_jump_is_known_when_what_it_compares_is() -> None:
+    """Of a scan that sums, stores and counts what it does not compare."""
+    lines = [
+        *("movl (%rsi), %eax", "imull %ecx, %ebx", "addl %eax, %edx", "movl %edx, (%rdi)"),
+        *("addq $4, %rsi", "cmpl %r8d, %eax", "jl f", "addq $1, %r9"),
+    ]
+    body = "".join(f"\t{line}\n" for line in lines)
+    (function,) = read_listing(f".type f, @function\nf:\n{body}.size f, .-f\n")
+    path = [one for block in function.blocks for one in block.instructions]
+    kept = [place for place, one in enumerate(keep_condition(path)) if one.mnemonic != "nop"]
+    assert kept == [0, 5, 6]
+    assert keep_condition(path[:4]) == path[:4]

@@ -282,3 +282,85 @@ def test_loops_are_entered_though_what_is_computed_ahead_of_them_stands_behind_a
     found = re.search(r"chain \[(?:(\d+)\*)?floor\(n/20\)(?:/(\d+))?\] as window", block)
     assert found is not None, block
     assert float(found[1] or 1) / float(found[2] or 1) > 60 * 6 / 10
+
+
+TREE = """#include <stdlib.h>
+struct node { struct node *child[2]; };
+static unsigned long s = 88172645463325252ul;
+static unsigned next(void) { s ^= s << 13; s ^= s >> 7; s ^= s << 17; return s >> 30; }
+__attribute__((noipa)) long find(const struct node *root, const unsigned *keys) {
+  long steps = 0;
+  for (int i = 0; i < 4000; i++) {
+    const struct node *p = root;
+    unsigned key = keys[i];
+    while (p) {
+      p = p->child[key >> 31];
+      key <<= 1;
+      steps++;
+    }
+  }
+  return steps;
+}
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), used = 1;
+  struct node *pool = calloc(n, sizeof *pool);
+  unsigned *keys = malloc(4000 * sizeof *keys);
+  GROW
+  for (int i = 0; i < 4000; i++) keys[i] = next();
+  return find(pool, keys) == 0;
+}
+"""
+AT_RANDOM = """while (used < n) {
+    unsigned key = next();
+    struct node *p = pool;
+    for (; p->child[key >> 31]; key <<= 1) p = p->child[key >> 31];
+    p->child[key >> 31] = &pool[used++];
+  }"""
+FULL = "for (; used < n - 1; used++) pool[(used - 1) / 2].child[(used - 1) % 2] = &pool[used];"
+
+
+def cycles_of_look_ups(folder: Path, grow: str, sizes: list[float]) -> list[float]:
+    """Cycles of a look-up by the model at some sizes, without wrong guesses."""
+    (folder / "tree.c").write_text(TREE.replace("GROW", grow), encoding="utf-8")
+    run = ProgramRun("./a.out {n}", over={"n": sizes})
+    text = extract([folder / "tree.c"], level="o2", run=run, recipe=Recipe(("-O2",))).text
+    app = aspenpy.parse("\n".join(line for line in text.splitlines() if "as load" not in line))
+    return [float(aspenpy.count(app, "chain", kernel="find", set={"n": n})) / 4000 for n in sizes]
+
+
+def test_look_ups_behind_wrong_guesses_do_not_overlap(tmp_path: Path) -> None:
+    """The end of a look-up in a tree that grew at random is known when its chain of some log2(n) loads of 5 cycles and
+    shifts is, and two of three are guessed wrongly; in a full tree all look-ups have ten steps, and the next begins."""
+    few, many = cycles_of_look_ups(tmp_path, AT_RANDOM, [500, 8000])
+    assert 0.6 * 9 * 5 < few < 9 * 7 * 1.2
+    assert many - few == pytest.approx(4 * 5, rel=0.35)
+    (full,) = cycles_of_look_ups(tmp_path, FULL, [1024])
+    assert full < few / 1.5
+
+
+SCAN = """#include <stdlib.h>
+__attribute__((noipa)) long count(const char *text) {
+  long found = 0;
+  for (const char *p = text;;) {
+    while (*p && *p != 'q') p++;
+    if (!*p) break;
+    found += p++ - text;
+  }
+  return found;
+}
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  char *text = calloc(n + 1, 1);
+  for (int i = 0; i < n; i++) text[i] = i % 20 == 19 ? 'q' : 'a';
+  return count(text) == 0;
+}
+"""
+
+
+def test_loops_that_a_compiler_has_made_one_have_the_laps_of_the_inner_one(tmp_path: Path) -> None:
+    """Each byte is loaded, compared twice and stepped over, with a jump for each comparison: five operations, of which
+    a core begins three to six a cycle."""
+    (tmp_path / "scan.c").write_text(SCAN, encoding="utf-8")
+    text = extract([tmp_path / "scan.c"], level="o2", run=ProgramRun("./a.out 20000"), recipe=Recipe(("-O2",))).text
+    found = float(aspenpy.count(aspenpy.parse(text), "chain", kernel="count")) / 20000
+    assert 5 / 6 <= found <= 5 / 3 * 1.5
