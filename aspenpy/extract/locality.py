@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from math import log
 
 from aspenpy.language.source import Span
 from aspenpy.record import NamedTuple, Record
@@ -181,11 +182,27 @@ def find_locality(counts: TouchCounts, size: int) -> Locality:
     window = sum(number * distance for number, distance in near) / far if far else 0.0
     back.append((counts.first[1], lines))
     table = 2 * _find_quantile(back, 0.5)  # distances are even from 0 to the lines of a table at random
-    tables = tuple(LINE * _find_quantile(back, (part + 0.5) / PARTS) for part in range(PARTS))
+    tables = tuple(LINE * _find_table(back, lines, (part + 0.5) / PARTS) for part in range(PARTS))
     total = max(counts.number, 1.0)
     moving = max(total - far - jumped, 0.0)
     reuse = moving * size / (max(swept, 1.0) * LINE)
     return Locality(far / total, window * LINE, jumped / total, tables, table >= WHOLE * lines, reuse=reuse)
+
+
+def _find_table(parts: Sequence[tuple[float, float]], most: float, share: float) -> float:
+    """Lines of the table that a share of the accesses does not exceed, where each of them leads anywhere in one of some
+    tables. Distances in a table are even from 0 to its lines, so that of accesses with distances of density f, and a
+    share F beyond d, F + d f lead to tables of more than d lines. The density is that of a doubling around d."""
+    total = sum(number for number, _ in parts) or 1.0
+
+    def beyond(lines: float) -> float:
+        return sum(number for number, distance in parts if distance > lines) / total
+
+    sizes = sorted({distance * 2**half for _, distance in parts for half in (-0.5, 0.5)})
+    found = [
+        size for size in sizes if beyond(size) + (beyond(size / 2**0.5) - beyond(size * 2**0.5)) / log(2) > 1 - share
+    ]
+    return min(most, max(found, default=0.0))
 
 
 def _find_quantile(parts: Iterable[tuple[float, float]], share: float) -> float:
