@@ -29,7 +29,7 @@ _COMMENT = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/")
 _TOKEN = re.compile(r'\w++|"(?:[^"\\\n]|\\.)*+"|[^\w\s]')
 
 
-class Macro(NamedTuple):
+class MacroDefinition(NamedTuple):
     parameters: frozenset[str] | None
     body: Sequence[str]
 
@@ -51,7 +51,7 @@ class Directives(NamedTuple):
     """The headers and macros of a text, and its own words where it may be included more than once."""
 
     headers: tuple[str, ...]
-    macros: tuple[tuple[str, Macro], ...]
+    macros: tuple[tuple[str, MacroDefinition], ...]
     words: tuple[str, ...]
 
 
@@ -67,7 +67,7 @@ def require_bounded_expansion(source: Source, read_header: Callable[[str], Direc
             header = read_header(name)
         except AspenError:
             continue  # libclang tells of it
-        macros += (*header.macros, (f'"{name}"', Macro(None, header.words)))
+        macros += (*header.macros, (f'"{name}"', MacroDefinition(None, header.words)))
         waiting += set(header.headers) - seen if len(seen) < MOST_HEADERS else ()
         seen.update(header.headers)
     written = len(words) + sum(len(macro.body) for _, macro in macros)
@@ -98,9 +98,9 @@ def count_tokens(
         before = expansion
 
 
-def find_expansions(macros: Sequence[tuple[str, Macro]]) -> dict[str, Expansion]:
+def find_expansions(macros: Sequence[tuple[str, MacroDefinition]]) -> dict[str, Expansion]:
     """The expansion of each name by the longest of its definitions: which of them holds at a use is not followed."""
-    definitions: dict[str, list[Macro]] = {}
+    definitions: dict[str, list[MacroDefinition]] = {}
     for name, macro in macros:
         definitions.setdefault(name, []).append(macro)
     found: dict[str, Expansion] = {}
@@ -120,7 +120,7 @@ def find_expansions(macros: Sequence[tuple[str, Macro]]) -> dict[str, Expansion]
     return found
 
 
-def _expand_once(macro: Macro, expansions: Mapping[str, Expansion]) -> Expansion:
+def _expand_once(macro: MacroDefinition, expansions: Mapping[str, Expansion]) -> Expansion:
     parameters = macro.parameters or frozenset()
     tokens, copies = 0.0, dict.fromkeys(parameters, 0.0)
     for word, count in zip(macro.body, count_tokens(macro.body, expansions, parameters), strict=True):
@@ -144,7 +144,7 @@ def read_directives(text: str) -> Directives:
         if match := _DEFINITION.match(directive):
             named = ("__VA_ARGS__" if name == "..." else name for name in re.findall(r"\w+|\.\.\.", match[2] or ""))
             body = _TOKEN.findall(_COMMENT.sub("", directive[match.end() :]))
-            macros.append((match[1], Macro(frozenset(named) if match[2] else None, body)))
+            macros.append((match[1], MacroDefinition(frozenset(named) if match[2] else None, body)))
     guard = _GUARD.search(text)
     is_guarded = guard is not None and not (guard[1] and re.search(rf"#[ \t]*undef[ \t]+{guard[1]}\b", text))
     return Directives(tuple(headers), tuple(macros), () if is_guarded else tuple(_TOKEN.findall(_read_code(text))))
