@@ -50,7 +50,12 @@ template <int D = 1> struct range {
   count get(int) const;
   count size() const;
 };
-template <int D = 1> struct id { operator count() const; count operator[](int) const; count get(int) const; };
+template <int D = 1> struct id {
+  id(count = 0, count = 0, count = 0);
+  operator count() const;
+  count operator[](int) const;
+  count get(int) const;
+};
 template <int D = 1> struct item : id<D> { count get_id(int) const; count get_linear_id() const; };
 template <int D = 1> struct nd_range { nd_range(range<D>, range<D>); };
 template <int D = 1> struct nd_item {

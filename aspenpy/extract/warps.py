@@ -384,8 +384,8 @@ class Divergence(Record):
 
     threads: int
     warps: int
-    warp: int = 32
-    span: Span | None = None
+    warp: int
+    span: Span | None
 
     @property
     def idle(self) -> Fraction:

@@ -117,6 +117,15 @@ def test_one_error_for_each_wrong_message(name: str) -> None:
     assert [error["id"] for error in errors] == [None, None]
 
 
+def test_a_message_whose_length_is_too_large_ends_at_the_next_header() -> None:
+    """However the bytes arrive: the header is looked for in what came last, and in what it may have begun in."""
+    numbers = [{"id": number} for number in range(3)]
+    longer = b"Content-Length: 9000\r\n\r\n" + json.dumps(numbers[0] | {"method": "x" * 300}).encode()
+    found, errors = bodies(longer + message(numbers[1]) + longer + message(numbers[2]))
+    assert found == numbers[1:]
+    assert [error["id"] for error in errors] == [0, 0]
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_any_bytes_between_messages(seed: int) -> None:
     """The messages behind them are found, and what is read stays within bounds."""

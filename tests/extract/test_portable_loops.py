@@ -126,6 +126,14 @@ def test_sycl(name: str, tmp_path: Path) -> None:
     assert found == launches(extracted(ARRAYS, twin, tmp_path).text)
 
 
+def test_a_place_that_is_no_thread_is_not_taken_for_one(tmp_path: Path) -> None:
+    """A word that all threads read, at a place which nothing of the lambda says."""
+    loop = "sycl::id<1> first = 3; q.parallel_for(sycl::range<1>(n*n), [=](sycl::id<1> i) { y[i] += x[first[0]]; });"
+    text = extracted(SYCL, loop, tmp_path).text
+    assert "from x as random" in text
+    assert "stores [128] of size [8] to y as nest(8, 128)" in text
+
+
 def test_copies(tmp_path: Path) -> None:
     of_sycl = extracted(SYCL, "static double host[4096]; q.memcpy(x, host, sizeof(host)).wait();", tmp_path)
     assert "intracomm [32768]" in of_sycl.text

@@ -12,6 +12,7 @@ import importlib
 import os
 import pkgutil
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -27,8 +28,9 @@ LONGEST = 300.0
 """Seconds after which a recorded test is taken to hang."""
 MOST_LEFT_OUT = 12
 """Tests of one file."""
-CASES = 3
-"""Cases of one function of tests that are recorded: the others are taken to enter what these enter."""
+CASES, SECONDS = 3, 2.0
+"""Cases of one function of tests that are recorded, and seconds within which the others are, too: those left are taken
+to enter what these enter."""
 
 
 class Recorder:
@@ -44,6 +46,8 @@ class Recorder:
         self.seconds: list[float] = []
         self.rows: list[numpy.ndarray] = []
         self.outcomes: set[str] = set()
+        self.chosen: set[str] = set()
+        """Tests that are recorded however long they take."""
 
     def entered(self) -> numpy.ndarray:
         return numpy.frombuffer(bytes(self.marks), numpy.uint8)
@@ -79,7 +83,8 @@ class Recorder:
         for item in sorted(session.items, key=lambda item: hashlib.sha256(item.nodeid.encode()).digest()):
             cases[function_of(item.nodeid)] += 1
             if cases[function_of(item.nodeid)] <= CASES:
-                files.setdefault(item.path, []).append(item)
+                self.chosen.add(item.nodeid)
+            files.setdefault(item.path, []).append(item)
         for number, file in enumerate(sorted(files)):
             items = sorted(files[file], key=places.__getitem__)
             name = file.relative_to(session.config.rootpath).as_posix()
@@ -108,9 +113,14 @@ class Recorder:
 
     def run(self, items: list[pytest.Item], rows: Path, begun: Path, of_file: str) -> bool:
         with begun.open("a", encoding="utf-8") as log:
+            spent: Counter[str] = Counter()
             for item, following in zip(items, [*items[1:], None], strict=True):
+                if item.nodeid not in self.chosen and spent[function_of(item.nodeid)] > SECONDS:
+                    continue
                 print(item.nodeid, file=log, flush=True)
+                began = time.monotonic()
                 self.run_test(item, following)
+                spent[function_of(item.nodeid)] += time.monotonic() - began
         size = (len(self.marks) + 7) // 8
         bits = numpy.array(self.rows, numpy.uint8).reshape(len(self.rows), size)
         new = rows.with_suffix(".part.npz")

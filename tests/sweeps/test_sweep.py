@@ -17,7 +17,7 @@ from aspenpy.expr.failures import CONSTRAINT, DIVISION, OVERFLOW
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.report.sweep import draw
 from aspenpy.sweeps.grid import make_study
-from aspenpy.sweeps.run import STRETCH, StudyRun
+from aspenpy.sweeps.run import STRETCH, WORTH_PROCESSES, StudyRun
 from aspenpy.sweeps.sweep import compute_in_memory
 from tests.thorough import examples
 from tests.tiny import application, codes, machine
@@ -243,6 +243,15 @@ def test_many_points_on_all_cores(backend):
     assert found.summary.points == len(n)
     assert found.summary.least["runtime"].point == 0
     assert found.summary.largest["runtime"].point == len(n) - 1
+
+
+def test_only_large_sweeps_start_processes_unasked(monkeypatch):
+    monkeypatch.setattr("aspenpy.sweeps.run.available_cores", lambda: 2)
+    for points, cores in ((WORTH_PROCESSES - 1, 1), (WORTH_PROCESSES, 2)):
+        study = make_study(Case(APP, SECONDS), {"n": numpy.linspace(1, 9, points)})
+        assert StudyRun(study, "numpy").cores == cores
+        assert StudyRun(study, "numpy", processes=False).cores == 1
+        assert StudyRun(study, "numpy", cores=2, processes=False).cores == 2
 
 
 def test_points_without_a_value():
