@@ -41,7 +41,7 @@ from aspenpy.extract.locality import Site, TouchCounts
 from aspenpy.extract.outcomes import Guesses
 from aspenpy.extract.replay import SymbolValues, count_operations
 from aspenpy.extract.scope import BY_DEFAULT, CALL_ASSUMED
-from aspenpy.extract.smaller_runs import LONGEST, SHORT, CommandSize, find_command_sizes, name_sizes
+from aspenpy.extract.smaller_runs import LONGEST, SHORT, CommandSize, find_command_sizes, list_files, name_sizes
 from aspenpy.extract.values import ONE, TooLong, Value
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span
@@ -72,7 +72,8 @@ class CountedRun(Record):
     """One run: the values that the command was given, its words from the program on, how often loops and branches ran,
     how often functions were entered, by key, the values of expressions that were recorded, the blocks of the heap that
     pointers point into, how often all lines of a function ran together, by the span of its name, the locality of
-    accesses that have no order in the source, how often conditions were guessed wrongly, and the time it took."""
+    accesses that have no order in the source, how often conditions were guessed wrongly, the time it took, and a file
+    that it wrote."""
 
     sizes: Mapping[str, float]
     words: int
@@ -84,6 +85,7 @@ class CountedRun(Record):
     touched: Mapping[Site, TouchCounts] = NO_TOUCHES
     guessed: Mapping[Span, Guesses] = NO_GUESSES
     seconds: float = 0.0
+    written: str = ""
 
 
 class HoleSite(Record):
@@ -119,7 +121,7 @@ def measure_points(
     grid = list(itertools.product(*over.values()))
     if len(grid) > MOST_RUNS:
         fail("too-long", f"--over asks for {len(grid):,} runs; at most {MOST_RUNS:,} are made")
-    runs = []
+    runs, before = [], {} if read is None else list_files()
     with prepare_program(build, programs, recorded, pointers, touched, tested) as compiled:
         for place, values in enumerate(grid):
             sizes = dict(zip(over, values, strict=True))
@@ -128,6 +130,9 @@ def measure_points(
                 compiled.compile(macros)
             runs.append(_count_run(compiled, command, sizes, allow_failure))
         if read is not None:
+            written = next((name for name, status in list_files().items() if before.get(name) != status), "")
+            if written:
+                return [runs[-1].replace(written=written)]
             return _run_smaller(compiled, command, runs[-1], read, allow_failure)
     return runs
 

@@ -3,8 +3,11 @@ formulas of them. A program that ends with an error at a smaller size has none o
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 
 from aspenpy.extract.execution import ProgramCommand, plain_text
 from aspenpy.language.diagnostics import Diagnostic
@@ -22,6 +25,9 @@ SMALL = 32
 LONGEST, SHORT = 1.5, 5.0
 """How many times the time of the run that was asked for the smaller ones of each size may take together, and a time
 that they may always take (s)."""
+
+MOST_FILES = 10_000
+"""Files of the folder in which a program runs that are looked at."""
 
 _NUMBER = re.compile(r"(?:.*=)?([1-9]\d*)")
 
@@ -63,6 +69,23 @@ def name_sizes(command: ProgramCommand, sizes: list[CommandSize]) -> ProgramComm
     for size in sizes:
         words[size.word] = words[size.word].removesuffix(str(size.value)) + f"{{{size.name}}}"
     return command.replace(words=tuple(words))
+
+
+def list_files() -> dict[str, tuple[int, int]]:
+    """The files below the folder in which programs run, by their ways: when each was written, and its bytes."""
+    found = {}
+    paths = (os.path.join(folder, name) for folder, _, names in os.walk(".") for name in names)
+    for path in islice(paths, MOST_FILES):
+        with suppress(OSError):  # it may be gone
+            status = os.stat(path)
+            found[path.removeprefix("./")] = status.st_mtime_ns, status.st_size
+    return found
+
+
+def note_written(path: str) -> list[Diagnostic]:
+    """The note that there are no smaller runs, since a program would write a file anew."""
+    message = f"the program writes `{path}`: it was not run with smaller sizes, which would write it anew"
+    return [Diagnostic("no-smaller-runs", message, hint="--over names sizes to run it with", severity="note")]
 
 
 def note_smaller_runs(runs: Sequence[Mapping[str, float]]) -> list[Diagnostic]:

@@ -62,6 +62,19 @@ def test_what_has_no_smaller_runs_is_marked(limit: str, smaller: bool, tmp_path:
     assert "counted at rows = 80, columns = 48" in found.text
 
 
+@needs_gcc
+def test_files_that_a_program_writes_are_those_of_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "sizes").write_text("none yet", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    written = 'fprintf(fopen("results/sizes", "w"), "%d %d\\n", rows, columns) < 0'
+    found = extract_grid(tmp_path, written)
+    notes = [item.message for item in found.diagnostics if "smaller-runs" in item.code]
+    assert notes == ["the program writes `results/sizes`: it was not run with smaller sizes, which would write it anew"]
+    assert (tmp_path / "results" / "sizes").read_text(encoding="utf-8") == "80 48\n"
+    assert "counted at rows = 80, columns = 48" in found.text
+
+
 def test_formulas_have_the_last_run() -> None:
     """The power is that of the runs, the factor that of the last; what is no power stays as it was counted last."""
     terms = [FitTerm("n", exponent) for exponent in (1, 2)]
