@@ -1,7 +1,7 @@
 """Units of Fortran as a run counts them: their text with marks, and the counts of statements from those of the marks.
 
-Whole numbers that are read are recorded behind the statement that reads them. Blocks of the heap and the locality of
-accesses are recorded in C and C++ only.
+Whole numbers that are read are recorded behind the statement that reads them, and shares of masks in front of their
+`where`. Blocks of the heap and the locality of accesses are recorded in C and C++ only.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class FortranCounter(ExecutionCounter):
         if isinstance(node, r.LoopStatement):
             return None if _is_made_of_jumps(node) else self.at(node.span)
         if isinstance(node, r.Branch):
-            return self.at(node.span)
+            return None if node.is_mask else self.at(node.span)
         return super()._count_entries(node)
 
     def _count_tests(self, condition: r.Expression, span: Span | None) -> float | None:
@@ -73,8 +73,7 @@ class FortranCounter(ExecutionCounter):
         if innermost is not node:  # of one statement, which says the passes of all: each has their geometric mean
             passes = self._count_entries(innermost.body)
             self._follow(innermost.body, passes)
-            is_masked = isinstance(innermost.body, r.Branch) and innermost.body.span == node.span
-            if passes is not None and entering and not is_masked:
+            if passes is not None and entering and not isinstance(innermost.body, r.Branch):
                 mean = (passes / entering) ** (1 / loops)
                 entries = sum(entering * mean**inside for inside in range(loops))
                 self._add_count(node.span, entries, entries * mean)
@@ -101,6 +100,9 @@ class CountedFortran:
     ) -> str:
         """The text that is compiled: whole numbers at some spans are `recorded` by number."""
         numbers = dict(recorded)
+        for share in self.layout.masks:
+            if share.mask in numbers:
+                self.layout.record(numbers.pop(share.mask), share.statement, False, share.value)
         for node in (node for function in self.program.functions for node in walk_records(function.body)):
             for place, span, is_behind in _list_whole_numbers(node):
                 is_named = place is not None and _DESIGNATOR.fullmatch(place.text()) is not None

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from aspenpy.extract.fortran_nodes import ReaderItem, Syntax, list_arguments, type_name
-from aspenpy.extract.fortran_operations import close_parentheses
+from aspenpy.extract.fortran_operations import close_parentheses, find_mask
 from aspenpy.extract.fortran_text import FortranText
 from aspenpy.language.source import Span
 from aspenpy.record import NamedTuple
@@ -42,6 +42,15 @@ class Mark(NamedTuple):
     number: int
 
 
+class MaskShare(NamedTuple):
+    """The share of the elements left by the masks around it for which a mask holds: Fortran that gives it, in front of
+    the `statement` that has all these masks."""
+
+    mask: Span
+    statement: Span
+    value: str
+
+
 class FortranLayout:
     """The text of a file with marks. `before` are texts on lines in front of those of the file, `changed` what stands
     in place of some of them."""
@@ -49,6 +58,7 @@ class FortranLayout:
     def __init__(self, text: FortranText) -> None:
         self.text = text
         self.marks: list[Mark] = []
+        self.masks: list[MaskShare] = []
         self.modules: set[str] = set()
         self.used: set[str] = set()
         self._last_lines: dict[int, int] = {}  # of statements, by their marks
@@ -79,12 +89,12 @@ class FortranLayout:
                 if number is not None:
                     self.lines[number] = len(lines) + 1
                 lines.extend(piece.split("\n"))
-                lines.extend(self.after.get(-1 if number is None else number, ()))
+                lines.extend(_split_lines(self.after.get(-1 if number is None else number, ())))
 
         for place, line in enumerate(self.text.lines, start=1):
             add(self.before.get(place, ()))
             add(self.changed.get(place, ((line.text, None),)))
-            lines.extend(self.behind.get(place, ()))
+            lines.extend(_split_lines(self.behind.get(place, ())))
         return "\n".join(lines) + "\n"
 
     def find_marks(self, span: Span) -> list[int]:
@@ -97,8 +107,11 @@ class FortranLayout:
         return [number for low, high, number in places if (low, high) == (start, end)]
 
     def record(self, number: int, span: Span, is_behind: bool, value: str) -> None:
-        """Records the whole number `value` of a span, by `number`: before its statement or behind it."""
-        text = f"      call aspenpy_record({number}, real({value}, 8))"
+        """Records the number `value` of a span, by `number`: before its statement or behind it."""
+        text = f"call aspenpy_record({number}, real({value}, 8))"
+        width = 66 if self.text.is_fixed else len(text)  # columns 7 to 72
+        pieces = [text[at : at + width] for at in range(0, len(text), width)]
+        text = "\n".join(f"{'     &' if place else ' ' * 6}{piece}" for place, piece in enumerate(pieces))
         for mark in self.find_marks(span):
             if not is_behind:
                 self.after.setdefault(mark, []).append(text)
@@ -165,6 +178,7 @@ class FortranLayout:
             if not nested and not _is_end(item, ending):
                 self._mark_statement(item)
             if kind in PLAIN_INSIDE:
+                self._list_masks(node, item)
                 return
             if "Do_Construct" in kind:
                 clause = _CLAUSE.search(self._directives_above(item.span[0]))
@@ -188,6 +202,35 @@ class FortranLayout:
             self._lay_out_branch(item)
         elif not (kind == "Comment" or _is_part(node)):
             self._mark_statement(item)
+            self._list_masks(node, item)
+
+    def _list_masks(self, node: Syntax, outermost: ReaderItem, around: str = "") -> None:
+        """The masks of a `where`, which has those of others `around` it."""
+        if type_name(node) == "Where_Stmt":
+            self._add_mask(node, outermost, around)
+        elif type_name(node) == "Where_Construct":
+            within = left = around
+            for child in node.children:
+                if type_name(child) in ("Where_Construct_Stmt", "Masked_Elsewhere_Stmt"):
+                    mask = self._add_mask(child, outermost, left)
+                    before = f"{left} .and. " if left else ""
+                    within, left = f"{before}({mask})", f"{before}.not. ({mask})"
+                elif type_name(child) == "Elsewhere_Stmt":
+                    within = left
+                else:
+                    self._list_masks(child, outermost, within)
+
+    def _add_mask(self, node: Syntax, outermost: ReaderItem, around: str) -> str:
+        mask, item = str(node.children[0]), _first_item(node)
+        here = None if item is None else self.text.span(*item.span)
+        statement = self.text.span(*outermost.span)
+        if here is not None and statement is not None:
+            all_masks, elements = (
+                (f"{around} .and. ({mask})", f"count({around})") if around else (mask, f"size({mask})")
+            )
+            value = f"real(count({all_masks}), 8)/max(1, {elements})"
+            self.masks.append(MaskShare(find_mask(here), statement, value))
+        return mask
 
     def _mark_statement(self, item: ReaderItem) -> None:
         first, last = item.span
@@ -248,6 +291,10 @@ class FortranLayout:
 
     def _directives_above(self, line: int) -> str:
         return " ".join(self.text.lines[at - 1].text for at in range(self._find_front(line), line))
+
+
+def _split_lines(texts: Iterable[str]) -> list[str]:
+    return [line for text in texts for line in text.split("\n")]
 
 
 def _count_definitions(unit: Syntax, body: Syntax) -> int:

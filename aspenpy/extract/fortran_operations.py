@@ -306,3 +306,12 @@ def close_parentheses(text: str, start: int, end: int) -> int:
         if depth == 0:
             return match.end()
     return end
+
+
+def find_mask(statement: Span) -> Span:
+    """The mask of a `where` or `elsewhere`, with its parentheses."""
+    text = statement.source.text
+    opening = re.compile(r"where\s*+\(", re.IGNORECASE).search(text, statement.start, statement.end)
+    if opening is None:
+        return statement
+    return Span(statement.source, opening.end() - 1, close_parentheses(text, opening.end() - 1, statement.end))

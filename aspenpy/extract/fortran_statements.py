@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial, reduce
+from functools import reduce
 from typing import Any, Literal
 
 from aspenpy.extract import records as r
@@ -20,6 +20,7 @@ from aspenpy.extract.fortran_operations import (
     assign,
     close_parentheses,
     complex_parts,
+    find_mask,
     is_complex,
     join_statements,
     make_complex,
@@ -31,6 +32,7 @@ from aspenpy.extract.fortran_scopes import (
     VOID,
     Entity,
     Generic,
+    Mask,
     NameScope,
     RankMismatch,
     Signature,
@@ -229,12 +231,14 @@ class FortranStatements:
             value = make_complex(*(self.expressions.keep(part) for part in complex_parts(value)))
         return assign(target, value, span)
 
-    def _assign_elements(self, left: View, right: View, span: Span | None, masks: Sequence[View] = ()) -> r.Statement:
+    def _assign_elements(self, left: View, right: View, span: Span | None, masks: Sequence[Mask] = ()) -> r.Statement:
         def body(counters: Sequence[r.Expression]) -> list[r.Statement]:
             value = right.at(counters if right.extents else ())
             step = assign(left.at(counters), value, span)
             for mask in reversed(masks):
-                step = r.Branch(mask.at(counters), step, span=span)
+                condition = mask.values.at(counters)
+                then, otherwise = (step, None) if mask.holds else (r.CompoundStatement(()), step)
+                step = r.Branch(condition, then, otherwise, is_mask=True, span=mask.span)
             return [step]
 
         if not right.extents and not isinstance(right.at(()), r.Constant | r.Variable):
@@ -546,7 +550,7 @@ class FortranStatements:
         return self._assign_where(node, (), span)
 
     def _read_where_construct(
-        self, node: Syntax, span: Span | None, around: tuple[View, ...] = ()
+        self, node: Syntax, span: Span | None, around: tuple[Mask, ...] = ()
     ) -> list[r.Statement]:
         """Assignments under masks, each a loop of its own; what stands behind `elsewhere` holds where the masks
         before do not, and all of it where those of the constructs `around` it do."""
@@ -556,8 +560,8 @@ class FortranStatements:
             here = self._begin(child)
             kind = type_name(child)
             if kind in ("Where_Construct_Stmt", "Masked_Elsewhere_Stmt"):
-                mask = self.expressions.view(child.children[0])
-                masks, left = (*left, mask), (*left, View(INT, mask.extents, partial(_opposite_at, mask)))
+                mask = self._read_mask(child.children[0], here)
+                masks, left = (*left, mask), (*left, mask.replace(holds=False))
             elif kind == "Elsewhere_Stmt":
                 masks = left
             elif kind == "Where_Construct":
@@ -568,10 +572,13 @@ class FortranStatements:
                 statements += [*inner, *made]
         return statements
 
-    def _assign_where(self, node: Syntax, masks: tuple[View, ...], span: Span | None) -> list[r.Statement]:
+    def _read_mask(self, node: Syntax, statement: Span | None) -> Mask:
+        return Mask(self.expressions.view(node), None if statement is None else find_mask(statement))
+
+    def _assign_where(self, node: Syntax, masks: tuple[Mask, ...], span: Span | None) -> list[r.Statement]:
         if type_name(node) == "Where_Stmt":
             mask, node = node.children
-            masks = (*masks, self.expressions.view(mask))
+            masks = (*masks, self._read_mask(mask, span))
         target, _, value = node.children
         left, right = self.expressions.view(target), self.expressions.view(value)
         return [self._assign_elements(left, right, span, masks)]
@@ -650,11 +657,6 @@ def _behind_condition(span: Span | None) -> Span | None:
     while at < span.end - 1 and text[at].isspace():
         at += 1
     return Span(span.source, at, span.end)
-
-
-def _opposite_at(mask: View, counters: Sequence[r.Expression]) -> r.Expression:
-    condition = mask.at(counters)
-    return r.Operation("not", (condition,), INT, condition.span)
 
 
 def _label(node: Syntax) -> int:

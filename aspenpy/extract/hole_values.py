@@ -330,7 +330,7 @@ class Filling:
         self, hole: Hole, site: HoleSite, point: CountedRun, known: Mapping[Expr, float]
     ) -> tuple[float, float] | None:
         """Number of times that a parameter's event happened at one of its sites, and that it could have."""
-        ran = point.ran.get(site.span) if site.span is not None else None
+        ran = _find_count(point, site.span)
         if ran is None or not ran.entered or not (whole := self._count_possible(site, known)):
             return None
         return ran.passes[hole.meaning.case], ran.entered * whole
@@ -384,6 +384,13 @@ class Filling:
             *join_terms(terms),
             *(FitTerm(size, root) for root in ROOTS if root < 1 for size in sizes),
         ]
+
+
+def _find_count(point: CountedRun, span: Span | None) -> ExecutionCount | None:
+    """The count of a run at a place, or the share of elements that it recorded there for a mask."""
+    share = None if span is None else point.recorded.get(span)
+    counted = None if span is None else point.ran.get(span)
+    return ExecutionCount(1.0, (share,)) if counted is None and share is not None else counted
 
 
 def _is_unreached(site: HoleSite, point: CountedRun) -> bool:

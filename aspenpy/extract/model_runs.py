@@ -64,11 +64,12 @@ class ModelRuns:
         """Runs the program, and records what parameters stand for and the outcomes of conditions."""
         self.writer.write_declarations()  # which name what sizes depend on
         run = self.run
-        nodes = (node for function in self.program.functions for node in walk_records(function.body))
+        nodes = [node for function in self.program.functions for node in walk_records(function.body)]
         parallel = any(isinstance(node, r.Call) and node.name.startswith("omp_") for node in nodes)
         build = Build(units, run.links, run.compiler, parallel, run.counts)
         holes = (self.names.holes[symbol] for symbol in self._find_read_values())
         spans = dict.fromkeys(hole.span for hole in holes if hole.span is not None)
+        spans |= {node.span: None for node in nodes if isinstance(node, r.Branch) and node.is_mask and node.span}
         pointers = dict.fromkeys(array.span for array in self.writer.data.values())
         wanted = [span for span in pointers if span is not None and span not in spans]
         command = parse_command(run.command)

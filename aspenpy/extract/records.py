@@ -265,12 +265,14 @@ class LoopStatement(Record):
 
 
 class Branch(Record):
-    """`if (condition) then else otherwise`; `pragmas` are those on the lines above."""
+    """`if (condition) then else otherwise`; `pragmas` are those on the lines above, and `is_mask` is whether the
+    condition is that of a Fortran `where`, whose span it then has."""
 
     condition: Expression
     then: Statement
     otherwise: Statement | None = None
     pragmas: tuple[str, ...] = ()
+    is_mask: bool = False
     span: Span | None = None
 
 

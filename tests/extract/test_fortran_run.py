@@ -71,6 +71,41 @@ def test_the_second_part_of_a_condition_runs_as_often_as_in_a_run(tmp_path: Path
 
 
 @needs_gfortran
+@pytest.mark.parametrize(("body", "flops"), [
+    ("where (mod(m, 5) == 0) x = x*3\n", 16),
+    ("where (m > 10)\n x = x*3 + 1\nelsewhere (mod(m, 2) == 0)\n x = x/4\nelsewhere\n x = x + 1 + s\nend where\n",
+     70*2 + 5 + 5*2),
+    ("where (mod(m, 5) > 2)\n where (mod(m, 10) > 4) x = x*3\n where (mod(m, 10) > 8)\n  x = x/2\n elsewhere\n"
+     "  x = x + 2 + s\n end where\nend where\n", 16 + 8 + 2*24),
+    ("do j = 1, 4\n where (m <= 20*j) x = x + 2\nend do\n", 20 + 40 + 60 + 80),
+])  # fmt: skip
+def test_masks_hold_as_often_as_in_a_run(body: str, flops: float, tmp_path: Path) -> None:
+    """Flops at n = 80 by hand, of which the numbers in `m` go from 1 to n."""
+    declared = HEAD.replace("implicit none\n", "implicit none\ninteger, allocatable :: m(:)\n")
+    filled = "allocate (m(n))\ndo i = 1, n\n m(i) = i\nend do\n"
+    text = f"{declared}{READ}{filled}{body}print *, s, x(1)\nend program\n"
+    found = run_program(tmp_path, text, over={"n": [40.0, 60.0, 80.0]})
+    assert not found.left()
+    assert flops_at(found, tmp_path, 80) == pytest.approx(flops, rel=0.01)
+
+
+@needs_gfortran
+def test_masks_of_old_programs_are_recorded(tmp_path: Path) -> None:
+    """Of fixed form, in which what is recorded needs several lines; half of one fifth of the words are raised."""
+    text = (
+        "      PROGRAM P\n      REAL*8 LEVELS(1000), OTHERS(1000)\n      INTEGER PLACES(1000)\n"
+        "      DO 10 I = 1, 1000\n   10 PLACES(I) = I\n      LEVELS = 1\n      OTHERS = 2\n"
+        "      WHERE (MOD(PLACES(1:1000), 5) .EQ. 0 .AND.\n     &       LEVELS(1:1000) .LT. OTHERS(1:1000))\n"
+        "      WHERE (MOD(PLACES, 2) .EQ. 0) OTHERS = OTHERS + LEVELS\n      END WHERE\n"
+        "      PRINT *, OTHERS\n      END\n"
+    )
+    found = run_program(tmp_path, text, "./a.out", "program.f", over={})
+    assert not found.left()
+    model = aspenpy.parse(found.text)
+    assert float(aspenpy.count(model, "flops", traits=["add"])) == pytest.approx(100)
+
+
+@needs_gfortran
 def test_a_jump_out_of_two_loops_is_reconciled(tmp_path: Path) -> None:
     """At n = 40 the product of both counters is 400 in row 10, at the last element."""
     loops = "outer: do j = 1, n\n do i = 1, n\n  if (i*j >= n*n/4) exit outer\n  s = s + x(i)\n end do\nend do outer\n"
