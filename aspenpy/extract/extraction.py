@@ -41,7 +41,7 @@ from aspenpy.extract.reconcile import Reconciliation, warn_far, warn_unmodelled
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.round_trips import RoundTrips, add_instructions, add_meetings, find_launch_bounds, may_overlap
 from aspenpy.extract.scope import NOT_TIMED, SIZE, MeasuredTouches, Names
-from aspenpy.extract.smaller_runs import note_smaller_runs, note_written
+from aspenpy.extract.smaller_runs import note_smaller_runs
 from aspenpy.extract.state import CallContext, Facts, merge_contexts
 from aspenpy.extract.text import NOTHING, Writer
 from aspenpy.extract.tree import read_program
@@ -190,9 +190,7 @@ def _extract_program(
         if causes <= counted and one.names.same_blocks == same_blocks and one.names.touched is touched:
             break
         counted |= causes
-    if pinned:
-        written = points[-1].written
-        one.diagnostics += note_written(written) if written else note_smaller_runs([each.sizes for each in points])
+    one.diagnostics += note_smaller_runs([each.sizes for each in points], points[-1].written) if pinned else []
     if not functions:
         one.diagnostics += missing + warn_unmodelled(one.program.functions, one.names.walked, points[-1])
     return one.make_extraction(kernels, points[-1].sizes, reconciliation, runs.find_varied(points))

@@ -82,14 +82,12 @@ def list_files() -> dict[str, tuple[int, int]]:
     return found
 
 
-def note_written(path: str) -> list[Diagnostic]:
-    """The note that there are no smaller runs, since a program would write a file anew."""
-    message = f"the program writes `{path}`: it was not run with smaller sizes, which would write it anew"
-    return [Diagnostic("no-smaller-runs", message, hint="--over names sizes to run it with", severity="note")]
-
-
-def note_smaller_runs(runs: Sequence[Mapping[str, float]]) -> list[Diagnostic]:
-    """The note of the smaller runs that were made, by the sizes of all runs."""
+def note_smaller_runs(runs: Sequence[Mapping[str, float]], written: str) -> list[Diagnostic]:
+    """The note of the smaller runs that were made, by the sizes of all runs; or that there are none, since the program
+    would write a file anew."""
+    if written:
+        message = f"the program writes `{written}`: it was not run with smaller sizes, which would write it anew"
+        return [Diagnostic("no-smaller-runs", message, hint="--over names sizes to run it with", severity="note")]
     listed = [
         f"{name} = {', '.join(plain_text(sizes[name]) for sizes in runs if sizes[name] != value)}"
         for name, value in runs[-1].items()
