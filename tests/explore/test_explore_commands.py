@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from aspenpy.explore.constraint import read_constraints
 from aspenpy.shell.commands.variations import split_names
 from aspenpy.shell.main import main
 
@@ -252,3 +253,8 @@ def test_several_machines_vary(models: Path, capsys: pytest.CaptureFixture[str])
     assert answers[0] == answers[1] == answers[2]
     assert main(["optimise", "work.aspen", "--minimise", "runtime", "--vary", "n=1..2"]) == 2
     assert "a machine is needed: --machine M, or --vary machine=A,B" in capsys.readouterr().err
+
+
+def test_constraints_that_are_joined_have_their_own_texts() -> None:
+    found = read_constraints(["n <= 4 and 2*m >= 2, max(k, 1) == 3", " n<=5 "])
+    assert [item.text for item in found] == ["n <= 4", "2*m >= 2", "max(k, 1) == 3", "n<=5"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -114,6 +115,14 @@ def test_page(run: Runner, ring: str) -> None:
     assert "topology           torus (dimensions 8)" in out
     assert "latency            1 us, and 500 ns a hop" in out
     assert "collectives among 8 ranks" in out
+
+
+def test_places_without_a_node_are_told(run: Runner, ring: str) -> None:
+    """Frontier's 74 groups of 32 routers have places for 4*9,216 ports and more: 74*32*4 = 9,472 nodes."""
+    out = run("show", "frontier").out
+    assert re.search(r"nodes +9,216 of 9,472\n", out)
+    assert re.search(r"bisection +at most .*, of all 9,472 places\n", out)
+    assert "of all" not in run("network", "--machine", ring).out
 
 
 def test_show_lists_the_figures(run: Runner, ring: str) -> None:

@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aspenpy.language.diagnostics import warning
+from aspenpy.tables.document import document_of, write_html
 from aspenpy.tables.formats import write_csv
 from aspenpy.tables.numbers import seconds
 from aspenpy.tables.pages import escape_html, render_html, render_text
-from aspenpy.tables.table import Column, Grid, Page, Paragraph, Table, Title
+from aspenpy.tables.table import Column, Grid, Page, Paragraph, Report, Table, Title
 
 PAGE: Page = (
     Title("a < b on <machine>"),
@@ -94,3 +96,12 @@ def test_csv() -> None:
 @given(st.text())
 def test_characters_of_html_are_escaped(text: str) -> None:
     assert escape_html(text) == html.escape(text)
+
+
+def test_warnings_have_a_heading_and_a_place_to_link_to() -> None:
+    report = Report(
+        "work/1", "work", {}, (Paragraph("Some words."),), diagnostics=(warning("lost", "a <thing> is lost"),)
+    )
+    page = write_html(document_of(report, ()))
+    assert re.search(r'<h2 id="warnings">Warnings</h2>\s*<ul>\s*<li>a &lt;thing&gt; is lost</li>', page)
+    assert "Warnings" not in write_html(document_of(report.replace(diagnostics=()), ()))
