@@ -272,8 +272,8 @@ class Branch(Record):
     then: Statement
     otherwise: Statement | None = None
     pragmas: tuple[str, ...] = ()
-    is_mask: bool = False
     span: Span | None = None
+    is_mask: bool = False
 
 
 class Switch(Record):
