@@ -22,7 +22,7 @@ MOST: dict[str, int] = {
     "models": 4425,
     "other": 1113,
     "page": 726,
-    "probe": 2090,
+    "probe": 2091,
     "report": 10382,
     "shell": 7708,
     "sweeps": 2654,

@@ -167,9 +167,15 @@ def test_a_third_cache_that_neighbours_use_is_as_large_as_the_system_says(
     assert value(text, "here_l3.capacity") == pytest.approx(capacity, rel=0.3)
     assert ("since neighbours use it" in text) == (capacity == 32 << 20)
     if capacity == 32 << 20:
-        assert value(text, "here_l3.chain_capacity") == pytest.approx(3 << 20, rel=0.3)  # what chains of loads find
+        assert value(text, "here_l3.chain_capacity") == pytest.approx(3 << 20, rel=0.35)  # what chains of loads find
     else:
         assert "chain_capacity" not in text
+
+
+def test_what_neighbours_leave_is_that_of_most_passes() -> None:
+    """In one of three passes rings turn at 18 MiB, in the others at 3."""
+    calm, busy = (readings(third=size) | {"third_half_load_core": 24e9} for size in (16 << 20, 5 << 19))
+    assert value(hosts.text(busy, calm, busy), "here_l3.chain_capacity") == pytest.approx(3 << 20, rel=0.3)
 
 
 def test_walks_are_told_where_lines_are_in_the_second_cache_and_memory_has_none() -> None:
