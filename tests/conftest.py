@@ -32,6 +32,7 @@ settings.load_profile("any machine")
 
 
 LONG = (
+    "prediction/test_commands_agree.py",
     "docs/test_snippets.py",
     "cli/test_allowance.py",
     "explore/test_optimise.py",
@@ -74,6 +75,8 @@ LONG = (
     "network/test_topologies.py",
     "extract/test_fortran_run.py",
     "extract/test_outcomes.py",
+    "extract/test_device_traffic.py",
+    "extract/test_paths.py",
     "extract/test_locality.py",
     "models/test_transformer_training.py",
     "hostile/test_linear.py",

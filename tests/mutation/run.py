@@ -70,15 +70,14 @@ def try_changes(
     for number, change in enumerate(changes):
         tests, anew = recordings.find_tests(change)
         tasks.append({"number": number, "change": asdict(change), "tests": batch(tests, seconds), "anew": anew})
+    files = sorted({file_of(test) for task in tasks if not task["anew"] for test in task["tests"]})
     results = folder / "results"
     results.touch()
     seen, running = 0, []
     try:
         for number in range(processes):
             root = copy_checkout(folder / str(number))
-            own = tasks[number::processes]
-            files = sorted({file_of(test) for task in own if not task["anew"] for test in task["tests"]})
-            about = {"seconds": seconds, "tasks": own, "files": files}
+            about = {"seconds": seconds, "tasks": tasks, "files": files}
             (root / ".tasks").write_text(json.dumps(about), encoding="utf-8")
             running.append(start(root, "tests.mutation.trials", str(root / ".tasks"), str(results)))
         going = True

@@ -88,8 +88,18 @@ class Trials:
         """Those that are tried once all tests are collected."""
         self.functions: dict[str, list[FunctionType]] = {}
 
+    def claim(self, number: int) -> bool:
+        """Whether no other process judges a change: they share the tasks, some of which take minutes."""
+        try:
+            self.results.with_name(f"claimed-{number}").touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
     def judge(self, task: dict[str, Any], attempt: Attempt) -> None:
         """A test counts that fails with the change, fails again with it alone, and passes without it."""
+        if not self.claim(task["number"]):
+            return
         change, left, caught_by, began = Change(**task["change"]), task["tests"], "", time.monotonic()
         while left and not caught_by and (failed := attempt(change, left, True)):
             alone = dict(list(left.items())[:1]) if failed == IMPORT else {failed: left.get(failed, 0.0)}
