@@ -214,13 +214,13 @@ class Branches(WalkTask):
                 self.state.out += items
             elif items and not is_computed:
                 self.out.append(
-                    Alternative((), constant_polynomial(Fraction(1, count)), items, otherwise=[], span=node.span)
+                    Alternative((), constant_polynomial(Fraction(1, count)), items, [], node.span, case=index)
                 )
             elif items:
                 text = f"how often case {index + 1} of `{source_text(node.subject)}` is taken, from 0 to 1"
                 meaning = Meaning(text, is_share=True, case=index)
                 share = self.state.add_hole("case", meaning, constant_polynomial(Fraction(1, count)), node.span, low=0)
-                self.out.append(Alternative((), share, items, otherwise=[], span=node.span))
+                self.out.append(Alternative((), share, items, otherwise=[], span=node.span, case=index))
             before.merge(scope)
         self.state.scope = before
 

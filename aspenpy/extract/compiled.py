@@ -540,10 +540,10 @@ def _price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None
     if trips is None or not cycles:
         return None
     flops = flops_of_path(item.body, weights)
-    walk = PathWalk(followed, weights, trips, COUNTED_PATH)
-    laps = max(1, COUNTED_PATH // (2 * len(walk.run(loop, 1))))
-    done = flops_of(walk.run(loop, laps))
-    passes_of_lap = max(1, round(done / (laps + 1) / flops)) if flops else 1
+    walk, laps = PathWalk(followed, weights, trips, COUNTED_PATH, is_even=True), 0
+    while len(walk.found) < COUNTED_PATH // 2 and laps < COUNTED_PATH:  # a lap may be much shorter than others
+        laps, _ = laps + 1, walk.run(loop, 1)
+    passes_of_lap = max(1, round(flops_of(walk.found) / laps / flops)) if flops else 1
     value = _constant(cycles[-1][1] / passes_of_lap)
     if any(abs(each / cycles[-1][1] - 1) > ALIKE for _, each in cycles) and item.span is not None:
         value = code.add_measured(item.span, [(run, float(each / passes_of_lap)) for run, each in cycles])
@@ -552,7 +552,7 @@ def _price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None
         added[id(item)] += _list_waiting(item, loop, passes_of_lap)
     if walk.is_cut or merged is not None:
         return PricedPath(loop, added, CompiledCounts({}, ()))
-    whole = Fraction((laps + 1) * passes_of_lap)
+    whole = Fraction(laps * passes_of_lap)
     counts = compare_counts(item, walk.found, Fraction(walk.calls), whole, weights, code.list_kept())
     return PricedPath(loop, added, counts)
 

@@ -21,6 +21,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import BESIDE, Alternative, Arithmetic, Item, MemoryAccess, Nest
 from aspenpy.extract.paths import PassWeights, mean_passes
 from aspenpy.extract.registers import list_accesses
+from aspenpy.extract.scope import depends_on_data
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -128,7 +129,8 @@ def _list_again(items: Iterable[Item], counter: Expr, before: frozenset[Touch]) 
         elif isinstance(item, Alternative):
             found += [*_list_again(item.then, counter, before), *_list_again(item.otherwise, counter, before)]
         elif isinstance(item, MemoryAccess) and item.offset is not None and not item.atomic:
-            if (item.kind, item.place()) in before or not v.has_symbol(item.offset, counter):
+            stays = not v.has_symbol(item.offset, counter) and not depends_on_data(item.offset)
+            if stays or (item.kind, item.place()) in before:
                 found.append(item)
             before |= {("load", item.place()), (item.kind, item.place())}
     return found

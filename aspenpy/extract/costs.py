@@ -125,7 +125,8 @@ class Arithmetic(Record):
 
 class Alternative(Record):
     """`then` where all guards hold and the share of the program's data says so, `otherwise` in all other cases; of one
-    that is `negated` the condition in the source is that the guards do not hold."""
+    that is `negated` the condition in the source is that the guards do not hold. Of a `switch` it is a `case`, from 0
+    on."""
 
     guards: tuple[Guard, ...]
     share: Value | None
@@ -133,6 +134,7 @@ class Alternative(Record):
     otherwise: list[Item]
     span: Span | None = None
     negated: bool = False
+    case: int = 0
 
 
 class Recurrence(Record):

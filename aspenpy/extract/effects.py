@@ -197,12 +197,14 @@ def has_own_jump(body: r.Statement | None) -> bool:
 
 def way_behind(node: r.Statement) -> Span | None:
     """A name for the way from a loop, branch or switch to what follows it, where jumps may leave it for other places:
-    from its head to the first such jump. None where there are none, or where a `goto` may lead anywhere."""
+    from its head into the first such jump. None where there are none, or where a `goto` may lead anywhere."""
     jumps = list(_list_leaving(node, frozenset(("return", "break", "continue", "goto"))))
     if isinstance(node, r.Jump | r.CompoundStatement) or not jumps or any(jump.kind == "goto" for jump in jumps):
         return None
     head, jump = node.span, jumps[0].span
-    return None if head is None or jump is None else Span(head.source, head.start, max(head.end, jump.end))
+    if head is None or jump is None:
+        return None
+    return Span(head.source, head.start, jump.end - 1)  # inside the jump, where no statement ends
 
 
 def _list_leaving(node: r.Statement | None, kinds: frozenset[str]) -> Iterator[r.Jump]:

@@ -484,7 +484,9 @@ class FortranStatements:
         self.expressions.begin_statement(_behind_condition(span))
         with self.expressions.collect() as before:
             then = self._read_inner(node.children[1], self.expressions.statement)
-        return [r.Branch(condition, r.CompoundStatement((*before, *then)), span=condition.span or span)]
+        behind = _behind_condition(span)
+        place = _place_condition(condition, span, None if behind is None else behind.start)
+        return [r.Branch(condition, r.CompoundStatement((*before, *then)), span=place)]
 
     def _read_inner(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         """A statement on the line of another one, whose place it shares."""
@@ -513,7 +515,8 @@ class FortranStatements:
             condition = self.expressions.read(head.children[0])
         then = self.read_all(body)
         otherwise = join_statements(self._read_arms(arms[1:])) if len(arms) > 1 else None
-        return [*before, r.Branch(condition, then, otherwise, span=condition.span or span)]
+        place = _place_condition(condition, span, None if span is None else span.end - len("then"))
+        return [*before, r.Branch(condition, then, otherwise, span=place)]
 
     def _read_case_construct(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         head, *rest = node.children
@@ -646,6 +649,13 @@ def _runs_once(start: r.Statement | None, condition: r.Expression | None) -> boo
     if first is None or last is None:
         return False
     return first >= last if condition.operator == ">=" else first <= last
+
+
+def _place_condition(condition: r.Expression, statement: Span | None, end: int | None) -> Span | None:
+    """The place of a condition. One with a value that a loop in front computes, which has the place of the statement,
+    has what stands up to an `end` in that."""
+    place = condition.span or statement
+    return Span(place.source, place.start, end) if place is not None and place == statement and end else place
 
 
 def _behind_condition(span: Span | None) -> Span | None:

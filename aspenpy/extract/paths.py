@@ -130,7 +130,7 @@ class PassWeights:
     def share_of(self, item: Alternative) -> float:
         counted = self.ran.get(item.span) if item.span is not None else None
         if counted is not None and counted.entered:
-            return min(1.0, counted.passes[0] / counted.entered)
+            return min(1.0, counted.passes[item.case] / counted.entered)
         return 0.5
 
     def _add_span(self, span: Span | None, weight: float) -> None:
@@ -178,7 +178,10 @@ class PathWalk:
         trips: Mapping[LoopEntry, float],
         longest: int = LONGEST,
         wrong: WrongJumps | None = None,
+        is_even: bool = False,
     ) -> None:
+        self.is_even = is_even
+        self.owed: dict[tuple[str, int], float] = {}  # of what comes about, by its place
         self.code, self.weights, self.trips = code, weights, trips
         self.wrong = wrong or WrongJumps({})
         self.random, self.guesses = Random(1), Random(1)
@@ -213,7 +216,7 @@ class PathWalk:
             if number in inside:
                 inner = inside[number]
                 mean = self.trips.get((loop.function.name, number), 1.0)
-                times = int(mean) + (self.random.random() < mean - int(mean))
+                times = int(mean) + self._draw((loop.function.name, number), mean - int(mean))
                 for _ in range(times):
                     if not self.is_cut:
                         self._walk(inner, callers)
@@ -266,12 +269,20 @@ class PathWalk:
             return following[0] if following else -1
         share = self._find_share(loop, number, following[0], following[1])
         if share is not None:
-            return following[0] if self.random.random() < share else following[1]
+            return following[0] if self._draw((loop.function.name, number), share) else following[1]
         reached = [len(left & self._reach(loop, after)) for after in following]
         if len(set(reached)) > 1:
             return following[reached.index(max(reached))]
         calm = [after for after in following if not self._calls(loop.function, after)] or following
         return self.random.choice(calm)
+
+    def _draw(self, place: tuple[str, int], share: float) -> bool:
+        """Whether something comes about this time that does for a share of all times."""
+        if not self.is_even:
+            return self.random.random() < share
+        owed = self.owed.get(place, 0.5) + share
+        self.owed[place] = owed - (owed >= 1)
+        return owed >= 1
 
     def _find_share(self, loop: NaturalLoop, number: int, one: int, other: int) -> float | None:
         """Share of executions in which the first of two blocks follows: of a way around, by how often it runs for each

@@ -45,6 +45,7 @@ def flops_at(found: Extraction, folder: Path, n: int) -> float:
      "end do\n",
      2 * 16 + 4 * 16),
     ("do i = 1, n; if (mod(i*i, 5) == 1) cycle; s = s + x(i); end do\n", 80 - 32),
+    ("do i = 1, n\n if (maxval(x(1:2)) < 0) exit\n s = s + x(i)\nend do\n", 80*4),
     ("i = 0\n10 i = i + 1\ns = s + x(i)\nif (x(i) > i - n + 2) goto 10\n", 3 * 79),
     ("k = size(x)/4\ndo j = 1, 4\n do i = k, 1, -1\n  s = s + x(i)\n end do\nend do\n", 80),
     ("do i = 1, n\n if (mod(i*i, 5) == &\n  4) &\n  s = s + x(i)\nend do\n", 32),

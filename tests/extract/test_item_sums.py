@@ -246,6 +246,12 @@ def test_flops_of_a_pass_are_a_mean(is_negated: bool) -> None:
     assert flops_of_path(nest.body, PassWeights(nest, {})) == 1 + Fraction(1, 2) + 1 + 9  # by halves, and the bound
 
 
+def test_cases_have_shares_of_their_own() -> None:
+    cases = [Alternative((), None, [ADD], [], at(10), case=case) for case in range(3)]
+    ran = {at(10): ExecutionCount(40, (10, 24, 6))}
+    assert [PassWeights(loop(*cases), ran).share_of(case) for case in cases] == [0.25, 0.6, 0.15]
+
+
 def test_mean_passes() -> None:
     nest = Nest(graph.symbol("j", COUNTER), (number(9),), [], span=at(20))
     assert mean_passes(nest, RAN) == 2.5
