@@ -213,9 +213,8 @@ class Branches(WalkTask):
             if count == 1:  # all others end the program
                 self.state.out += items
             elif items and not is_computed:
-                self.out.append(
-                    Alternative((), constant_polynomial(Fraction(1, count)), items, [], node.span, case=index)
-                )
+                share = constant_polynomial(Fraction(1, count))
+                self.out.append(Alternative((), share, items, otherwise=[], span=node.span, case=index))
             elif items:
                 text = f"how often case {index + 1} of `{source_text(node.subject)}` is taken, from 0 to 1"
                 meaning = Meaning(text, is_share=True, case=index)

@@ -14,7 +14,7 @@ from aspenpy.expr.polynomial import Polynomial, atom_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.conditions import Trips, loop_text
-from aspenpy.extract.costs import Invocation, Item, Meaning, Nest, PointerTarget, Recurrence
+from aspenpy.extract.costs import Invocation, Item, Meaning, Nest, PointerTarget, Recurrence, is_slow_item
 from aspenpy.extract.device_copies import MappedCopies
 from aspenpy.extract.device_launches import BLOCK, GRID
 from aspenpy.extract.effects import Changes, find_changes, has_exit, has_record, walk_records
@@ -143,6 +143,8 @@ class Loops(WalkTask):
         self.active.nests.pop()
         nest = nest.replace(body=body, recurrences=self._find_recurrences(head, changed.variables, counter, body))
         self.state.out += [] if not body else [nest]
+        if node.tested_first and not has_exit(node.body) and any(map(is_slow_item, tested)):
+            self.state.out.append(Nest(counter, (ONE,), tested))  # the test that fails
         self.active.changes.pop()
         self._leave_loop(one, bounds, share)
         for start in walk_records(node.start) if node.start is not None else ():

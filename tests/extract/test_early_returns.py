@@ -73,6 +73,13 @@ double find(double t) {
   for (int r = 0; r < 64; r++) { double c = (r*7 % 64)*t; s = c > 55 ? weight(r, t) : s; }
   return s;
 }""",
+    "test_that_fails": """
+double find(double t) {
+  double s = 0;
+  int i = 0;
+  while (weight(i, t) < 5) { s += i; i++; }
+  return s;
+}""",
     "parts_of_conditions": """
 double find(double t) {
   double s = 0;
