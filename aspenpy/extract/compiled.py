@@ -465,7 +465,8 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
             return item.replace(body=[_add_to_item(inner, code, name) for inner in item.body])
         if found is None:
             code.priced += [False] * len(matches)
-            return item
+            counts = {id(match.nest): _count_match(match, code.list_kept())}  # of one that calls a library, too
+            return _insert(item, Insertions({}, set(), counts), is_wide=False)
         nest, cycles = found
         added.setdefault(id(nest), []).append(Arithmetic(CYCLES, code.trait, 1, nest.span, cycles))
         added.setdefault(id(match.nest), []).extend(_list_waiting(match.nest, match.loop, match.passes * match.rows))

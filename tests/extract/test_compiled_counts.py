@@ -77,6 +77,28 @@ int main(int argc, char **argv) {
 """
 
 
+CALLING = """#include <math.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  double *x = malloc(n * sizeof(double)), sum = 0;
+  for (int i = 0; i < n; i++) x[i] = 1e-3 * i;
+  for (int i = 0; i < n; i++) sum += exp(x[i]);
+  return sum < 0;
+}
+"""
+
+
+def test_a_call_of_a_library_leaves_no_sum_in_a_register(tmp_path: Path) -> None:
+    """No vector register outlives a call (System V psABI for AMD64, section 3.2.1): each pass stores the sum and the
+    address where the call returns to, and loads the sum; the first loop may load a constant."""
+    (tmp_path / "a.c").write_text(CALLING, encoding="utf-8")
+    run, recipe = ProgramRun("./a.out 5000"), Recipe(("-O2", "-fno-tree-vectorize"))
+    text = extract(tmp_path / "a.c", level="o2", run=run, recipe=recipe).text
+    assert per_pass(text, "stores") == 16, text
+    assert 8 <= per_pass(text, "loads") <= 16, text
+
+
 SCALARS = Recipe(("-O2", "-fno-tree-vectorize"))
 
 
