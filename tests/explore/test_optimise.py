@@ -14,10 +14,11 @@ import aspenpy
 from aspenpy import Case, optimise
 from aspenpy.answers.metrics import find_metric
 from aspenpy.explore import problem
-from aspenpy.explore.optimise import Front, Optimum, fold_points, non_dominated
+from aspenpy.explore.optimise import Front, Optimum, fold_points, goals_of, non_dominated, search_goals
+from aspenpy.explore.space import make_space
 from aspenpy.explore.variance import Sobol
 from aspenpy.language.diagnostics import AspenError
-from aspenpy.report.optimum import MOST_SHOWN, _pick_some
+from aspenpy.report.optimum import MOST_SHOWN, _pick_some, draw_front
 from tests.thorough import examples, slow, some
 from tests.tiny import SECONDS, application, both, codes, machine
 
@@ -244,6 +245,19 @@ def test_a_front_of_combinations() -> None:
     front = {a for a in every if not any(b != a and b[0] <= a[0] and b[1] <= a[1] for b in every)}
     assert {choice.values for choice in found.choices} == front
     assert found.proven
+
+
+def test_axes_of_a_front_are_logarithmic_where_values_are_positive_and_far_apart() -> None:
+    """Squares to 100 and 121 times the least, which is 1; and from 0 on, which has no logarithm."""
+    app = application("execute { flops [1] }", "param p = 1 in 0 .. 20")
+    there = machine("machine m { socket [1] s } socket s { resource flops(x) [x] }")
+    for low, high, scale in ((1, 10, "linear"), (1, 11, "log"), (0, 11, "linear")):
+        space = make_space(Case(app, there), [f"p={low}..{high}:whole"])
+        front = search_goals(space, goals_of(["100 - 9*p", "p*p"], []), [])
+        assert isinstance(front, Front)
+        assert len(front.choices) == high - low + 1
+        (axes,) = draw_front(front, space, "front").axes
+        assert (axes.get_xscale(), axes.get_yscale()) == ("linear", scale)
 
 
 @slow

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+import aspenpy
+
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
 
 from matplotlib.figure import Figure
 
 from aspenpy.report.changes_picture import _draw_factors
-from aspenpy.report.traffic import _draw_histogram, _name_octave
+from aspenpy.report.traffic import _draw_histogram, _name_octave, _octaves_table
 
 ROWS = [
     ("twice", 1.0, 2.0),
@@ -102,6 +104,12 @@ def test_bars_of_a_histogram_stand_around_their_distance(parts: int) -> None:
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "1", "2-3", "first"]
     assert axes.get_xlabel() == "distance (other lines of 64 B in between)"
     assert axes.get_legend_handles_labels()[1] == [f"p{number}" for number in range(parts)]
+
+
+@pytest.mark.parametrize(("addresses", "distances"), [([0, 64, 128], ["first"]), ([0, 0, 64, 0], ["0", "1", "first"])])
+def test_octaves_end_with_the_longest_distance(addresses: list[int], distances: list[str]) -> None:
+    rows = _octaves_table(aspenpy.reuse_distances(addresses)).rows
+    assert [str(row[0]) for row in rows] == distances
 
 
 @pytest.mark.parametrize(
