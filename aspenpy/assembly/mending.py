@@ -35,7 +35,7 @@ _FOLDED = re.compile(r"(?:(add|sub|mul|div|min|max)([sp])([sd])|(add|sub|imul|xo
 _REGISTER = r"%(?:[er](?:[abcd]x|[sd]i|[bs]p)|r\d+d?)"
 _GENERAL_COPY = re.compile(rf"mov[lq]\s+{_REGISTER},\s*{_REGISTER}$")
 _ADDRESS = re.compile(rf"lea[lq]\s++[^(%]*+\(({_REGISTER})(?:,\s*({_REGISTER}))?\),\s*({_REGISTER})$")
-_EXTENDED = re.compile(r"movs(?:([bw])[lq]|lq)\s+(\S*\(.*\)),\s*(%\w+)$")
+_EXTENDED = re.compile(r"movs(?:([bw])[lq]|lq)\s+([^\s(]*+\([^()]*+\)),\s*(%\w+)$")
 _CHOSEN = re.compile(r"cmov\w+$")
 _DIVISION = re.compile(r"i?div[lq]\s+(.*)")
 

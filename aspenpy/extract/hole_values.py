@@ -255,8 +255,9 @@ class Filling:
         terms, totals = self._list_terms(symbol), list_total_terms(self.runs[0].sizes)
         if not self.through_last:
             found = fit_mean(values, terms, totals)
-            means = [(sizes, total / entries) for sizes, total, entries in values]
-            return found if found.error <= POOR else join_values(means) or found
+            if found.error <= POOR or any(term.exponent >= 0 for term in terms):
+                return found  # passes that no formula fits are told: beyond the runs nothing says how they go on
+            return join_values([(sizes, total / entries) for sizes, total, entries in values]) or found
         return fit_through_last(values, lambda kept: fit_mean(kept, terms, totals))
 
     def find_known(self, point: CountedRun) -> dict[Expr, float]:

@@ -26,7 +26,7 @@ _GUARD = re.compile(
     r"^[ \t]*+#[ \t]*+(?:pragma[ \t]++once|ifndef[ \t]++(\w++)\s++#[ \t]*+define[ \t]++\1)\b", re.MULTILINE
 )
 _COMMENT = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/")
-_TOKEN = re.compile(r'\w++|"(?:[^"\\\n]|\\.)*+"|[^\w\s]')
+_TOKEN = re.compile(r'\w++|"(?:[^"\\\n]|\\.)*+"?|[^\w\s]')
 
 
 class MacroDefinition(NamedTuple):

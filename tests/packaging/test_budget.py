@@ -8,14 +8,14 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 
 MOST: dict[str, int] = {
     "advice": 4307,
-    "answers": 13022,
+    "answers": 13025,
     "assembly": 1358,
     "cost": 15582,
     "editor": 2743,
     "engine": 2287,
     "explore": 4662,
     "expr": 6621,
-    "extract": 26501,
+    "extract": 26502,
     "generate": 849,
     "language": 4997,
     "learn": 8447,
