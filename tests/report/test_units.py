@@ -30,7 +30,7 @@ def test_units(text: str, unit: str) -> None:
 def test_a_property_has_the_unit_of_its_name_where_a_formula_does_not_tell() -> None:
     text = (
         "param words = 5 machine m { socket [1] s } socket s { core c memory d } core c { resource flops(x) [x] }"
-        " memory d { property capacity [2*words] property bandwidth [7] property latency [3 ns] property extra [words] }"
+        " memory d { property capacity [2*words] property bandwidth [7] property latency [3 ns] property pins [words] }"
     )
     units = {item.name: item.unit for item in properties_of(machine(text))}
-    assert units == {"d.capacity": "B", "d.bandwidth": "", "d.latency": "s", "d.extra": ""}
+    assert units == {"d.capacity": "B", "d.bandwidth": "", "d.latency": "s", "d.pins": ""}
