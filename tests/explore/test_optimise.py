@@ -197,6 +197,15 @@ def test_where_a_bound_begins_to_pay() -> None:
     assert binding.multiplier is None
 
 
+def test_only_constraints_that_keep_the_optimum_are_told() -> None:
+    """On cores of clock 2 the least time is 16/(2*cores)/2: four are the most that the first allows."""
+    found = asked(
+        ["cores"], minimise="runtime", subject_to="cores <= 4, cost <= 9000, cores >= 2", set={"bandwidth": 1000}
+    )
+    assert found.point["cores"] == 4
+    assert [item.constraint.text for item in found.bindings] == ["cores <= 4"]
+
+
 def test_the_largest_problem_in_a_time() -> None:
     """With 2 * 4 cores at 2 a block of 8 takes 1/2, and memory is not waited for: in 10 go 20 blocks of 8."""
     found = asked(["n"], maximise="n", subject_to="runtime <= 10 s", set={"bandwidth": 1000})

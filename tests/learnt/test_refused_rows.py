@@ -91,6 +91,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: KINDS["bandwidth"](search=True).fit(phases(bandwidth.LEAST_ROWS)),
         f"{bandwidth.LEAST_ROWS} rows are too few for 10 folds",
     ),
+    "a row less than two for each fold": (
+        lambda: KINDS["bandwidth"](search=True).fit(phases(19)),
+        "19 rows are too few for 10 folds",
+    ),
     "columns of rows": (
         lambda: read_measurements([{"a": 1}], {"b": "a"}),
         "columns are renamed in a file; rows from Python name theirs as they want",
