@@ -19,6 +19,8 @@ from tests.mutation.processes import ROOT, copy_checkout, end, start
 FOLDER = ROOT / "build" / "mutants"
 BEGINS = 0.2
 """Seconds that count for each test beside its own: a hundred short ones say less than ten and one long one."""
+COPIED = ("aspenpy/initialisers.py",)
+"""Files whose code others copy when they are imported: a change reaches the copies if all is imported again."""
 NEAR = 3.0
 """How much more tests are worth whose file lies in a folder of the changed file's name, or imports from it."""
 
@@ -87,7 +89,7 @@ class Recordings:
             of_file = self.uses(name_of_constant(tree, change.line)) or of_file
         name = innermost(blocks, change.line) if change.function else None
         number = self.numbers.get(name or "")
-        anew = number is None or number >= len(self.imported) or bool(self.imported[number])
+        anew = change.path in COPIED or number is None or number >= len(self.imported) or bool(self.imported[number])
         wanted = of_file if number is None else [number]
         reached = self.entering(wanted) > 0
         if number is not None and not reached.any():
