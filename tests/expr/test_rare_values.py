@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 from aspenpy.expr import graph
+from aspenpy.expr.accuracy import are_powers_of_two
 from aspenpy.expr.arithmetic import (
     DomainError,
     add_exactly,
@@ -116,3 +117,11 @@ def test_values_that_are_no_numbers():
         evaluate(n, {n: math.nan})
     with pytest.raises(EvaluationError, match="array"):
         evaluate(graph.if_else(graph.compare("==", n, n + 1), 1, 2), {n: (1, 2)})
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [(8, True), (0.25, True), (3, False), ([4, -8, 0.5], True), ([4, 6], False), ([6, 4], False), ([2, 0], False)],
+)
+def test_arrays_of_powers_of_two_hold_nothing_else(values: object, expected: bool) -> None:
+    assert bool(are_powers_of_two(values)) is expected

@@ -11,6 +11,8 @@ import aspenpy
 from aspenpy.extract.extraction import Extraction, extract
 from aspenpy.extract.fit import FittedFormula, FitTerm, fit_formula, fit_through_last, join_terms
 from aspenpy.extract.model_runs import ProgramRun
+from aspenpy.extract.smaller_runs import CommandSize
+from aspenpy.language.source import Source, Span
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="runs are compiled with GCC")
 
@@ -73,6 +75,11 @@ def test_files_that_a_program_writes_are_those_of_its_run(tmp_path: Path, monkey
     assert notes == ["the program writes `results/sizes`: it was not run with smaller sizes, which would write it anew"]
     assert (tmp_path / "results" / "sizes").read_text(encoding="utf-8") == "80 48\n"
     assert "counted at rows = 80, columns = 48" in found.text
+
+
+@pytest.mark.parametrize(("value", "smaller"), [(31, [15, 19, 23]), (32, [4, 8, 16])])
+def test_small_sizes_stay_near(value: int, smaller: list[int]) -> None:
+    assert CommandSize("n", 1, value, Span(Source("n"), 0, 1)).list_smaller() == smaller
 
 
 def test_formulas_have_the_last_run() -> None:

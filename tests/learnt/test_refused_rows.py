@@ -95,6 +95,14 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: KINDS["bandwidth"](search=True).fit(phases(19)),
         "19 rows are too few for 10 folds",
     ),
+    "a number too small to be measured": (
+        lambda: KINDS["leading-loads"](rival="I/M").fit([row | {"llc_misses": 9e-61} for row in loads(3)]),
+        "9e-61 is not a plausible measurement",
+    ),
+    "a number too large to be measured": (
+        lambda: KINDS["leading-loads"](rival="I/M").fit([row | {"llc_misses": 1.1e60} for row in loads(3)]),
+        "1.1e\\+60 is not a plausible measurement",
+    ),
     "columns of rows": (
         lambda: read_measurements([{"a": 1}], {"b": "a"}),
         "columns are renamed in a file; rows from Python name theirs as they want",
