@@ -138,12 +138,9 @@ class _Mending:
 
     def _put_apart(self, one: Instruction, target: str) -> list[str] | None:
         """Splits an operation on memory into a load and the rest; None where they belong together."""
-        if (
-            _CHOSEN.match(one.mnemonic)
-            and self.spare is not None
-            and (target in WIDE.values() or target.startswith("%e"))
-        ):
-            move, spare = ("movq", self.spare) if target in WIDE.values() else ("movl", f"{self.spare}d")
+        is_wide = target in WIDE.values()
+        if _CHOSEN.match(one.mnemonic) and self.spare is not None and (is_wide or target.startswith("%e")):
+            move, spare = ("movq", self.spare) if is_wide else ("movl", f"{self.spare}d")
             return [f"{move} {self._rename(one.operands[0])}, %{spare}", f"{one.mnemonic} %{spare}, {target}"]
         folded = _FOLDED.match(one.mnemonic)
         key = register(target)

@@ -1,5 +1,7 @@
 """The text for llvm-mca: what it says of chains, by latencies of Zen 4 that were measured (uops.info)."""
 
+from collections.abc import Callable, Sequence
+
 import pytest
 
 from aspenpy.assembly.listing import Instruction, read_listing
@@ -14,6 +16,20 @@ def read(text: str) -> tuple[Instruction, ...]:
     body = "".join(f"\t{line.strip()}\n" for line in text.split(";"))
     (function,) = read_listing(f".type f, @function\nf:\n{body}.size f, .-f\n")
     return tuple(one for block in function.blocks for one in block.instructions)
+
+
+def cycles_of_lap(text: str, write: Callable[[Sequence[Instruction]], Sequence[str]]) -> float:
+    """Cycles of a lap on a Zen 4 by llvm-mca, of laps that `write` gives as it is to read them."""
+    simulator = find_simulator()
+    if simulator is None or int(simulator.version.split(".")[0]) < 19:
+        pytest.skip("llvm-mca 19 or newer is not installed")
+    windows = [write(read(text) * times) for times in (100, 200)]
+    few, many = simulate(simulator, "znver4", windows) or [0, 0]
+    return (many - few) / 100
+
+
+def mend_for_zen(laps: Sequence[Instruction]) -> list[str]:
+    return mend_for_processor(mend(laps), "znver4")
 
 
 def test_a_jump_behind_a_comparison_is_left_out() -> None:
@@ -66,23 +82,13 @@ def test_divisions_and_addresses_are_those_of_the_processor() -> None:
 )
 def test_divisions_take_what_the_divider_takes(text: str, least: float, most: float) -> None:
     """IDIV and DIV of 32 bits: one each 6.35 cycles, its result after 13.5, as timed on a Zen 5; memory adds 4 or 5."""
-    simulator = find_simulator()
-    if simulator is None or int(simulator.version.split(".")[0]) < 19:
-        pytest.skip("llvm-mca 19 or newer is not installed")
-    windows = [mend_for_processor(mend(read(text) * times), "znver4") for times in (100, 200)]
-    few, many = simulate(simulator, "znver4", windows) or [0, 0]
-    assert least <= (many - few) / 100 <= most
+    assert least <= cycles_of_lap(text, mend_for_zen) <= most
 
 
 @pytest.mark.parametrize(("text", "cycles"), [(LARGEST, 2), (HASH, 4)])
 def test_chains_take_their_latencies(text: str, cycles: int) -> None:
     """maxsd two cycles, xor one and imul three; moves are eliminated."""
-    simulator = find_simulator()
-    if simulator is None or int(simulator.version.split(".")[0]) < 19:
-        pytest.skip("llvm-mca 19 or newer is not installed")
-    lap = read(text)
-    few, many = simulate(simulator, "znver4", [mend(lap * 100), mend(lap * 200)]) or [0, 0]
-    assert (many - few) / 100 == pytest.approx(cycles, rel=0.02)
+    assert cycles_of_lap(text, mend) == pytest.approx(cycles, rel=0.02)
 
 
 STEP = "movq (%rax), %rdx; cmpq %rdx, %r8; cmovg 16(%rax), %rdi; movq %rdi, %rax"
@@ -99,9 +105,4 @@ STEP = "movq (%rax), %rdx; cmpq %rdx, %r8; cmovg 16(%rax), %rdi; movq %rdi, %rax
 )
 def test_signs_take_an_operation_and_chosen_loads_begin_at_once(text: str, least: float, most: float) -> None:
     """Timed on a Zen 4: 1.25, 1.0 and 5 cycles, and 6 by latencies; llvm-mca has loads and copies take one more."""
-    simulator = find_simulator()
-    if simulator is None or int(simulator.version.split(".")[0]) < 19:
-        pytest.skip("llvm-mca 19 or newer is not installed")
-    windows = [mend_for_processor(mend(read(text) * times), "znver4") for times in (100, 200)]
-    few, many = simulate(simulator, "znver4", windows) or [0, 0]
-    assert least <= (many - few) / 100 <= most
+    assert least <= cycles_of_lap(text, mend_for_zen) <= most
