@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from statistics import fmean
 
-from aspenpy.record import Record
+from aspenpy.record import NamedTuple, Record
 
 SIMPLER_ERROR_FACTOR = 1.5
 """How many times the best error a simpler formula may have: a choice for short formulas, no law."""
@@ -152,6 +152,15 @@ class Quotient(Record):
         return True
 
 
+class LinePart(NamedTuple):
+    """A straight line over the logarithm of a size: where it begins, its slope, and the sizes between which it goes."""
+
+    begin: float
+    slope: float
+    least: float
+    most: float
+
+
 class BrokenLine(Record):
     """Straight lines between the values at some sizes, over logarithms: of the values too where all are above 0, and on
     beyond the ends then. `error` is that of the digits that are written."""
@@ -169,18 +178,20 @@ class BrokenLine(Record):
     def _is_power(self) -> bool:
         return all(value > 0 for _, value in self.points)
 
-    def _list_parts(self) -> Iterator[tuple[float, float, float]]:
-        """The ends of each line, and its slope."""
-        for (low, first), (high, second) in itertools.pairwise(self.points):
+    def _list_parts(self) -> Iterator[LinePart]:
+        """The lines in order: powers go on beyond the ends."""
+        for place, ((low, first), (high, second)) in enumerate(itertools.pairwise(self.points)):
             rise = math.log2(second / first) if self._is_power else second - first
-            yield low, high, _round_digits(rise / math.log2(high / low))
+            least = 0.0 if self._is_power and place == 0 else low
+            most = math.inf if self._is_power and place == len(self.points) - 2 else high
+            yield LinePart(low, _round_digits(rise / math.log2(high / low)), least, most)
 
     def __str__(self) -> str:
-        start, last = self.points[0], len(self.points) - 2
-        text = format_number(start[1]) if start[1] else ""
-        for place, (low, high, slope) in enumerate(self._list_parts()):
-            size = self.size if self._is_power and place == last else f"min({self.size}, {format_number(high)})"
-            size = size if self._is_power and place == 0 else f"max({size}, {format_number(low)})"
+        start = self.points[0][1]
+        text = format_number(start) if start else ""
+        for low, slope, least, most in self._list_parts():
+            size = f"min({self.size}, {format_number(most)})" if most < math.inf else self.size
+            size = f"max({size}, {format_number(least)})" if least else size
             ratio = f"{size}/{format_number(low)}"
             if slope:
                 sign = "-" if slope < 0 else "+"
@@ -189,15 +200,14 @@ class BrokenLine(Record):
         return text.removeprefix(" + ")
 
     def evaluate(self, sizes: Sizes) -> float:
-        value, size, last = self.points[0][1], float(sizes[self.size]), len(self.points) - 2
-        for place, (low, high, slope) in enumerate(self._list_parts()):
-            at = size if self._is_power and place == last else min(size, high)
-            at = at if self._is_power and place == 0 else max(at, low)
+        value, size = self.points[0][1], float(sizes[self.size])
+        for low, slope, least, most in self._list_parts():
+            at = max(min(size, most), least)
             value = value * (at / low) ** slope if self._is_power else value + slope * math.log2(at / low)
         return value
 
     def sizes(self) -> set[str]:
-        return {self.size} if any(slope for *_, slope in self._list_parts()) else set()
+        return {self.size} if any(part.slope for part in self._list_parts()) else set()
 
     def multiply(self, factor: float) -> BrokenLine:
         """The lines times a number."""
