@@ -194,7 +194,7 @@ class CompiledLoops:
         runs: Sequence[tuple[Ran, Mapping[Span, Guesses]]],
         arrays: Mapping[str, Array],
         touched: Mapping[Site, TouchCounts],
-        add_measured: AddMeasured = lambda span, cycles: ONE,
+        add_measured: AddMeasured,
     ) -> None:
         """Forgets what was priced; loops and branches are walked as in the last of some runs, which touch `arrays`."""
         self.left, self.priced, self.arrays = MOST_INSTRUCTIONS, [], arrays

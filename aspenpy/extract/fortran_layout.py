@@ -89,12 +89,12 @@ class FortranLayout:
                 if number is not None:
                     self.lines[number] = len(lines) + 1
                 lines.extend(piece.split("\n"))
-                lines.extend(_split_lines(self.after.get(-1 if number is None else number, ())))
+                lines.extend(self.after.get(-1 if number is None else number, ()))
 
         for place, line in enumerate(self.text.lines, start=1):
             add(self.before.get(place, ()))
             add(self.changed.get(place, ((line.text, None),)))
-            lines.extend(_split_lines(self.behind.get(place, ())))
+            lines.extend(self.behind.get(place, ()))
         return "\n".join(lines) + "\n"
 
     def find_marks(self, span: Span) -> list[int]:
@@ -111,12 +111,12 @@ class FortranLayout:
         text = f"call aspenpy_record({number}, real({value}, 8))"
         width = 66 if self.text.is_fixed else len(text)  # columns 7 to 72
         pieces = [text[at : at + width] for at in range(0, len(text), width)]
-        text = "\n".join(f"{'     &' if place else ' ' * 6}{piece}" for place, piece in enumerate(pieces))
+        lines = [f"{'     &' if place else ' ' * 6}{piece}" for place, piece in enumerate(pieces)]
         for mark in self.find_marks(span):
             if not is_behind:
-                self.after.setdefault(mark, []).append(text)
+                self.after.setdefault(mark, []).extend(lines)
             elif (line := self._last_lines.get(mark)) is not None:
-                self.behind.setdefault(line, []).append(text)
+                self.behind.setdefault(line, []).extend(lines)
 
     # -- program units -----------------------------------------------------------------------------
 
@@ -291,10 +291,6 @@ class FortranLayout:
 
     def _directives_above(self, line: int) -> str:
         return " ".join(self.text.lines[at - 1].text for at in range(self._find_front(line), line))
-
-
-def _split_lines(texts: Iterable[str]) -> list[str]:
-    return [line for text in texts for line in text.split("\n")]
 
 
 def _count_definitions(unit: Syntax, body: Syntax) -> int:

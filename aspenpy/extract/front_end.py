@@ -20,7 +20,7 @@ from typing import Any
 
 from aspenpy.extract import device_functions, portable_headers
 from aspenpy.extract.library_functions import HEADER
-from aspenpy.extract.macro_expansion import Directives, read_directives, require_bounded_expansion
+from aspenpy.extract.macro_expansion import HeaderText, read_header, require_bounded_expansion
 from aspenpy.extract.records import CPP, CUDA, FORTRAN, HEADER_FOLDER_OPTIONS, C
 from aspenpy.language.diagnostics import AspenError, Diagnostic, Severity, fail
 from aspenpy.language.opening import read_whole_file
@@ -104,9 +104,9 @@ class SourceText:
         self._ends = [end for end, _ in self.pragmas]
 
     @cached_property
-    def directives(self) -> Directives:
-        """The headers and macros of the file."""
-        return read_directives(self.source.text)
+    def as_header(self) -> HeaderText:
+        """The macros and words that the file brings where it is included."""
+        return read_header(self.source.text)
 
     def list_pragmas(self, low: int = 0, high: int | None = None) -> Iterator[tuple[str, Span]]:
         """The pragmas between two offsets in bytes, with their places."""
@@ -177,7 +177,7 @@ class ParsedUnit:
         self.shared: dict[str, SourceText] = {} if shared is None else shared
         self.texts: dict[str, SourceText] = {path: self._read_text(path)}
         self._files: dict[int | None, SourceText | None] = {}  # by libclang's address of a file
-        require_bounded_expansion(self.text.source, self._read_directives)
+        require_bounded_expansion(self.text.source, self._read_header)
         self.unit = self._parse([])
         self.diagnostics: list[Diagnostic] = list(self._list_diagnostics())
 
@@ -241,9 +241,9 @@ class ParsedUnit:
             self.shared[real] = SourceText(name, _read_bytes(name))
         return self.shared[real]
 
-    def _read_directives(self, header: str) -> Directives:
-        """The directives of a header, named from the folder of the unit. Raises AspenError."""
-        return self._read_text(os.path.join(os.path.dirname(self.path), header)).directives
+    def _read_header(self, name: str) -> HeaderText:
+        """A header by its way from the folder of the unit. Raises AspenError."""
+        return self._read_text(os.path.join(os.path.dirname(self.path), name)).as_header
 
     def span(self, cursor: Any) -> Span | None:
         """Span of a cursor, of a macro where it is used; None outside of the user's files."""

@@ -47,27 +47,26 @@ UNCHANGED = Expansion(1.0, 1.0, False)
 """Of a word that is no macro, and of a macro within its own expansion."""
 
 
-class Directives(NamedTuple):
-    """The headers and macros of a text, and its own words where it may be included more than once."""
+class HeaderText(NamedTuple):
+    """The headers and macros of a text that others include, and its own words where it may be included repeatedly."""
 
-    headers: tuple[str, ...]
-    macros: tuple[tuple[str, MacroDefinition], ...]
-    words: tuple[str, ...]
+    headers: Sequence[str]
+    macros: Sequence[tuple[str, MacroDefinition]]
+    words: Sequence[str]
 
 
-def require_bounded_expansion(source: Source, read_header: Callable[[str], Directives]) -> None:
+def require_bounded_expansion(source: Source, read_header: Callable[[str], HeaderText]) -> None:
     """Refuses a file that macros of its own, or of headers beside it, make too long. Raises AspenError."""
-    code = _read_code(source.text)
-    words = list(_TOKEN.finditer(code))
-    own = read_directives(source.text)
-    macros, seen, waiting = list(own.macros), set(own.headers), list(own.headers)
+    words = list(_TOKEN.finditer(_read_code(source.text)))
+    waiting, macros = _read_directives(source.text)
+    seen = set(waiting)
     while waiting:
         name = waiting.pop()
         try:
             header = read_header(name)
         except AspenError:
             continue  # libclang tells of it
-        macros += (*header.macros, (f'"{name}"', MacroDefinition(None, header.words)))
+        macros += [*header.macros, (f'"{name}"', MacroDefinition(None, header.words))]
         waiting += set(header.headers) - seen if len(seen) < MOST_HEADERS else ()
         seen.update(header.headers)
     written = len(words) + sum(len(macro.body) for _, macro in macros)
@@ -135,8 +134,15 @@ def _expand_once(macro: MacroDefinition, expansions: Mapping[str, Expansion]) ->
     return Expansion(min(tokens, MANY), max(copies.values(), default=1.0), True)
 
 
-def read_directives(text: str) -> Directives:
-    """The headers and macros of a text. One with a guard has no words, since it is read once."""
+def read_header(text: str) -> HeaderText:
+    """The parts of a text that others include. One with a guard has no words, since it is read once."""
+    guard = _GUARD.search(text)
+    is_guarded = guard is not None and not (guard[1] and re.search(rf"#[ \t]*undef[ \t]+{guard[1]}\b", text))
+    return HeaderText(*_read_directives(text), () if is_guarded else _TOKEN.findall(_read_code(text)))
+
+
+def _read_directives(text: str) -> tuple[list[str], list[tuple[str, MacroDefinition]]]:
+    """The headers that a text includes, and the macros that it defines."""
     headers, macros = [], []
     for directive in _DIRECTIVE.findall(text):
         if header := _HEADER.match(directive):
@@ -145,9 +151,7 @@ def read_directives(text: str) -> Directives:
             named = ("__VA_ARGS__" if name == "..." else name for name in re.findall(r"\w+|\.\.\.", match[2] or ""))
             body = _TOKEN.findall(_COMMENT.sub("", directive[match.end() :]))
             macros.append((match[1], MacroDefinition(frozenset(named) if match[2] else None, body)))
-    guard = _GUARD.search(text)
-    is_guarded = guard is not None and not (guard[1] and re.search(rf"#[ \t]*undef[ \t]+{guard[1]}\b", text))
-    return Directives(tuple(headers), tuple(macros), () if is_guarded else tuple(_TOKEN.findall(_read_code(text))))
+    return headers, macros
 
 
 def _read_code(text: str) -> str:

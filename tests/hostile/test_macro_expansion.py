@@ -13,7 +13,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from aspenpy.extract import macro_expansion
-from aspenpy.extract.macro_expansion import Directives, require_bounded_expansion
+from aspenpy.extract.macro_expansion import HeaderText, require_bounded_expansion
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.language.source import Source
 
@@ -22,7 +22,7 @@ DOUBLED = "".join(f"#define A{k} A{k + 1} A{k + 1}\n" for k in range(25)) + "#de
 COPIED = "".join(f"#define F{k}(y) F{k + 1}(y y)\n" for k in range(25)) + "#define F25(y) y\n"
 
 
-def refuse(name: str) -> Directives:
+def refuse(name: str) -> HeaderText:
     raise AssertionError(f"no header is included: {name}")
 
 
