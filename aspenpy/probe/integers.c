@@ -118,7 +118,7 @@ typedef int32x4_t products;
 
 #ifdef SUM_OF_PRODUCTS
 #define DOT(x) x = SUM_OF_PRODUCTS(x, y, y); HIDE_VECTOR(x)
-static void dot(void *unused, int thread)
+static void dot_products(void *unused, int thread)
 {
   products y = {1, 1}, a = y, b = y, c = y, d = y, e = y, f = y, g = y, h = y, i = y, j = y;
   (void)unused, (void)thread;
@@ -262,7 +262,7 @@ void integers(double seconds_of_each)
   SHOW("permute_vectors", permute_int64, IN_VECTORS)
 #endif
 #ifdef SUM_OF_PRODUCTS
-  SHOW("dot_int8_simd", dot, 10 * 2 * sizeof(products))
+  SHOW("dot_int8_simd", dot_products, 10 * 2 * sizeof(products))
 #endif
   branches();
 }
