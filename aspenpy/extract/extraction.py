@@ -19,7 +19,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract.blocks import list_invocations
 from aspenpy.extract.branches import find_never_returning
 from aspenpy.extract.call_graph import CallGraph
-from aspenpy.extract.compiled import CompiledLoops, add_cycles, read_code
+from aspenpy.extract.compiled import CompiledLoops, read_code
 from aspenpy.extract.costs import FunctionCosts, Hole, Invocation, Item, Meaning, Nest
 from aspenpy.extract.device import DeviceKernel
 from aspenpy.extract.device_functions import INT
@@ -33,6 +33,7 @@ from aspenpy.extract.front_end import ParsedUnit, SourceText
 from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, CountedRun, Influence
 from aspenpy.extract.library_time import SampledRun, add_hidden_calls
 from aspenpy.extract.linking import link_programs, separate_statics
+from aspenpy.extract.loop_cycles import add_cycles
 from aspenpy.extract.model_runs import ModelRuns, ProgramRun
 from aspenpy.extract.model_text import ModelText
 from aspenpy.extract.naming import KernelText, Options, count_words

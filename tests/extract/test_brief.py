@@ -12,8 +12,8 @@ import aspenpy
 from aspenpy.expr import graph
 from aspenpy.expr.polynomial import atom_polynomial, constant_polynomial
 from aspenpy.extract import naming
-from aspenpy.extract.compiled import _law_of_rows
 from aspenpy.extract.extraction import extract
+from aspenpy.extract.loop_cycles import _law_of_rows
 from aspenpy.extract.values import COUNTER, number, substitute
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
