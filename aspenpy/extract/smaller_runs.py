@@ -84,9 +84,9 @@ def list_files() -> dict[str, tuple[int, int]]:
 
 def note_smaller_runs(runs: Sequence[Mapping[str, float]], written: str) -> list[Diagnostic]:
     """The note of the smaller runs that were made, by the sizes of all runs; or that there are none, since the program
-    would write a file anew."""
+    may write a file anew."""
     if written:
-        message = f"the program writes `{written}`: it was not run with smaller sizes, which would write it anew"
+        message = f"`{written}` was written during the run, by the program or another: none at smaller sizes follow"
         return [Diagnostic("no-smaller-runs", message, hint="--over names sizes to run it with", severity="note")]
     listed = [
         f"{name} = {', '.join(plain_text(sizes[name]) for sizes in runs if sizes[name] != value)}"
