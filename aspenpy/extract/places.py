@@ -174,7 +174,7 @@ class Places(WalkTask):
             )
         owner = container_owner(there)
         key = self.names.add_owner(there.place, f"{owner}[]")
-        held = Array(key, there.name or "elements", "heap", of.size or 8, (None,), span=node.span)
+        held = Array(key, there.name or "elements", "heap", of.size or 8, (None,), span=node.base.span or node.span)
         array = self.names.add_array(held)
         at = self.evaluator.evaluate_integer(node.index)
         return AssignmentTarget(None, PointerTarget(array.key, v.scale(at, of.size or 8)), of, name=there.name)

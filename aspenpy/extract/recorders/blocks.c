@@ -110,6 +110,9 @@ void *realloc(void *start, size_t bytes) {
   leave();
   return found;
 }
+__attribute__((constructor)) static void add_words(int number, char **words) {
+  for (int word = 0; word < number; word++) add(words[word], strlen(words[word]) + 1, 0);
+}
 void aspenpy_pointer(int place, const volatile void *pointer) {
   char *at = (char *)pointer;
   enter();
