@@ -137,7 +137,7 @@ class Branches(WalkTask):
         if any(map(is_slow_item, (*first, *second))):
             sides = r.ExpressionStatement(node.chosen, node.span), r.ExpressionStatement(node.otherwise, node.span)
             branch = r.Branch(node.condition, sides[0], sides[1], span=node.span)
-            share = self.evaluator.count_outcomes(node.condition) or self._share_of_selection(branch)
+            share = self.evaluator.count_outcomes(node) or self._share_of_selection(branch)
             self.out.append(Alternative((), share, first, second))
         else:
             self.state.out += [*first, *second]

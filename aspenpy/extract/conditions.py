@@ -87,7 +87,7 @@ class Conditions(WalkTask):
             self.state.out += inner
             return second, second_whole, second_negated
         decided = whole and first and negated != (node.operator == "&&")
-        is_recorded = self.names.counts_each and any(guard.operator == "==" for guard in first)
+        is_recorded = self.names.counts_each and any(guard.operator == "==" or _is_rounded(guard) for guard in first)
         if inner and decided and not (is_recorded and any(map(is_slow_item, inner))):
             self.out.append(Alternative(first, None, *((inner, []) if not negated else ([], inner))))
         else:
@@ -115,6 +115,11 @@ class Conditions(WalkTask):
                 if Counter().is_nonnegative(value, self.active.nests, ()):
                     return (Guard(v.subtract(value, ONE)),), False
         return guards, negated
+
+
+def _is_rounded(guard: Guard) -> bool:
+    """Whether a guard has remainders and the like, whose mean is taken where it is counted."""
+    return any(base.kind == "apply" for monomial in guard.value.terms for base, _ in monomial)
 
 
 def _negate_guards(guards: tuple[Guard, ...], negated: bool) -> tuple[tuple[Guard, ...], bool]:
@@ -150,16 +155,9 @@ class Trips(WalkTask):
         whether they are all that its condition says."""
         if not node.tested_first and isinstance(node.condition, r.Constant) and node.condition.value == 0:
             return (ONE,), True  # `do { } while (0)`
-        limits: list[Value] = []
-        parts = _conjuncts(node.condition) if node.condition is not None else []
-        understood = 0
-        for part in parts:
-            try:
-                bounds = self._bounds_of_test(part, counter)
-            except TooLong:
-                continue
-            limits += bounds
-            understood += bool(bounds) and not any(map(depends_on_data, bounds))
+        parts = [] if node.condition is None else self._bounds_of_parts(node.condition, counter)
+        limits = [bound for bounds in parts for bound in bounds]
+        understood = sum(bool(bounds) and not any(map(depends_on_data, bounds)) for bounds in parts)
         is_counted = node.span in self.names.counted
         known = [bound for bound in limits if not depends_on_data(bound) and not is_counted]
         if known:
@@ -207,6 +205,20 @@ class Trips(WalkTask):
             given[symbol] = atom_polynomial(graph.symbol(f"{array} {v.number(apart)}", "array"))
         return v.value_key(v.substitute(bound, given))
 
+    def _bounds_of_parts(self, node: r.Expression, counter: Expr) -> list[list[Value]]:
+        """Passes before each part of a condition fails for the first time; later parts cost as often as they are
+        tested."""
+        if isinstance(node, r.Operation) and node.operator == "&&":
+            first = self._bounds_of_parts(node.operands[0], counter)
+            with self.state.collect() as inner:
+                second = self._bounds_of_parts(node.operands[1], counter)
+            self.evaluator.add_second_part(node, inner)
+            return [*first, *second]
+        try:
+            return [self._bounds_of_test(node, counter)]
+        except TooLong:
+            return [[]]
+
     def _bounds_of_test(self, node: r.Expression, counter: Expr) -> list[Value]:
         """Passes before one part of a condition fails for the first time."""
         if not isinstance(node, r.Operation) or node.operator not in COMPARISONS:
@@ -238,12 +250,6 @@ def _describe_passes(bound: Value, read: Mapping[Expr, Read]) -> tuple[str, str]
         if v.is_same(bound, v.subtract(atom_polynomial(two), atom_polynomial(one))):
             return "difference", f"mean of `{end.text} - {start.text}`"
     return None
-
-
-def _conjuncts(node: r.Expression) -> list[r.Expression]:
-    if isinstance(node, r.Operation) and node.operator == "&&":
-        return [part for operand in node.operands for part in _conjuncts(operand)]
-    return [node]
 
 
 def _first_failure(operator: str, left: Value, right: Value, counter: Expr) -> list[Value]:

@@ -276,4 +276,6 @@ def is_slow_item(item: Item) -> bool:
     """Whether an operation is not computed where its value is not asked for: it divides, takes a root or calls."""
     if isinstance(item, Arithmetic):
         return item.name in SLOW or called_function(item.name) is not None
+    if isinstance(item, Alternative):
+        return any(map(is_slow_item, (*item.then, *item.otherwise)))
     return isinstance(item, Invocation | Nest)

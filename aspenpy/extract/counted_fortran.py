@@ -1,7 +1,7 @@
 """Units of Fortran as a run counts them: their text with marks, and the counts of statements from those of the marks.
 
-Whole numbers that are read are recorded behind the statement that reads them, and shares of masks in front of their
-`where`. Blocks of the heap and the locality of accesses are recorded in C and C++ only.
+Whole numbers that are read are recorded behind the statement that reads them, and outcomes of masks and of parts of
+conditions in front of theirs. Blocks of the heap and the locality of accesses are recorded in C and C++ only.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.counted_units import RunCounts, is_whole
-from aspenpy.extract.effects import has_record, walk_records
+from aspenpy.extract.effects import find_part_condition, has_record, walk_records
 from aspenpy.extract.fortran_layout import MODULE, FortranLayout
-from aspenpy.extract.fortran_text import FortranText
+from aspenpy.extract.fortran_operations import balance_parentheses
+from aspenpy.extract.fortran_text import FortranText, is_expression
 from aspenpy.extract.library_functions import INPUT
 from aspenpy.extract.line_counts import ExecutionCounter, Flow, is_range
 from aspenpy.language.source import Span
+from aspenpy.record import Record
 
 RECORDER = f"""module {MODULE}
   use, intrinsic :: iso_c_binding, only: c_int, c_double
   implicit none
   private
-  public :: aspenpy_mark, aspenpy_record
+  public :: aspenpy_mark, aspenpy_record, aspenpy_outcome
   interface
     pure subroutine aspenpy_mark() bind(c)
     end subroutine
@@ -33,6 +35,12 @@ RECORDER = f"""module {MODULE}
       real(c_double), value :: number
     end subroutine
   end interface
+contains
+  elemental subroutine aspenpy_outcome(place, holds)
+    integer, intent(in) :: place
+    logical, intent(in) :: holds
+    call aspenpy_record(int(place, c_int), merge(1._c_double, 0._c_double, holds))
+  end subroutine
 end module
 """
 """The module of what a counted program calls. Its procedures are pure to the compiler, so that pure ones may call
@@ -44,6 +52,10 @@ second part of `.and.` out where the first decides, as from `-O1` on."""
 
 MARKER = "void aspenpy_mark(void) {}\n"
 
+
+_KEYWORD = re.compile(r"\s*+(?:if|where|elsewhere|forall|while)\s*+\(", re.IGNORECASE)
+_CONTINUATION = re.compile(r"[ \t]*+&[ \t]*+(?:![^\n]*+)?\n(?:[ \t]*+(?:![^\n]*+)?\n)*+[ \t]*+&?+|\n {5}[^ 0\n]")
+"""The end of a line that another one continues, in free or in fixed form."""
 
 _DESIGNATOR = re.compile(r"\w++(?:%\w++|\([\w, +*-]*+\))*+")
 """A variable, a component or an element."""
@@ -64,8 +76,12 @@ class FortranCounter(ExecutionCounter):
     def _count_tests(self, condition: r.Expression, span: Span | None) -> float | None:
         return None
 
+    def _count_steps(self, node: r.LoopStatement) -> float | None:
+        return None
+
     def _follow_loop(self, node: r.LoopStatement, entering: float | None) -> Flow:
-        if is_range(node):
+        if is_range(node):  # of one statement
+            self._follow(node.body, None)
             return Flow(entering)
         innermost, loops = node, 1
         while isinstance(innermost.body, r.LoopStatement) and innermost.body.span == node.span:
@@ -100,17 +116,24 @@ class CountedFortran:
     ) -> str:
         """The text that is compiled: whole numbers at some spans are `recorded` by number."""
         numbers = dict(recorded)
-        for share in self.layout.masks:
-            if share.mask in numbers:
-                self.layout.record(numbers.pop(share.mask), share.statement, False, share.value)
+        record, outcome = "aspenpy_record({number}, real({value}, 8))", "aspenpy_outcome({number}, logical({value}))"
+        for mask in self.layout.masks:
+            if mask.mask in numbers:
+                call = record if mask.is_share else outcome
+                self.layout.call(call.format(number=numbers.pop(mask.mask), value=mask.value), mask.statement)
         for node in (node for function in self.program.functions for node in walk_records(function.body)):
             for place, span, is_behind in _list_whole_numbers(node):
                 is_named = place is not None and _DESIGNATOR.fullmatch(place.text()) is not None
                 if is_named and place is not None and span in numbers:
-                    self.layout.record(numbers.pop(span), place, is_behind, place.text())
-            for span, value in (*_list_extents(node), *_list_tests(node)):
+                    call = record.format(number=numbers.pop(span), value=place.text())
+                    self.layout.call(call, place, is_behind=is_behind)
+            for span, value in _list_extents(node):
                 if span in numbers:
-                    self.layout.record(numbers.pop(span), span, False, value)
+                    self.layout.call(record.format(number=numbers.pop(span), value=value), span)
+            for test in _list_outcomes(node):
+                if test.place in numbers:
+                    call = outcome.format(number=numbers.pop(test.place), value=test.condition)
+                    self.layout.call(call, test.place, guard=test.guard)
         return self.layout.write()
 
     def count(self, lines: Mapping[int, float]) -> RunCounts:
@@ -164,21 +187,70 @@ def _list_extents(node: Any) -> Iterator[tuple[Span, str]]:
         type = type.of
 
 
-def _list_tests(node: Any) -> Iterator[tuple[Span, str]]:
-    """The first parts of `.and.` and `.or.` in front of a statement that computes them first and calls nothing for
-    that: their spans, and a number that is 1 where they hold."""
-    expression = node.condition if isinstance(node, r.Branch) else getattr(node, "value", None)
+def list_masks(nodes: Sequence[Any]) -> list[Span]:
+    """The masks among some records that are computed once more to be recorded: those that call no procedures, whose
+    calls would be counted."""
+    masks = {node.span for node in nodes if isinstance(node, r.Branch) and node.is_mask and node.span}
+    calls = [node.span for node in nodes if masks and _is_procedure_call(node) and node.span is not None]
+    return [
+        mask
+        for mask in sorted(masks, key=lambda span: span.start)
+        if not any(call.source is mask.source and mask.start <= call.start < mask.end for call in calls)
+    ]
+
+
+class Outcome(Record):
+    """A condition whose outcome is recorded in front of its statement, as Fortran writes it: the name of the outcome,
+    and the condition without which it is not computed, if any."""
+
+    place: Span
+    condition: str
+    guard: str = ""
+
+
+def _list_outcomes(node: Any) -> Iterator[Outcome]:
+    """The outcomes on which later parts of a statement's conditions depend, and of masks of its reductions."""
+    if isinstance(node, r.Branch) and node.is_mask:
+        if node.span is not None and (text := _write_condition(node.condition)) is not None:
+            yield Outcome(node.span, text)
+        return
+    if isinstance(node, r.Selection):
+        yield from _list_parts(node, "")
+    expression = node.condition if isinstance(node, r.Branch | r.LoopStatement) else getattr(node, "value", None)
     while isinstance(expression, r.Assignment):
         expression = expression.value
-    while isinstance(expression, r.Operation) and expression.operator in ("&&", "||"):
-        expression = expression.operands[0]
-        span = expression.span
-        if span is not None and "\n" not in span.text() and not has_record(expression, _is_call):
-            yield span, f"merge(1, 0, {span.text()})"
+    yield from _list_parts(expression, "")
 
 
-def _is_call(part: Any) -> bool:
-    return isinstance(part, r.Call)
+def _list_parts(node: Any, guard: str) -> Iterator[Outcome]:
+    part = find_part_condition(node)
+    if part is None or part.place is None:
+        return
+    yield from _list_parts(part.condition, guard)
+    if (text := _write_condition(part.condition)) is None:
+        return
+    yield Outcome(part.place, text, guard)
+    if isinstance(node, r.Selection):
+        return
+    holds = f"({text})" if node.operator == "&&" else f".not. ({text})"
+    yield from _list_parts(node.operands[1], f"{guard} .and. {holds}" if guard else holds)
+
+
+def _write_condition(condition: r.Expression) -> str | None:
+    """A condition as Fortran has it; None for one that calls procedures, or whose text names what has no value in front
+    of its statement, such as the counter of an implied `do`."""
+    span = None if condition.span is None else balance_parentheses(condition.span)
+    if span is None or has_record(condition, _is_procedure_call):
+        return None
+    text = _CONTINUATION.sub(" ", span.text())
+    made = (part.name for part in walk_records(condition) if isinstance(part, r.Variable) and " " in part.key)
+    is_named = any(re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in made)
+    return None if is_named or _KEYWORD.match(text) or not is_expression(text) else text
+
+
+def _is_procedure_call(part: Any) -> bool:
+    """Whether a record calls what is no function of the language."""
+    return isinstance(part, r.Call) and part.key != part.name
 
 
 def order_by_modules(units: Sequence[CountedFortran]) -> list[CountedFortran]:

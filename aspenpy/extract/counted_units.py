@@ -14,13 +14,14 @@ from itertools import zip_longest
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.effects import is_test, list_part_conditions, walk_records, way_behind
+from aspenpy.extract.effects import find_part_condition, walk_records, way_behind
 from aspenpy.extract.front_end import ParsedUnit
 from aspenpy.extract.heap_blocks import POINTER, Pointed
 from aspenpy.extract.library_functions import ALLOCATIONS
 from aspenpy.extract.line_counts import ExecutionCount, ExecutionCounter, SourceLayout
 from aspenpy.extract.locality import TOUCH, Site, TouchCounts
 from aspenpy.extract.outcomes import OUTCOME, Guesses, list_tests
+from aspenpy.extract.places import count_fixed_elements
 from aspenpy.extract.tree import read_program
 from aspenpy.extract.tree_standard import STANDARD
 from aspenpy.language.source import Span
@@ -35,11 +36,17 @@ _SIZED = re.compile(r"\.\s*(?:c?end|back)\s*\(\s*\)\Z")
 RECORD = "aspenpy_record"
 """The function that a counted program calls with a number and the whole number that it records under that."""
 
-_ITERATORS = (
+CONTAINER = "aspenpy_container"
+"""The function that a counted program calls with a number, a pointer to a container, and 0."""
+
+_TEMPLATES = (
     f"template <class T> inline auto {POINTER}(int n, const T &p) -> decltype(&*p, void()) "
     f"{{ {POINTER}(n, (const volatile void *)&*p); }} "
+    f"template <class T> inline auto {CONTAINER}(int n, const T *p, int) -> decltype(p->data(), void()) "
+    f"{{ {POINTER}(n, (const volatile void *)p->data()); }} "
+    f"template <class T> inline void {CONTAINER}(int, const T *, long) {{}} "
 )
-"""What records where an iterator points, as a pointer."""
+"""What records where an iterator points, or the elements of a container that has them side by side."""
 
 
 STATEMENTS = (r.LoopStatement, r.Branch, r.Switch)
@@ -70,8 +77,9 @@ class Layer(IntEnum):
     """Layers of text around one span, the outermost first."""
 
     TEST = 0
-    RECORD = 1
-    TOUCH = 2
+    PART = 1
+    RECORD = 2
+    TOUCH = 3
 
 
 class Insertion(Record):
@@ -134,7 +142,7 @@ class CountedUnit:
         declared = f"{RECORD}(int, double), {POINTER}(int, const volatile void *)"
         declared += f", {TOUCH}(int, const volatile void *); extern {language}int {OUTCOME}(int, int)"
         is_used = recorded or touched or tested
-        head = f"extern {language}void {declared}; {_ITERATORS if self.is_cpp else ''}" if is_used else ""
+        head = f"extern {language}void {declared}; {_TEMPLATES if self.is_cpp else ''}" if is_used else ""
         inserted = [*self._insert_records(recorded), *self._insert_touches(touched), *self._insert_tests(tested)]
         inserted.sort(key=lambda item: item.sort_key)
         return head + _MARKER.sub("", self.layout.text([(item.offset, item.text) for item in inserted]))
@@ -142,30 +150,40 @@ class CountedUnit:
     def _insert_records(self, recorded: Mapping[Span, int]) -> list[Insertion]:
         """Texts to insert by place: around each recorded expression, those of an outer one outside."""
         records: dict[Span, tuple[int, str]] = {}
+        containers: dict[Span, int] = {}
+        parts: dict[Span, int] = {}
         sizes: dict[Span, str] = {}  # of containers, where another of their methods needs it
         for written, expanded in self.pairs if recorded else ():
             changed = {_changed_span(node) for node in walk_records(expanded.body)}
-            tests = {part.span for part in list_part_conditions(expanded.body) if is_test(part)}
             for mine, other in _matching_nodes(walk_records(written.body), walk_records(expanded.body)):
                 number = recorded.get(mine.span)
+                part = find_part_condition(mine)
+                if part is not None and part.place is not None and part.place in recorded:
+                    parts |= dict.fromkeys(_list_condition_spans(other), recorded[part.place])
                 if number is None or other.span is None:
                     continue
                 if (container := _container_behind(other)) is not None:
                     records[other.span], sizes[other.span] = (number, RECORD), f"({container.text()}).size()"
+                elif is_container(other):
+                    containers[other.span] = number
                 elif other.span in changed:
                     continue
                 elif is_pointer(other):
                     records[other.span] = (number, POINTER)
                 elif is_whole(other):
                     records.setdefault(other.span, (number, RECORD))
-                    sizes |= {other.span: f"!!{RECORD}d"} if other.span in tests else {}
         begin = f"({{ {self._auto} {RECORD}d = ("
-        return [
-            text
-            for span, (number, recorder) in records.items()
-            for value in [sizes.get(span, f"{RECORD}d")]
-            for text in _surround(span, Layer.RECORD, begin, f"); {recorder}({number}, {value}); {RECORD}d; }})")
-        ]
+        texts: list[Insertion] = []
+        for span, (number, recorder) in records.items():
+            behind = f"); {recorder}({number}, {sizes.get(span, f'{RECORD}d')}); {RECORD}d; }})"
+            texts += _surround(span, Layer.RECORD, begin, behind)
+        for span, number in containers.items():
+            behind = f"); {CONTAINER}({number}, {RECORD}d, 0); {RECORD}d; }}))"
+            texts += _surround(span, Layer.RECORD, f"(*({{ auto *{RECORD}d = &(", behind)
+        for span, number in parts.items():
+            behind = f")); {RECORD}({number}, {RECORD}d); {RECORD}d; }})"
+            texts += _surround(span, Layer.PART, f"({{ int {RECORD}d = (!!(", behind)
+        return texts
 
     def _insert_touches(self, touched: Mapping[Span, tuple[int, ...]]) -> list[Insertion]:
         """Texts around places that are accessed, which stay places."""
@@ -273,6 +291,12 @@ def is_pointer(node: Any) -> bool:
     return node.type.kind == "pointer" and not node.type.is_reference
 
 
+def is_container(node: Any) -> bool:
+    """Whether a record is a variable or member that is a container with its elements elsewhere."""
+    is_record = isinstance(node, r.Variable | r.Field) and node.type.kind == "record"
+    return is_record and node.type.of is not None and count_fixed_elements(node.type) is None
+
+
 def _matching_nodes(written: Iterable[Any], expanded: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """Pairs of the records of a function as it is written and expanded; none where macros changed the statements."""
     pairs = list(zip_longest(written, expanded))
@@ -283,6 +307,13 @@ def _container_behind(node: Any) -> Span | None:
     """The container of which a method such as `end` asks the size; None for other records."""
     is_size = isinstance(node, r.Call) and node.name == "size" and node.span is not None
     return node.arguments[0].span if is_size and _SIZED.search(node.span.text()) else None
+
+
+def _list_condition_spans(node: Any) -> Iterator[Span]:
+    """The place of what decides on a part of an expression, where it is a text of its own."""
+    part = find_part_condition(node)
+    if part is not None and part.place is not None and part.condition.span is not None:
+        yield from (part.condition.span,) if part.condition.span.end <= part.place.end else ()
 
 
 def _changed_span(node: Any) -> Span | None:

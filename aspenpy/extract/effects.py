@@ -166,10 +166,6 @@ def _has_variable(node: r.Expression, key: str) -> bool:
     return any(isinstance(part, r.Variable) and part.key == key for part in walk_records(node))
 
 
-TESTS = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||", "not"))
-"""Operators whose result is true or false."""
-
-
 def has_exit(body: r.Statement, is_loop: bool = True) -> bool:
     """Whether a loop may end early: by a `break` of its own, a `return` or a `goto`."""
     if isinstance(body, r.Jump):
@@ -233,18 +229,26 @@ def final_jump(body: r.Statement | None) -> str | None:
     return None
 
 
-def is_test(node: r.Expression) -> bool:
-    """Whether an expression is a condition by its operation."""
-    return isinstance(node, r.Operation) and node.operator in TESTS
+class PartCondition(Record):
+    """What decides whether another part of an expression is computed, and a name for its outcome that no expression
+    has: from the condition to where that part begins, nothing where a macro gives both one place."""
+
+    condition: r.Expression
+    place: Span | None
 
 
-def list_part_conditions(node: Any) -> Iterator[r.Expression]:
-    """Conditions of `?:`, and first parts of `&&` and `||`, inside a record."""
-    for part in walk_records(node):
-        if isinstance(part, r.Selection):
-            yield part.condition
-        elif isinstance(part, r.Operation) and part.operator in ("&&", "||"):
-            yield part.operands[0]
+def find_part_condition(node: Any) -> PartCondition | None:
+    """The condition of `?:`, or the first part of `&&` or `||`; None for other records."""
+    if isinstance(node, r.Selection):
+        condition, behind = node.condition, node.chosen
+    elif isinstance(node, r.Operation) and node.operator in ("&&", "||"):
+        condition, behind = node.operands
+    else:
+        return None
+    first, second = condition.span, behind.span
+    if first is None or second is None:
+        return PartCondition(condition, None)
+    return PartCondition(condition, Span(first.source, first.start, max(first.start, second.start)))
 
 
 def has_record(body: Any, test: Callable[[Any], bool]) -> bool:

@@ -13,7 +13,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.atomics import mark_atomic
 from aspenpy.extract.costs import Alternative, Item, Meaning, PointerTarget, is_slow_item
-from aspenpy.extract.effects import is_test
+from aspenpy.extract.effects import find_part_condition
 from aspenpy.extract.memory import Memory
 from aspenpy.extract.places import AssignmentTarget, Places, root_variable, source_name
 from aspenpy.extract.scope import NOTHING, STEADY, UNKNOWN, Known, Real, depends_on_data, join_paths, single_symbol
@@ -220,21 +220,20 @@ class Evaluator(WalkTask):
     def add_second_part(self, node: r.Operation, items: list[Item]) -> None:
         """Adds the costs of the second part of `a && b` or `a || b`: where it is slow, for the share of a run in which
         the first does not decide."""
-        share = self.count_outcomes(node.operands[0]) if any(map(is_slow_item, items)) else None
+        share = self.count_outcomes(node) if any(map(is_slow_item, items)) else None
         if share is None:
             self.state.out += items
         else:
             sides = (items, []) if node.operator == "&&" else ([], items)
             self.out.append(Alternative((), share, *sides))
 
-    def count_outcomes(self, condition: r.Expression) -> Value | None:
-        """Share of the outcomes of a part of an expression that a run records; None without runs, and for what is a
-        number rather than a condition."""
-        if not self.names.counts_each or condition.type.kind != "integer" or not is_test(condition):
+    def count_outcomes(self, node: r.Expression) -> Value | None:
+        """How often what decides on a part of an expression holds, which a run records; None without runs."""
+        part = find_part_condition(node) if self.names.counts_each else None
+        if part is None or part.place is None:
             return None
-        meaning = Meaning(f"how often `{source_text(condition)}` holds, from 0 to 1", is_share=True)
-        half = constant_polynomial(Fraction(1, 2))
-        share = self.state.add_hole("branch", meaning, half, condition.span, low=0)
+        meaning = Meaning(f"how often `{source_text(part.condition)}` holds, from 0 to 1", is_share=True)
+        share = self.state.add_hole("branch", meaning, constant_polynomial(Fraction(1, 2)), part.place, low=0)
         self.names.outcomes |= v.symbols(share)
         return share
 

@@ -191,8 +191,8 @@ class Compiled:
         objects += self._build_recorder() if is_mixed or self.recorded or self.touched or self.tested else []
         linked = [*self.options, *parallel, *objects, "-o", self.program, *self.build.links, "-lm"]
         if is_mixed:
-            compiler = self._compile_fortran(parallel)
-            linked += ["-lstdc++"] if any(unit.is_cpp for unit in self.build.units) else []
+            compiler, module = self._compile_fortran(parallel)
+            linked += [module, *(["-lstdc++"] if any(unit.is_cpp for unit in self.build.units) else [])]
         self._compile(compiler, linked, self.build.units[0])
 
     def _lay_out(
@@ -206,14 +206,16 @@ class Compiled:
         Path(found.path).write_text(found.text(self.recorded, self.touched, self.tested), encoding="utf-8")
         return found
 
-    def _compile_fortran(self, parallel: list[str]) -> str:
-        """Compiles the units of Fortran, those whose modules others use first. Returns the compiler, which links."""
+    def _compile_fortran(self, parallel: list[str]) -> tuple[str, str]:
+        """Compiles the units of Fortran, those whose modules others use first. Returns the compiler, which links, and
+        the object of the module that keeps records."""
         compiler = self.build.find_fortran_compiler()
         places = ["-J", self.folder, "-I", self.folder]  # and no other: the user's folder may have modules of its own
         recorder = os.path.join(self.folder, "aspenpy_recorder.f90")
         Path(recorder).write_text(RECORDER_MODULE, encoding="utf-8")
         units = dict(zip((unit.path for unit in self.units), self.build.units, strict=True))
-        self._compile(compiler, ["-fsyntax-only", *places, recorder], self.build.units[0], self.folder)
+        module = f"{recorder[:-4]}_module.o"
+        self._compile(compiler, ["-c", *places, recorder, "-o", module], self.build.units[0], self.folder)
         for found in order_by_modules([unit for unit in self.units if isinstance(unit, CountedFortran)]):
             unit = units[found.path]
             flags = [
@@ -223,7 +225,7 @@ class Compiled:
             ]
             options = ["-w", "-O0", *self.options, *parallel, *LENIENT, *flags, *places, "-c", found.path]
             self._compile(compiler, [*options, "-o", f"{os.path.splitext(found.path)[0]}.o"], unit, self.folder)
-        return compiler
+        return compiler, module
 
     def _build_recorder(self) -> list[str]:
         """The object of what keeps the records."""

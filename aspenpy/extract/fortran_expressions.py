@@ -596,7 +596,7 @@ class FortranExpressions:
         is_register = isinstance(value, r.Variable) and value.scope != "global" and not value.is_reference
         if is_register or isinstance(value, r.Constant) or value.type.kind not in ("integer", "real"):
             return view
-        kept = self.make_variable("value", value.type)
+        kept = self.make_variable("value", value.type).replace(span=value.span)
         self.before.append(r.Declaration(kept, value, span=value.span))
         return scalar_view(kept)
 

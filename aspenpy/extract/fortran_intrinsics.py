@@ -303,7 +303,7 @@ class Intrinsics:
         def body(counters: Sequence[r.Expression]) -> list[r.Statement]:
             condition = None if mask is None else mask.at(counters)
             step = assign(total, _combine(name, total, values.at(counters), statement), statement)
-            return [step] if condition is None else [r.Branch(condition, step, span=statement)]
+            return [step] if condition is None else [r.Branch(condition, step, is_mask=True, span=condition.span)]
 
         self.expressions.before.append(self.expressions.make_nest(values.extents, body))
         return total

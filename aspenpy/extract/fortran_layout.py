@@ -29,6 +29,9 @@ PLAIN_INSIDE = ("Where_Construct", "Forall_Construct")
 """Constructs in which there is no call of a subroutine."""
 
 _STATEMENT_LABEL = re.compile(r"\A\s*+(\d++)")
+_JUNCTION = re.compile(r"\.(?:and|or)\.", re.IGNORECASE)
+_ELSE = re.compile(r"\s*+else(?=\s*+if\b)", re.IGNORECASE)
+_WHILE = re.compile(r"\bdo\b(?:[ \t]++\d++)?[ \t]*+,?[ \t]*+(?=while[ \t]*+\()", re.IGNORECASE)
 _CLAUSE = re.compile(r"\b(?:collapse|ordered)\s*+\(\s*+(\d++)\s*+\)", re.IGNORECASE)
 _OPENING_DIRECTIVE = re.compile(r"\s*+[!cC*]\$(?:omp|acc)\s*+(?!end\b)", re.IGNORECASE)
 _CONTINUATION = re.compile(r"[ \t]*+(?:&[ \t]*+(?:![^\n]*+)?\n(?:[ \t]*+(?:![^\n]*+)?\n)*+[ \t]*+&?+)?+")
@@ -42,13 +45,14 @@ class Mark(NamedTuple):
     number: int
 
 
-class MaskShare(NamedTuple):
-    """The share of the elements left by the masks around it for which a mask holds: Fortran that gives it, in front of
-    the `statement` that has all these masks."""
+class MaskValue(NamedTuple):
+    """A mask: Fortran that gives all its outcomes in front of the `statement` with all masks around it, or the share
+    of the elements left by these for which it holds."""
 
     mask: Span
     statement: Span
     value: str
+    is_share: bool = True
 
 
 class FortranLayout:
@@ -58,7 +62,7 @@ class FortranLayout:
     def __init__(self, text: FortranText) -> None:
         self.text = text
         self.marks: list[Mark] = []
-        self.masks: list[MaskShare] = []
+        self.masks: list[MaskValue] = []
         self.modules: set[str] = set()
         self.used: set[str] = set()
         self._last_lines: dict[int, int] = {}  # of statements, by their marks
@@ -106,9 +110,9 @@ class FortranLayout:
         start, end, _ = places[at]
         return [number for low, high, number in places if (low, high) == (start, end)]
 
-    def record(self, number: int, span: Span, is_behind: bool, value: str) -> None:
-        """Records the number `value` of a span, by `number`: before its statement or behind it."""
-        text = f"call aspenpy_record({number}, real({value}, 8))"
+    def call(self, called: str, span: Span, *, is_behind: bool = False, guard: str = "") -> None:
+        """Calls a procedure before the statement of a span or behind it, where the condition `guard` holds."""
+        text = f"if ({guard}) call {called}" if guard else f"call {called}"
         width = 66 if self.text.is_fixed else len(text)  # columns 7 to 72
         pieces = [text[at : at + width] for at in range(0, len(text), width)]
         lines = [f"{'     &' if place else ' ' * 6}{piece}" for place, piece in enumerate(pieces)]
@@ -180,7 +184,11 @@ class FortranLayout:
             if kind in PLAIN_INSIDE:
                 self._list_masks(node, item)
                 return
+            if kind == "If_Construct":
+                self._split_alternatives(node)
             if "Do_Construct" in kind:
+                self._list_masks(node, item)
+                self._lay_out_test(item)
                 clause = _CLAUSE.search(self._directives_above(item.span[0]))
                 depth = max(int(clause[1]) if clause else 1, nested)
                 label = _do_label(node.children[0])
@@ -205,9 +213,11 @@ class FortranLayout:
             self._list_masks(node, item)
 
     def _list_masks(self, node: Syntax, outermost: ReaderItem, around: str = "") -> None:
-        """The masks of a `where`, which has those of others `around` it."""
+        """The masks of a `where`, which has those of others `around` it, and of headers of loops."""
         if type_name(node) == "Where_Stmt":
             self._add_mask(node, outermost, around)
+        elif (header := _find_header(node)) is not None:
+            self._add_header_mask(header, outermost)
         elif type_name(node) == "Where_Construct":
             within = left = around
             for child in node.children:
@@ -229,8 +239,18 @@ class FortranLayout:
                 (f"{around} .and. ({mask})", f"count({around})") if around else (mask, f"size({mask})")
             )
             value = f"real(count({all_masks}), 8)/max(1, {elements})"
-            self.masks.append(MaskShare(find_mask(here), statement, value))
+            self.masks.append(MaskValue(find_mask(here), statement, value))
         return mask
+
+    def _add_header_mask(self, header: Syntax, item: ReaderItem) -> None:
+        """The mask of a `forall` or `do concurrent`, over all that its indices go through."""
+        statement, value = self.text.span(*item.span), header.children[1]
+        if value is None or statement is None:
+            return
+        for triplet in list_arguments(header.children[0]):
+            name, *bounds = (str(part) for part in triplet.children if part is not None)
+            value = f"({value}, {name} = {', '.join(bounds)})"
+        self.masks.append(MaskValue(find_mask(statement), statement, f"[{value}]", is_share=False))
 
     def _mark_statement(self, item: ReaderItem) -> None:
         first, last = item.span
@@ -278,6 +298,50 @@ class FortranLayout:
         for place in range(first + 1, last + 1):
             self.changed[place] = []
 
+    def _split_alternatives(self, node: Syntax) -> None:
+        """Lets each `else if` whose condition has parts begin an `if` of its own behind `else`, with a mark between."""
+        last = getattr(node.children[-1], "item", None)
+        if last is None or getattr(node.children[0].item, "name", None):
+            return
+        for child in node.children:
+            item = getattr(child, "item", None)
+            if type_name(child) != "Else_If_Stmt" or item is None or not _JUNCTION.search(str(child)):
+                continue
+            line, span = self.text.lines[item.span[0] - 1].text, self.text.span(*item.span)
+            if span is None or (head := _ELSE.match(line)) is None:
+                continue
+            number, self._made = self._made, self._made + 1
+            self.marks.append(Mark(span, number))
+            self.changed[item.span[0]] = [
+                (head[0], None),
+                (f"      {MARK}", number),
+                (" " * head.end() + line[head.end() :], None),
+            ]
+            self.before.setdefault(last.span[0], []).append(("      end if", None))
+
+    def _lay_out_test(self, item: ReaderItem) -> None:
+        """`do while (condition)` with its condition on lines of its own inside, if that has parts."""
+        first, last = item.span
+        whole = self.text.span(first, last)
+        text = "\n".join(
+            self.changed.get(place, [(self.text.lines[place - 1].text, None)])[0][0] for place in range(first, last + 1)
+        )
+        opening = _WHILE.search(text)
+        if whole is None or opening is None or not _JUNCTION.search(text):
+            return
+        start = text.index("(", opening.end())
+        condition = text[start : close_parentheses(text, start, len(text))]
+        number, self._made = self._made, self._made + 1
+        at = whole.source.text.lower().index("while", whole.start)
+        self.marks.append(Mark(Span(whole.source, at, whole.end), number))
+        test = f"      if (.not. {condition}) exit"
+        if self.text.is_fixed:  # no column may move
+            test = f"      if (.not.\n     &{' ' * (start - 6)}{condition}\n     &) exit"
+        head = text[: opening.end()].rstrip(" ,\t")
+        self.changed[first] = [(head, None), (f"      {MARK}", number), (test, None)]
+        for place in range(first + 1, last + 1):
+            self.changed[place] = []
+
     # -- directives --------------------------------------------------------------------------------
 
     def _find_front(self, line: int) -> int:
@@ -312,6 +376,16 @@ def _count_definitions(unit: Syntax, body: Syntax) -> int:
         if name not in numbers or re.search(rf"\b{re.escape(name)}\s*\(", shaped):
             return place
     return len(body.children)
+
+
+def _find_header(node: Syntax) -> Syntax | None:
+    """The header of a `forall` or `do concurrent`."""
+    if type_name(node) == "Forall_Header":
+        return node
+    if type_name(node).endswith("_Construct"):
+        return _find_header(node.children[0])
+    parts = getattr(node, "children", ()) if re.search("Do_Stmt|Forall|Loop_Control", type_name(node)) else ()
+    return next((header for part in parts or () if (header := _find_header(part)) is not None), None)
 
 
 def _first_item(node: Syntax) -> ReaderItem | None:

@@ -238,7 +238,7 @@ def negate(operand: r.Expression, name: str, span: Span | None) -> r.Expression:
         return make_complex(*(negate(part, name, span) for part in complex_parts(operand)))
     if name == "neg" and isinstance(operand, r.Constant) and operand.macro is None and operand.value is not None:
         return operand.replace(value=-operand.value, span=_include_sign(operand.span))
-    place = _include_sign(operand.span) if name == "neg" else operand.span
+    place = _include_sign(operand.span) if name == "neg" else _include_not(operand.span)
     return r.Operation(name, (operand,), operand.type if name == "neg" else INT, place or span)
 
 
@@ -248,6 +248,14 @@ def _include_sign(span: Span | None) -> Span | None:
         return None
     before = span.source.text[: span.start].rstrip()
     return Span(span.source, len(before) - 1, span.end) if before.endswith("-") else span
+
+
+def _include_not(span: Span | None) -> Span | None:
+    """The place of a condition with the `.not.` in front of it, and with parentheses between."""
+    before = None if span is None else _NOT.search(span.source.text, max(0, span.start - LONGEST_NOT), span.start)
+    if span is None or before is None:
+        return span
+    return balance_parentheses(Span(span.source, before.start(), span.end)) or span
 
 
 def extreme(name: str, parts: Sequence[r.Expression], span: Span | None) -> r.Expression:
@@ -279,6 +287,11 @@ def is_intrinsic(name: str) -> bool:
     return plain in MATHEMATICAL or plain in REDUCTIONS or plain in ("min", "max", "abs", "mod", "real", "int", "nint")
 
 
+_MASKED = re.compile(r"(?:where|forall|concurrent)\s*+\(", re.IGNORECASE)
+_NOT = re.compile(r"\.not\.[\s&(]*+\Z", re.IGNORECASE)
+LONGEST_NOT = 100
+"""Characters among which the `.not.` of a condition is looked for."""
+
 _PIECE = re.compile(r"'[^']*+'|\"[^\"]*+\"|![^\n]*+|[()]")
 """Strings, comments and parentheses."""
 
@@ -308,10 +321,28 @@ def close_parentheses(text: str, start: int, end: int) -> int:
     return end
 
 
+def balance_parentheses(span: Span) -> Span | None:
+    """The span with the parentheses right around it that it closes or opens; None where there are others."""
+    text, start, end = span.source.text, span.start, span.end
+    depth = least = 0
+    for match in _PIECE.finditer(text, start, end):
+        depth += (match[0] == "(") - (match[0] == ")")
+        least = min(least, depth)
+    for _ in range(-least):
+        start = len(text[:start].rstrip(" \t")) - 1
+        if start < 0 or text[start] != "(":
+            return None
+    for _ in range(depth - least):
+        end = next((at for at in range(end, len(text)) if text[at] not in " \t"), len(text)) + 1
+        if text[end - 1 : end] != ")":
+            return None
+    return Span(span.source, start, end)
+
+
 def find_mask(statement: Span) -> Span:
-    """The mask of a `where` or `elsewhere`, with its parentheses."""
+    """The mask of a `where` or `elsewhere`, with its parentheses; of a `forall` or `do concurrent` its whole header."""
     text = statement.source.text
-    opening = re.compile(r"where\s*+\(", re.IGNORECASE).search(text, statement.start, statement.end)
+    opening = _MASKED.search(text, statement.start, statement.end)
     if opening is None:
         return statement
     return Span(statement.source, opening.end() - 1, close_parentheses(text, opening.end() - 1, statement.end))

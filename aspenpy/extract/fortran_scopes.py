@@ -8,7 +8,6 @@ from contextlib import suppress
 
 from aspenpy.extract import records as r
 from aspenpy.extract.fortran_nodes import Syntax
-from aspenpy.language.source import Span
 from aspenpy.record import Record
 
 INT = r.Type("integer", 4)
@@ -151,14 +150,6 @@ class View(Record):
     extents: tuple[r.Expression, ...]
     at: Callable[[Sequence[r.Expression]], r.Expression]
     whole: Entity | None = None
-
-
-class Mask(Record):
-    """The mask of an assignment, which is made where it holds; or, behind `elsewhere`, where it does not."""
-
-    values: View
-    span: Span | None
-    holds: bool = True
 
 
 Meaning = Entity | Signature | StatementFunction | Generic | DerivedType | View

@@ -15,6 +15,7 @@ from aspenpy.extract.fortran_expressions import FortranExpressions
 from aspenpy.extract.fortran_intrinsics import place_arguments
 from aspenpy.extract.fortran_invariants import hoist_invariants
 from aspenpy.extract.fortran_jumps import Labelled, goto, structure_jumps
+from aspenpy.extract.fortran_masks import MaskedAssignments
 from aspenpy.extract.fortran_nodes import Syntax, list_arguments, split_keyword, type_name
 from aspenpy.extract.fortran_operations import (
     assign,
@@ -32,7 +33,6 @@ from aspenpy.extract.fortran_scopes import (
     VOID,
     Entity,
     Generic,
-    Mask,
     NameScope,
     RankMismatch,
     Signature,
@@ -80,6 +80,7 @@ class FortranStatements:
         self._last_labels: set[int] = set()  # those behind which a procedure only returns
         self.transfers = Transfers(expressions, declarations)
         self.allocations = Allocations(expressions, self._assign_elements)
+        self.masked = MaskedAssignments(expressions, self._begin)
         self.allocated: frozenset[str] = frozenset()
         self.declare_block: Callable[[Any, NameScope], DeclarationReader] | None = None
 
@@ -231,15 +232,9 @@ class FortranStatements:
             value = make_complex(*(self.expressions.keep(part) for part in complex_parts(value)))
         return assign(target, value, span)
 
-    def _assign_elements(self, left: View, right: View, span: Span | None, masks: Sequence[Mask] = ()) -> r.Statement:
+    def _assign_elements(self, left: View, right: View, span: Span | None) -> r.Statement:
         def body(counters: Sequence[r.Expression]) -> list[r.Statement]:
-            value = right.at(counters if right.extents else ())
-            step = assign(left.at(counters), value, span)
-            for mask in reversed(masks):
-                condition = mask.values.at(counters)
-                then, otherwise = (step, None) if mask.holds else (r.CompoundStatement(()), step)
-                step = r.Branch(condition, then, otherwise, is_mask=True, span=mask.span)
-            return [step]
+            return [assign(left.at(counters), right.at(counters if right.extents else ()), span)]
 
         if not right.extents and not isinstance(right.at(()), r.Constant | r.Variable):
             kept = self.expressions.keep(right.at(()))
@@ -391,7 +386,7 @@ class FortranStatements:
         headers: list[tuple[Any, list[Syntax]]] = []
         forall = next((part for part in getattr(control, "children", ()) if type_name(part) == "Forall_Header"), None)
         if forall is not None:
-            return self._read_forall(forall, body, span)
+            return self._read_forall(forall, body, span, is_concurrent=True)
         if control is not None:
             while_condition, counted = control.children[0], control.children[1]
             if counted is not None:
@@ -465,8 +460,10 @@ class FortranStatements:
     def _read_forall_stmt(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         return self._read_forall(node.children[0], [node.children[1]], span)
 
-    def _read_forall(self, header: Any, body: Sequence[Syntax], span: Span | None) -> list[r.Statement]:
-        """Loops over the triplets of a header, under its mask."""
+    def _read_forall(
+        self, header: Any, body: Sequence[Syntax], span: Span | None, is_concurrent: bool = False
+    ) -> list[r.Statement]:
+        """Loops over the triplets of a header, under its mask. A run counts the statements of a `do concurrent`."""
         triplets, mask = list_arguments(header.children[0]), header.children[1]
         loops = [self._count(item.children[0], item.children[1:], span) for item in triplets]
         self._loops += len(loops)
@@ -474,8 +471,12 @@ class FortranStatements:
         statement: r.Statement = self.read_all([item for item in body if not type_name(item).startswith("End_")])
         self._loops -= len(loops)
         if mask is not None:
-            statement = r.Branch(self.expressions.read(mask), statement, span=span)
+            place = None if span is None else find_mask(span)
+            statement = r.Branch(self.expressions.read(mask), statement, is_mask=True, span=place)
         for start, condition, step in loops:
+            given = start.value if isinstance(start, r.ExpressionStatement) and not is_concurrent else None
+            if isinstance(given, r.Assignment) and isinstance(given.target, r.Variable):
+                start = r.Declaration(given.target, given.value, span=span)  # the index is the construct's own
             statement = r.LoopStatement(start, condition, step, statement, span=span)
         return [statement]
 
@@ -549,42 +550,10 @@ class FortranStatements:
         subject = r.Variable(f"type of {name}", f"type of {name}", INT, span=span)
         return [r.Switch(subject, tuple(cases), exhaustive, span)]
 
-    def _read_where_stmt(self, node: Syntax, span: Span | None) -> list[r.Statement]:
-        return self._assign_where(node, (), span)
+    def _read_where_construct(self, node: Syntax, span: Span | None) -> list[r.Statement]:
+        return self.masked.read(node)
 
-    def _read_where_construct(
-        self, node: Syntax, span: Span | None, around: tuple[Mask, ...] = ()
-    ) -> list[r.Statement]:
-        """Assignments under masks, each a loop of its own; what stands behind `elsewhere` holds where the masks
-        before do not, and all of it where those of the constructs `around` it do."""
-        statements: list[r.Statement] = []
-        left = masks = around
-        for child in node.children:
-            here = self._begin(child)
-            kind = type_name(child)
-            if kind in ("Where_Construct_Stmt", "Masked_Elsewhere_Stmt"):
-                mask = self._read_mask(child.children[0], here)
-                masks, left = (*left, mask), (*left, mask.replace(holds=False))
-            elif kind == "Elsewhere_Stmt":
-                masks = left
-            elif kind == "Where_Construct":
-                statements += self._read_where_construct(child, here, masks)
-            elif kind in ("Assignment_Stmt", "Where_Stmt"):
-                with self.expressions.collect() as inner:
-                    made = self._assign_where(child, masks, here)
-                statements += [*inner, *made]
-        return statements
-
-    def _read_mask(self, node: Syntax, statement: Span | None) -> Mask:
-        return Mask(self.expressions.view(node), None if statement is None else find_mask(statement))
-
-    def _assign_where(self, node: Syntax, masks: tuple[Mask, ...], span: Span | None) -> list[r.Statement]:
-        if type_name(node) == "Where_Stmt":
-            mask, node = node.children
-            masks = (*masks, self._read_mask(mask, span))
-        target, _, value = node.children
-        left, right = self.expressions.view(target), self.expressions.view(value)
-        return [self._assign_elements(left, right, span, masks)]
+    _read_where_stmt = _read_where_construct
 
     def _read_associate_construct(self, node: Syntax, span: Span | None) -> list[r.Statement]:
         head, *body = node.children

@@ -88,6 +88,15 @@ def load_parser() -> Any:
     return ParserFactory().create(std="f2008"), readfortran, sourceinfo, Fortran2003, utils
 
 
+def is_expression(text: str) -> bool:
+    """Whether a text is an expression."""
+    _, _, _, nodes, utils = load_parser()
+    try:
+        return nodes.Expr(text) is not None
+    except utils.NoMatchError:
+        return False
+
+
 class _Lengthy(Exception):
     """Expressions of which fparser would take minutes."""
 

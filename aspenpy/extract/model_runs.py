@@ -9,6 +9,7 @@ from aspenpy.expr.node import Expr
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import FunctionCosts
+from aspenpy.extract.counted_fortran import list_masks
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Tool, parse_command
 from aspenpy.extract.fit import fit_mean, fit_measured
@@ -69,7 +70,7 @@ class ModelRuns:
         build = Build(units, run.links, run.compiler, parallel, run.counts)
         holes = (self.names.holes[symbol] for symbol in self._find_read_values())
         spans = dict.fromkeys(hole.span for hole in holes if hole.span is not None)
-        spans |= {node.span: None for node in nodes if isinstance(node, r.Branch) and node.is_mask and node.span}
+        spans |= dict.fromkeys(list_masks(nodes))
         pointers = dict.fromkeys(array.span for array in self.writer.data.values())
         wanted = [span for span in pointers if span is not None and span not in spans]
         command = parse_command(run.command)

@@ -266,7 +266,7 @@ class LoopStatement(Record):
 
 class Branch(Record):
     """`if (condition) then else otherwise`; `pragmas` are those on the lines above, and `is_mask` is whether the
-    condition is that of a Fortran `where`, whose span it then has."""
+    condition is a mask of Fortran, whose span it then has."""
 
     condition: Expression
     then: Statement

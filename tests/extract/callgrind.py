@@ -98,6 +98,8 @@ def size(name: str, operands: str) -> int:
         if name.startswith("cvtsi2s"):
             return 8 if name.endswith("q") else 4
         return 4 if name == "movd" or name.endswith("ss") else 16
+    if name.startswith("set"):
+        return 1
     extended = re.match(r"mov[sz]([bwl])", name)
     if extended:
         return WIDTHS[extended[1]]
@@ -152,6 +154,8 @@ def roots(path: Path) -> int:
 
 def kinds(name: str, operands: str) -> list[str]:
     """What one instruction counts as."""
+    if name.startswith("set"):
+        return ["store"] if "(" in operands else []
     found = []
     arithmetic = _ARITHMETIC.match(name)
     if arithmetic:

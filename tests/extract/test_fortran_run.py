@@ -1,5 +1,6 @@
 """Runs of Fortran: what the counted program did is known by arithmetic, and models at sizes that were not run."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from aspenpy.extract.fortran_layout import FortranLayout
 from aspenpy.extract.fortran_text import FortranText
 from aspenpy.extract.model_runs import ProgramRun
 from aspenpy.language.diagnostics import AspenError
+from tests.extract import callgrind
 
 pytest.importorskip("fparser", reason="Fortran is read by fparser: pip install 'aspenpy[fortran]'")
 needs_gfortran = pytest.mark.skipif(
@@ -60,15 +62,42 @@ def test_counts_fill_parameters(body: str, flops: float, tmp_path: Path) -> None
     assert flops_at(found, tmp_path, 80) == pytest.approx(flops, rel=0.07)
 
 
+TENFOLD = """contains
+  real(8) function tenfold(m)
+    integer, intent(in) :: m
+    integer l
+    tenfold = 0
+    do l = 1, 10
+      tenfold = tenfold + x(m)
+    end do
+  end function
+"""
+
+
 @needs_gfortran
-def test_the_second_part_of_a_condition_runs_as_often_as_in_a_run(tmp_path: Path) -> None:
-    """Of 80 numbers 32 have squares of the form 5*k + 1; for each the function adds ten times, and one compares."""
-    tenfold = "real(8) function tenfold(m)\ninteger, intent(in) :: m\ninteger l\ntenfold = 0\n"
-    tenfold += "do l = 1, 10\n tenfold = tenfold + x(m)\nend do\nend function\n"
-    body = "do i = 1, n\n if (mod(i*i, 5) == 1 .and. tenfold(i) > 2) k = k + 1\nend do\nprint *, s, k\n"
-    found = run_program(tmp_path, f"{HEAD}{READ}{body}contains\n{tenfold}end program\n")
+@pytest.mark.parametrize(("body", "calls"), [
+    ("if (mod(i*i, 5) == 1 .and. tenfold(i) > 2) k = k + 1\n", 32),  # squares of the form 5*k + 1
+    ("ok = mod(i, 4) == 0\n if (ok .and. tenfold(i) > 2) k = k + 1\n", 20),
+    ("ok = mod(i, 4) == 0\n if (.not. ok .and. tenfold(i) > 2) k = k + 1\n", 60),
+    ("ok = mod(i, 4) == 0\n if (.not. (ok .and. &  ! both\n   i > 0) .and. tenfold(i) > 2) k = k + 1\n", 60),
+    ("j = i\n if (4*(mod(j, 5)) > (7) .and. tenfold(i) > 2) k = k + 1\n", 48),
+    ("ok = mod(i, 4) == 0\n if (ok .and. (mod(i*i, 5) == 1 .or. tenfold(i) > 2)) k = k + 1\n", 12),
+    ("j = mod(i, 3)\n if (j == 0) then\n  k = k + 1\n else if (mod(i*i, 5) == 0 .and. tenfold(i) > 2) then\n"
+     "  k = k + 2\n elseif (j == 1 .or. tenfold(i) > 2) then\n  k = k + 3\n else\n  k = k + 4\n end if\n", 11 + 27),
+    ("j = 0\n do while (j < mod(i, 5) .and. tenfold(j + 1) > 2)\n  j = j + 1\n end do\n", 160),
+    ("ok = tenfold(i) > 2 .and. mod(i, 2) == 0\n", 80),
+])  # fmt: skip
+@pytest.mark.parametrize("form", ["f90", "f"])
+def test_parts_of_conditions_that_call_run_as_often_as_in_a_run(
+    body: str, calls: int, form: str, tmp_path: Path
+) -> None:
+    """Flops at n = 80: ten additions in each call, by hand, and a compare behind it."""
+    text = f"{HEAD}logical ok\n{READ}do i = 1, n\n {body}end do\nprint *, s, k\n{TENFOLD}end program\n"
+    if form == "f":
+        text = re.sub("^(?!     &)", "      ", text.replace(" &  ! both\n ", "\n     &"), flags=re.MULTILINE)
+    found = run_program(tmp_path, text, name=f"program.{form}", over={"n": [20.0, 40.0, 80.0]})
     assert not found.left()
-    assert flops_at(found, tmp_path, 80) == pytest.approx(32 * 11, rel=0.07)
+    assert flops_at(found, tmp_path, 80) == pytest.approx(11 * calls, rel=0.07)
 
 
 @needs_gfortran
@@ -79,6 +108,13 @@ def test_the_second_part_of_a_condition_runs_as_often_as_in_a_run(tmp_path: Path
     ("where (mod(m, 5) > 2)\n where (mod(m, 10) > 4) x = x*3\n where (mod(m, 10) > 8)\n  x = x/2\n elsewhere\n"
      "  x = x + 2 + s\n end where\nend where\n", 16 + 8 + 2*24),
     ("do j = 1, 4\n where (m <= 20*j) x = x + 2\nend do\n", 20 + 40 + 60 + 80),
+    ("s = sum(x, mask=m > 30)\n", 50),
+    ("s = sum(x, .not. (mod(m, 5) == 0))\n", 64),
+    ("s = product(x(:) + 1, m*(m + 1) > 30*31)\n", 2*50),
+    ("j = 30\ns = maxval(x, m > j) + 1\n", 50 + 1),
+    ("forall (i = 1:n, m(i) > 30) x(i) = x(i)*3\n", 50),
+    ("forall (i = 1:n/4, j = 1:2, m(i)*j > 10)\n x(4*i + j - 4) = x(4*i + j - 4)*3\nend forall\n", 10 + 15),
+    ("do concurrent (i = 1:n, m(i) > 30)\n x(i) = x(i)*3\n x(i) = x(i) + 1\nend do\n", 2*50),
 ])  # fmt: skip
 def test_masks_hold_as_often_as_in_a_run(body: str, flops: float, tmp_path: Path) -> None:
     """Flops at n = 80 by hand, of which the numbers in `m` go from 1 to n."""
@@ -88,6 +124,75 @@ def test_masks_hold_as_often_as_in_a_run(body: str, flops: float, tmp_path: Path
     found = run_program(tmp_path, text, over={"n": [40.0, 60.0, 80.0]})
     assert not found.left()
     assert flops_at(found, tmp_path, 80) == pytest.approx(flops, rel=0.01)
+
+
+MASKED = """program p
+  implicit none
+  integer, parameter :: n = 1000
+  real(8) :: x(n), y(n), z(n)
+  integer :: m(n), i
+  do i = 1, n
+    m(i) = mod(i, 10)
+    x(i) = i
+    y(i) = 2*i
+    z(i) = 1
+  end do
+  call kernel(x, y, z, m, n)
+  print *, sum(x), sum(y), sum(z)
+contains
+  subroutine kernel(x, y, z, m, n)
+    integer, intent(in) :: n
+    real(8), intent(inout) :: x(n), y(n), z(n)
+    integer, intent(in) :: m(n)
+BODY
+  end subroutine
+end program
+"""
+
+CONSTRUCTS = {  # flops, bytes loaded and stored, by hand: 600 numbers hold in the first mask
+    "several": (
+        "where (m > 3)\n x = x*3\n y = y + 1\nelsewhere (x < 500)\n z = z*2\n x = x + y\n"
+        "elsewhere\n y = y*5\nend where",
+        600 + 600 + 199 + 199 + 201,
+        4000 + 6 * 1000 + 600 * 16 + 8000 + 199 * 24 + 201 * 8,  # each of six loops loads a stored mask
+        1000 + 2 * 1000 + 600 * 16 + 199 * 16 + 201 * 8,  # the second mask and what is left of it
+    ),
+    "two": (
+        "where (m > 3)\n x = y*3\nelsewhere\n z = y + 1\nend where",
+        600 + 400,
+        4000 + 600 * 8 + 400 * 8,  # one loop for both
+        600 * 8 + 400 * 8,
+    ),
+    "two_that_depend": (
+        "where (m > 3)\n x = x*3\nelsewhere\n x = x + 1\nend where",
+        600 + 400,
+        4000 + 2 * 1000 + 600 * 8 + 400 * 8,
+        1000 + 600 * 8 + 400 * 8,
+    ),
+    "nested": (
+        "where (m > 3)\n where (y < 1000) x = x*3\n z = z + 1\nend where",
+        300 + 600,  # six of ten of the numbers up to 499
+        4000 + 8000 + 1000 + 2 * 1000 + 300 * 8 + 600 * 8,
+        2 * 1000 + 300 * 8 + 600 * 8,
+    ),
+}
+
+
+@needs_gfortran
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="needs Valgrind")
+@pytest.mark.parametrize("name", CONSTRUCTS)
+def test_masks_of_a_construct_are_computed_once(name: str, tmp_path: Path) -> None:
+    body, *by_hand = CONSTRUCTS[name]
+    text = MASKED.replace("BODY", body)
+    found = run_program(tmp_path, text, "./a.out", "program.F90", over={})
+    model = aspenpy.parse(found.text)
+    said = [aspenpy.count(model, kind, kernel="kernel_") for kind in ("loads", "stores")]
+    assert [float(amount) for amount in said] == pytest.approx(by_hand[1:], rel=1e-3)
+    classes = [aspenpy.count(model, "flops", kernel="kernel_", traits=[kind]) for kind in ("add", "multiply")]
+    assert float(sum(classes)) == pytest.approx(by_hand[0], rel=1e-3)
+    counted = callgrind.counted(tmp_path / "program.F90", tmp_path, "-O1")
+    assert counted["load bytes"] == pytest.approx(by_hand[1], rel=0.01)
+    assert counted["store bytes"] == pytest.approx(by_hand[2], rel=0.01)
 
 
 @needs_gfortran
