@@ -16,7 +16,7 @@ CLASSES = {
     "add": "add", "sub": "add", "mul": "multiply", "div": "divide", "sqrt": "square_root",
     "ucomi": "compare", "comi": "compare", "max": "compare", "min": "compare", "cmp": "compare",
 }  # fmt: skip
-_ARITHMETIC = re.compile(r"(add|sub|mul|div|sqrt|ucomi|comi|max|min|cmp)(?:n?l[te]|n?eq)?s([sd])$")
+_ARITHMETIC = re.compile(r"(add|sub|mul|div|sqrt|ucomi|comi|max|min|cmp)(?:n?l[et]|n?eq)?s([sd])$")
 _CONVERT = re.compile(r"cvt(t?s[sd]2si|si2s[sd]|ss2sd|sd2ss)[lq]?$")
 _LINE = re.compile(r"^\s*([0-9a-f]+):\t([a-z0-9]+(?: (?!0x)[a-z0-9]+)?)\s*([^#<\n]*)", re.MULTILINE)
 _SPILL = re.compile(r"-?(0x[0-9a-f]+)?\(%rsp\)")
