@@ -199,7 +199,7 @@ def list_masks(nodes: Sequence[Any]) -> list[Span]:
     ]
 
 
-class Outcome(Record):
+class PartOutcome(Record):
     """A condition whose outcome is recorded in front of its statement, as Fortran writes it: the name of the outcome,
     and the condition without which it is not computed, if any."""
 
@@ -208,11 +208,11 @@ class Outcome(Record):
     guard: str = ""
 
 
-def _list_outcomes(node: Any) -> Iterator[Outcome]:
+def _list_outcomes(node: Any) -> Iterator[PartOutcome]:
     """The outcomes on which later parts of a statement's conditions depend, and of masks of its reductions."""
     if isinstance(node, r.Branch) and node.is_mask:
         if node.span is not None and (text := _write_condition(node.condition)) is not None:
-            yield Outcome(node.span, text)
+            yield PartOutcome(node.span, text)
         return
     if isinstance(node, r.Selection):
         yield from _list_parts(node, "")
@@ -222,14 +222,14 @@ def _list_outcomes(node: Any) -> Iterator[Outcome]:
     yield from _list_parts(expression, "")
 
 
-def _list_parts(node: Any, guard: str) -> Iterator[Outcome]:
+def _list_parts(node: Any, guard: str) -> Iterator[PartOutcome]:
     part = find_part_condition(node)
     if part is None or part.place is None:
         return
     yield from _list_parts(part.condition, guard)
     if (text := _write_condition(part.condition)) is None:
         return
-    yield Outcome(part.place, text, guard)
+    yield PartOutcome(part.place, text, guard)
     if isinstance(node, r.Selection):
         return
     holds = f"({text})" if node.operator == "&&" else f".not. ({text})"

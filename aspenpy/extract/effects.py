@@ -230,8 +230,8 @@ def final_jump(body: r.Statement | None) -> str | None:
 
 
 class PartCondition(Record):
-    """What decides whether another part of an expression is computed, and a name for its outcome that no expression
-    has: from the condition to where that part begins, nothing where a macro gives both one place."""
+    """A condition that decides whether another part of an expression is computed, and a name for its outcome that no
+    expression has: from the condition to where that part begins, nothing where a macro gives both one place."""
 
     condition: r.Expression
     place: Span | None

@@ -228,7 +228,7 @@ class Evaluator(WalkTask):
             self.out.append(Alternative((), share, *sides))
 
     def count_outcomes(self, node: r.Expression) -> Value | None:
-        """How often what decides on a part of an expression holds, which a run records; None without runs."""
+        """Share in which the condition of a part of an expression holds, which a run records; None without runs."""
         part = find_part_condition(node) if self.names.counts_each else None
         if part is None or part.place is None:
             return None

@@ -129,7 +129,7 @@ class MaskedAssignments:
         return statements
 
     def _read_under(self, node: Syntax, stored: View, masks: tuple[Mask, ...]) -> list[r.Statement]:
-        """What stands under a stored mask: an assignment loads it, and of the outcomes that made it knows all."""
+        """The loops of a statement under a stored mask, which assignments load in place of all masks that made it."""
         if type_name(node) != "Assignment_Stmt":
             return self._read_clauses(list(_list_clauses(node)), stored, masks)
         known = View(INT, (), lambda counters: self.expressions.make_variable("mask", INT))
@@ -166,8 +166,7 @@ class MaskedAssignments:
         return Mask(values, None if statement is None else find_mask(statement), sample.span)
 
     def _read_assignment(self, node: Syntax) -> PlainAssignment:
-        span = self.begin(node) if getattr(node, "item", None) is not None else self.expressions.statement
-        target, _, value = node.children
+        span, (target, _, value) = self.begin(node), node.children
         return PlainAssignment(self.expressions.view(target), self._view_value(value), span)
 
     def _view_value(self, node: Syntax) -> View:
