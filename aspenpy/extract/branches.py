@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from fractions import Fraction
 
-from aspenpy.expr.polynomial import Polynomial, constant_polynomial
+from aspenpy.expr.polynomial import Polynomial, atom_polynomial, constant_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.conditions import Conditions
@@ -30,7 +30,7 @@ from aspenpy.extract.effects import final_jump, has_record, walk_records
 from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.library_functions import is_left_out
 from aspenpy.extract.pragmas import read_aspen_control
-from aspenpy.extract.scope import Known, KnownValues, Real, join_paths
+from aspenpy.extract.scope import Known, KnownValues, Real, is_default, join_paths, single_symbol
 from aspenpy.extract.state import Leaving, WalkState, WalkTask, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 from aspenpy.language.source import Span
@@ -143,7 +143,16 @@ class Branches(WalkTask):
             self.state.out += [*first, *second]
         if node.type.kind == "real":
             return join_paths([part for part in (chosen, otherwise) if isinstance(part, Real)])
-        return self.state.unknown_result(node)
+        return self._find_input(chosen, otherwise) or self.state.unknown_result(node)
+
+    def _find_input(self, *sides: Known) -> Value | None:
+        """What `argc > 1 ? atoi(argv[1]) : 100` reads, with its default; None for other selections."""
+        for value, default in (sides, sides[::-1]):
+            symbol = single_symbol(value) if isinstance(value, Polynomial) else None
+            if symbol in self.names.inputs and isinstance(default, Polynomial) and is_default(default):
+                self.names.inputs[symbol] = default
+                return atom_polynomial(symbol)
+        return None
 
     def _evaluate_part(self, node: r.Expression) -> tuple[list[Item], Known]:
         with self.state.collect() as items:

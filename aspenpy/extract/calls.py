@@ -294,9 +294,10 @@ class CallEvaluator(WalkTask):
                 )
         words = v.ceil_quotient(self.evaluator.evaluate_integer(size), constant_polynomial(8))
         if depends_on_data(words):
-            words = self.state.add_hole(
-                f"{node.name}_words", Meaning(f"words that `{source_text(node)}` moves"), ONE, node.span, low=0
-            )
+            meaning = Meaning(f"bytes that `{source_text(node)}` moves")
+            moved = self.state.add_hole(f"{node.name}_bytes", meaning, constant_polynomial(8), size.span, low=0)
+            self.names.outcomes |= v.symbols(moved)
+            words = v.scale(moved, Fraction(1, 8))
         self.out.append(Nest(counter, (words,), body, span=node.span))
         self.scope.forget_arrays({place.array for place in places[:1] if isinstance(place, PointerTarget)})
         return places[0]

@@ -293,8 +293,10 @@ def is_pointer(node: Any) -> bool:
 
 def is_container(node: Any) -> bool:
     """Whether a record is a variable or member that is a container with its elements elsewhere."""
-    is_record = isinstance(node, r.Variable | r.Field) and node.type.kind == "record"
-    return is_record and node.type.of is not None and count_fixed_elements(node.type) is None
+    if not isinstance(node, r.Variable | r.Field):
+        return False
+    type = node.type.of if node.type.is_reference and node.type.of is not None else node.type
+    return type.kind == "record" and type.of is not None and count_fixed_elements(type) is None
 
 
 def _matching_nodes(written: Iterable[Any], expanded: Iterable[Any]) -> Iterator[tuple[Any, Any]]:

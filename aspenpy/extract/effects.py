@@ -194,13 +194,18 @@ def has_own_jump(body: r.Statement | None) -> bool:
 def way_behind(node: r.Statement) -> Span | None:
     """A name for the way from a loop, branch or switch to what follows it, where jumps may leave it for other places:
     from its head into the first such jump. None where there are none, or where a `goto` may lead anywhere."""
-    jumps = list(_list_leaving(node, frozenset(("return", "break", "continue", "goto"))))
+    jumps = list_leaving(node)
     if isinstance(node, r.Jump | r.CompoundStatement) or not jumps or any(jump.kind == "goto" for jump in jumps):
         return None
     head, jump = node.span, jumps[0].span
     if head is None or jump is None:
         return None
     return Span(head.source, head.start, jump.end - 1)  # inside the jump, where no statement ends
+
+
+def list_leaving(node: r.Statement | None) -> list[r.Jump]:
+    """The jumps that may lead out of a statement."""
+    return list(_list_leaving(node, frozenset(("return", "break", "continue", "goto"))))
 
 
 def _list_leaving(node: r.Statement | None, kinds: frozenset[str]) -> Iterator[r.Jump]:

@@ -21,6 +21,9 @@ SIMPLER_ERROR_FACTOR = 1.5
 EXACT = 0.005
 """Relative error below which a formula is not made longer."""
 
+AHEAD = 16
+"""How many times the largest sizes of the runs a formula of what is counted may not fall below 0, or again."""
+
 FEW_POINTS = 4
 """Runs up to which a formula of three unknowns has to be as good as exact."""
 
@@ -249,6 +252,10 @@ def fit_formula(points: Sequence[tuple[Sizes, float]], terms: Sequence[FitTerm])
             len(terms) + constant > 2 and error > EXACT for (terms, constant), error in zip(forms, errors, strict=True)
         )
         errors = [math.inf if is_bent else error for is_bent, error in zip(bent, errors, strict=True)]
+    errors = [
+        math.inf if error < math.inf and form[0] and _turns(points, form) else error
+        for form, error in zip(forms, errors, strict=True)
+    ]
     allowed = max(EXACT, SIMPLER_ERROR_FACTOR * min(errors))
     tried = list(zip(forms, errors, strict=True))
     short = next(form for form, error in tried if error <= allowed)
@@ -335,6 +342,18 @@ def _cross_validation_error(points: Sequence[tuple[Sizes, float]], form: Form) -
         others = [*points[:place], *points[place + 1 :]]
         errors.append(_relative_error(_solve_least_squares(others, form).evaluate(sizes), value))
     return fmean(errors)
+
+
+def _turns(points: Sequence[tuple[Sizes, float]], form: Form) -> bool:
+    """Whether a formula of what was never below 0 is so at larger sizes, or falls there though it grew in the runs."""
+    fitted = _solve_least_squares(points, form)
+    if min(value for _, value in points) < 0 or not any(factor < 0 for factor, _ in fitted.parts):
+        return False
+    largest = {name: max(float(sizes[name]) for sizes, _ in points) for name in points[0][0]}
+    last = fitted.evaluate(largest)
+    least = last if last >= max(value for _, value in points) * (1 - POOR) else 0.0
+    ahead = [{**largest, name: AHEAD * size} for name, size in largest.items()]
+    return any(fitted.evaluate(sizes) < least for sizes in (*ahead, {name: AHEAD * largest[name] for name in largest}))
 
 
 def _solve_least_squares(points: Sequence[tuple[Sizes, float]], form: Form) -> FittedFormula:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import itertools
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from aspenpy.extract import records as r
-from aspenpy.extract.effects import has_exit, walk_records, way_behind
+from aspenpy.extract.effects import list_leaving, walk_records, way_behind
 from aspenpy.language.source import Span
 from aspenpy.record import Record
 
@@ -63,12 +63,14 @@ class ExecutionCounter:
     # -- lines -------------------------------------------------------------------------------------
 
     def _count_entries(self, node: r.Statement | None) -> float | None:
-        """Entries of a statement by the count of its first line; of a block by that of the first statement with one, as
-        long as nothing before may leave it."""
+        """Entries of a statement by the count of its first line; of a block by that of the first statement with one
+        and what has left it before."""
         if isinstance(node, r.CompoundStatement):
+            left: float | None = 0.0
             for inner in node.statements:
-                if (count := self._count_entries(inner)) is not None or has_exit(inner) or _continues(inner):
-                    return count
+                if (count := self._count_entries(inner)) is not None:
+                    return sum_known(left, count)
+                left = sum_known(left, self._count_leaving(inner))
             return None
         if isinstance(node, r.LoopStatement):
             if is_range(node):
@@ -87,6 +89,17 @@ class ExecutionCounter:
         if isinstance(node, r.Declaration) and node.value is None:
             return None
         return None if node is None else self.at(node.span)
+
+    def _count_leaving(self, node: r.Statement | None) -> float | None:
+        """Jumps that led out of a statement; None where one has no count, or may lead anywhere."""
+        return self._sum_jumps(list_leaving(node))
+
+    def _count_leaving_loop(self, body: r.Statement) -> float | None:
+        """Passes of a loop that end with a jump out of it."""
+        return self._sum_jumps(jump for jump in list_leaving(body) if jump.kind != "continue")
+
+    def _sum_jumps(self, jumps: Iterable[r.Jump]) -> float | None:
+        return sum_known(*(None if jump.kind == "goto" else self.at(jump.span) for jump in jumps))
 
     def _sum_entries(self, *ways: r.Statement | None) -> float | None:
         """Entries of a statement that always goes one of some ways, by those of the ways."""
@@ -167,10 +180,11 @@ class ExecutionCounter:
         passes = self._count_entries(body)
         tested = None if is_range(node) else node.condition
         tests = None if tested is None else self._count_tests(tested, tested.span)
-        if passes is None and node.tested_first and tests is not None and entering is not None:
-            passes = None if has_exit(node.body) else tests - entering
-        if passes is None and node.step is not None and not is_range(node) and not has_exit(node.body):
-            passes = self._count_steps(node)
+        cut = self._count_leaving_loop(node.body)
+        if passes is None and node.tested_first and tests is not None and entering is not None and cut is not None:
+            passes = tests - entering + cut
+        if passes is None and node.step is not None and not is_range(node):
+            passes = sum_known(self._count_steps(node), cut)
         inside = self._follow(body, passes)
         left = sum_known(inside.breaks, inside.returns)
         if entering is None and node.tested_first and tests is not None and passes is not None and left is not None:
@@ -195,18 +209,6 @@ def is_range(node: r.LoopStatement) -> bool:
     """Whether a loop goes over a container: all of its head stands in one place."""
     start = node.start.span if isinstance(node.start, r.Declaration) else None
     return start is not None and node.span is not None and start.start == node.span.start
-
-
-def _continues(node: r.Statement | None) -> bool:
-    """Whether a statement may go on with the next pass of the loop around it."""
-    if isinstance(node, r.Jump):
-        return node.kind == "continue"
-    if isinstance(node, r.Branch):
-        return _continues(node.then) or _continues(node.otherwise)
-    parts = (
-        node.statements if isinstance(node, r.CompoundStatement) else node.cases if isinstance(node, r.Switch) else ()
-    )
-    return any(map(_continues, parts))
 
 
 def _body_without_variable(node: r.LoopStatement) -> r.Statement:

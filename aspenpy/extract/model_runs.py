@@ -12,8 +12,16 @@ from aspenpy.extract.costs import FunctionCosts
 from aspenpy.extract.counted_fortran import list_masks
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Tool, parse_command
-from aspenpy.extract.fit import fit_mean, fit_measured
-from aspenpy.extract.hole_values import CountedRun, Filling, Over, count_pointer_calls, list_total_terms, measure_points
+from aspenpy.extract.fit import FitTerm, fit_mean, fit_measured
+from aspenpy.extract.hole_values import (
+    ROOTS,
+    CountedRun,
+    Filling,
+    Over,
+    count_pointer_calls,
+    list_total_terms,
+    measure_points,
+)
 from aspenpy.extract.library_time import SampledRun, list_timed, sample_program, warn_missing
 from aspenpy.extract.reconcile import Reconciliation, find_causes, list_counted_spans, reconcile
 from aspenpy.extract.replay import Replay
@@ -181,8 +189,9 @@ class ModelRuns:
                 if tally.functions.get(key) and key in point.entered:
                     values.setdefault(symbol, []).append((point.sizes, point.entered[key], tally.functions[key]))
         terms = list_total_terms(points[0].sizes)
+        means = [*terms, *(FitTerm(size, root) for root in ROOTS for size in points[0].sizes)]
         for symbol, measured in values.items():
-            holes[symbol] = holes[symbol].replace(fit=fit_mean(measured, terms, terms))
+            holes[symbol] = holes[symbol].replace(fit=fit_mean(measured, means, terms))
 
     def reconcile_lines(
         self,

@@ -147,7 +147,8 @@ class Places(WalkTask):
         name = source_name(base)
         if not isinstance(pointer, PointerTarget):
             key = f"?{root_variable(base)}.{name}"  # one for each name in the source
-            pointer = PointerTarget(self.add_pointed_array(key, name, of, base.span), None)
+            size = base.type.size if base.type.kind == "array" else 0
+            pointer = PointerTarget(self.add_pointed_array(key, name, of, base.span, size), None)
         offset = None
         if pointer.offset is not None:
             offset = self._advance(pointer.offset, at, of, shape)
@@ -203,10 +204,12 @@ class Places(WalkTask):
             size = v.multiply(size, extent)
         return size
 
-    def add_pointed_array(self, key: str, name: str, of: r.Type, span: Span | None) -> str:
-        """Key of the array that an unknown pointer points into; `of` is the type of its elements."""
-        word = innermost_type(of).size or 8
-        return self.names.add_array(Array(key, name, "formal", word, extents=(None,), alone=False, span=span)).key
+    def add_pointed_array(self, key: str, name: str, of: r.Type, span: Span | None, size: int = 0) -> str:
+        """Key of the array that an unknown pointer points into; `of` is the type of its elements, and `size` the bytes
+        of all, if they are known."""
+        volume = constant_polynomial(size) if size else None
+        array = Array(key, name, "formal", innermost_type(of).size or 8, (None,), volume, alone=False, span=span)
+        return self.names.add_array(array).key
 
     def take_address(self, node: r.Expression) -> Known:
         """Address of an expression. A variable in a register moves to memory, and is not known from then on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy
 import pytest
@@ -20,6 +21,7 @@ from aspenpy.extract.fit import (
     fit_measured,
     format_number,
 )
+from aspenpy.extract.hole_values import list_total_terms
 
 FACTORS = st.sampled_from([-7.0, -1.0, -0.25, 0.0, 0.5, 1.0, 2.0, 1234.0])
 TERMS = st.builds(FitTerm, st.sampled_from(["m", "n"]), st.sampled_from([-2, -1, 0, 1, 2, 3]), st.booleans()).filter(
@@ -201,3 +203,19 @@ def test_values_that_follow_no_formula_are_those_that_were_counted(counted: dict
 
 def read_lines(text: str, sizes: Sizes) -> float:
     return float(eval(text.replace("^", "**"), {"log2": math.log2, "min": min, "max": max}, dict(sizes)))
+
+
+@pytest.mark.parametrize(
+    ("law", "sizes"),
+    [
+        (lambda n: 50 * n**0.6, (100, 200, 300, 400, 600, 800)),
+        (lambda n: n**0.5 * math.log2(n), (1250, 2500, 5000, 10000)),
+        (lambda n: 7 * n ** (2 / 3), (1250, 2500, 5000, 10000)),
+    ],
+)
+def test_formulas_of_what_grows_do_not_fall_ahead(law: Callable[[float], float], sizes: tuple[int, ...]) -> None:
+    """Whole powers and logarithms alone bend back at larger sizes, where laws between them go on."""
+    found = fit_formula([({"n": n}, law(n)) for n in sizes], list_total_terms({"n": 0}))
+    ahead = 16 * sizes[-1]
+    assert law(sizes[-1]) < found.evaluate({"n": ahead}) < 3 * law(ahead)
+    assert found.error < 0.1

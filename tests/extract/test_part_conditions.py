@@ -1,5 +1,6 @@
 """Parts of conditions that are computed where others do not decide: how often a run comes there, by hand."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -49,6 +50,52 @@ BODIES = {  # with the calls of `weight`
     "while_variable": ("int ok = 1; while (ok) { k++; s += weight(k); ok = k < i % 5; }", 12 * 11 + 7),
     "for": ("for (k = 0; k < 9 && w[k] < c && weight(k) > -1; k++) s += 1;", 36 + 9 * 55),
 }
+
+
+LOOPS = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef struct { double low[3]; int n; } Box;
+int main(int argc, char **argv) {
+  int n = argc > 1 ? atoi(argv[1]) : 40;
+  double s = 0, x[64];
+  char text[64] = "", copy[64];
+  for (int i = 0; i < 64; i++) x[i] = i;
+  for (int i = 0; i < n; i++) {
+    Box box = {{1.5, 2.5, 3.5}, i};
+    for (const double *p = x; p; p++) if (*p > 5 && *p > i % 9) { s *= 1.5; break; }
+    for (int k = i; k < 64 && x[k] >= 0;) { if (x[k] > 9 && x[k] > 20) break; s = s*1.5; k += 3; }
+    int kept = 1 + (int)x[i % 8];
+    memcpy(copy, text, kept);
+    s += box.low[box.n % 3];
+  }
+  printf("%g %c\\n", s, copy[0]);
+  return 0;
+}
+"""
+
+
+def test_loops_that_a_break_behind_several_tests_ends(tmp_path: Path) -> None:
+    """The first loop ends behind the first number above 5 and i % 9, the second in steps of 3 behind 20."""
+    searched = sum(max(6, i % 9 + 1) + 1 for i in range(80))
+    stepped = sum(len(range(i, 21, 3)) for i in range(80))
+    (tmp_path / "loops.c").write_text(LOOPS, encoding="utf-8")
+    found = extract(tmp_path / "loops.c", level="source", run=ProgramRun("./a.out 80"))
+    assert not found.left()
+    model = aspenpy.parse(found.text)
+    assert float(aspenpy.count(model, "flops", traits=["multiply"])) == pytest.approx(stepped + 80, rel=2e-3)
+    values = dict(re.findall(r"param main_(\w+) = (\S+) counted", found.text))
+    assert float(values["p_passes"]) == pytest.approx(searched / 80, rel=1e-3)
+    assert values["memcpy_bytes"] == "4.5"  # from 1 to 8 by turns
+    assert "data low [24]" in found.text
+
+
+def test_a_size_with_a_default_is_one_of_the_command(tmp_path: Path) -> None:
+    (tmp_path / "loops.c").write_text(LOOPS, encoding="utf-8")
+    found = extract(tmp_path / "loops.c", level="source", run=ProgramRun("./a.out 80", smaller=True))
+    assert "param n = 80  // `n`, of the command" in found.text
+    assert "param n = 40 " in extract(tmp_path / "loops.c").text
 
 
 def count_products(folder: Path, name: str, text: str) -> float:
