@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2287,
     "explore": 4662,
     "expr": 6621,
-    "extract": 26952,
+    "extract": 27002,
     "generate": 849,
     "language": 4997,
     "learn": 8447,
