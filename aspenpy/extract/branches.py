@@ -146,7 +146,7 @@ class Branches(WalkTask):
         return self._find_input(chosen, otherwise) or self.state.unknown_result(node)
 
     def _find_input(self, *sides: Known) -> Value | None:
-        """What `argc > 1 ? atoi(argv[1]) : 100` reads, with its default; None for other selections."""
+        """The number that `argc > 1 ? atoi(argv[1]) : 100` reads, with its default; None for other selections."""
         for value, default in (sides, sides[::-1]):
             symbol = single_symbol(value) if isinstance(value, Polynomial) else None
             if symbol in self.names.inputs and isinstance(default, Polynomial) and is_default(default):

@@ -208,7 +208,8 @@ class Places(WalkTask):
         """Key of the array that an unknown pointer points into; `of` is the type of its elements, and `size` the bytes
         of all, if they are known."""
         volume = constant_polynomial(size) if size else None
-        array = Array(key, name, "formal", innermost_type(of).size or 8, (None,), volume, alone=False, span=span)
+        word = innermost_type(of).size or 8
+        array = Array(key, name, "formal", word, extents=(None,), volume=volume, alone=False, span=span)
         return self.names.add_array(array).key
 
     def take_address(self, node: r.Expression) -> Known:
