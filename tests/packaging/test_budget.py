@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2287,
     "explore": 4662,
     "expr": 6621,
-    "extract": 27002,
+    "extract": 27003,
     "generate": 849,
     "language": 4997,
     "learn": 8447,
