@@ -195,8 +195,10 @@ class WalkTask:
 
 def source_text(node: r.Expression) -> str:
     """The text of an expression in the source, on one line of at most 60 characters; of a member that a macro names,
-    its name."""
+    its name, and so of a variable that the source does not write, such as a bound of an array."""
     if isinstance(node, r.Field) and node.span is not None and node.name not in node.span.text():
+        return node.name
+    if isinstance(node, r.Variable) and node.span is None:
         return node.name
     return " ".join(node.span.text().split())[:60] if node.span is not None else "value"
 

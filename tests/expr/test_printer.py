@@ -161,3 +161,17 @@ def test_ten_thousand_levels_deep():
     for _ in range(10_000):
         chain = apply("sqrt", chain)
     assert to_text(chain) == "sqrt(" * 10_000 + "n" + ")" * 10_000
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (12345678 * 10**1, "123456780"),
+        (1234567 * 10**5, "123456700000"),
+        (1234567 * 10**6, "1.234567e12"),
+        (Fraction(123456789, 10**5), "1234.56789"),
+    ],
+)
+def test_large_whole_numbers_with_many_zeros_have_an_exponent(value: int | Fraction, text: str) -> None:
+    """Six zeros at the end are more than a reader counts at a glance."""
+    assert to_text(number(value)) == text

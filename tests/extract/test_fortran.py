@@ -161,6 +161,22 @@ def test_absent_arrays_have_no_elements(tmp_path: Path) -> None:
     assert aspenpy.count(app, "flops") == pytest.approx(16, abs=2)
 
 
+def test_each_bound_of_an_array_is_a_number_of_its_own(tmp_path: Path) -> None:
+    """By hand: all of the first dimension, whatever its bounds, in 4 columns. One number stood for all bounds."""
+    text = model(
+        "module m\n real(8), allocatable :: a(:, :)\ncontains\n subroutine s(n)\n  integer, intent(in) :: n\n"
+        "  allocate (a(0:n, 4))\n  a = 1\n end subroutine\n subroutine t()\n  integer :: i, j\n"
+        "  do j = 1, 4\n   do i = lbound(a, 1), ubound(a, 1)\n    a(i, j) = a(i, j)*3\n   end do\n  end do\n"
+        " end subroutine\nend module\n",
+        tmp_path,
+    )
+    assert "flops [4*a_extent_1_2] as multiply, dp" in text
+    assert re.findall(r"param (\w+) = 1000  // unknown: `(\w+)`", text) == [
+        ("a_extent_1_2", "a_extent_1"),
+        ("a_lower_2_2", "a_lower_2"),
+    ]
+
+
 def test_both_languages_make_one_program(tmp_path: Path) -> None:
     pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
     (tmp_path / "scale.f90").write_text(
@@ -188,6 +204,20 @@ def test_both_languages_make_one_program(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_fixed_form_and_the_preprocessor(name: str, text: str, tmp_path: Path) -> None:
     assert "flops [n] as add, dp" in model(text, tmp_path, name)
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3, 4])
+def test_one_branch_of_the_preprocessor_is_taken(level: int, tmp_path: Path) -> None:
+    """The first whose condition holds, by hand; a false one in front keeps none behind it from being taken."""
+    text = model(
+        f"#define LEVEL {level}\nsubroutine s(n, x)\nreal(8) :: x(n)\n"
+        "#if LEVEL == 1\nx = x + 2d0\n#elif LEVEL == 2\nx = x*3d0\n#elif LEVEL >= 2\nx = x/5d0\n"
+        "#else\nx = sqrt(x)\n#endif\nend\n",
+        tmp_path,
+        "p.F90",
+    )
+    taken = ["square_root", "add", "multiply", "divide", "divide"][level]
+    assert re.findall(r"flops \[n\] as (\w+), dp", text) == [taken]
 
 
 def test_complex_products_have_four_products_and_two_sums(tmp_path: Path) -> None:

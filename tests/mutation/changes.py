@@ -116,11 +116,12 @@ def changeable(tree: ast.Module) -> Iterator[tuple[list[tuple[Any, ast.AST]], st
         for field, value in ast.iter_fields(node):
             if field in ("annotation", "returns", "type_params", "decorator_list"):
                 continue
-            within = isinstance(node, (ast.FunctionDef, ast.ClassDef)) and field == "body"
+            is_function = isinstance(node, ast.FunctionDef) and field in ("body", "args")
+            within = is_function or (isinstance(node, ast.ClassDef) and field == "body")
             deeper = (*names, node.name) if within else names  # type: ignore[attr-defined]
             for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.AST):
-                    yield from visit(child, deeper, isinstance(node, ast.FunctionDef) if within else inside)
+                    yield from visit(child, deeper, is_function if within else inside)
 
     yield from visit(tree, (), False)
 

@@ -89,8 +89,10 @@ class Recordings:
             of_file = self.uses(name_of_constant(tree, change.line)) or of_file
         name = innermost(blocks, change.line) if change.function else None
         number = self.numbers.get(name or "")
+        begin = self.numbers.get(f"{change.path}:{change.function}:0")
         anew = change.path in COPIED or number is None or number >= len(self.imported) or bool(self.imported[number])
-        wanted = of_file if number is None else [number]
+        called = of_file if begin is None else [begin]  # a default value is computed on import, and read by each call
+        wanted = called if number is None else [number]
         reached = self.entering(wanted) > 0
         if number is not None and not reached.any():
             reached = self.entering(of_file) > 0

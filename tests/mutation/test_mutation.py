@@ -91,7 +91,8 @@ def test_changes(text: str, expected: set[str]) -> None:
 def test_changes_know_their_function() -> None:
     functions = {ast.unparse(pairs[0][0]): function for pairs, function in changeable(ast.parse(SOURCE))}
     assert functions["a == LIMIT"] == functions["min(a, b)"] == "least"
-    assert functions["3"] == functions["4"] == ""  # run on import: a limit, and what an argument is by default
+    assert functions["4"] == "least"  # by default
+    assert functions["3"] == ""  # a limit, which is read on import
 
 
 def test_marked_blocks() -> None:
@@ -177,10 +178,10 @@ def once():
 LIMIT = 8
 TABLE = [once(), LIMIT]
 
-def twice(x):
+def twice(x, by=2):
     while x < 0:
         x += LIMIT
-    return 2 * x
+    return by * x
 
 def least(a, b):
     return min([a, b], key=lambda x: (x, x))
@@ -255,15 +256,17 @@ def test_tests_that_reach_a_change(recordings: Recordings) -> None:
         return [test.partition("::")[2] for test in tests], anew
 
     assert found(change_of("x += LIMIT", "pass", "twice"))[0][0] == "test_four"
-    assert set(found(change_of("2 * x", "x", "twice"))[0][:2]) == {"test_zero", "test_four"}
+    assert set(found(change_of("by * x", "x", "twice"))[0][:2]) == {"test_zero", "test_four"}
     assert found(change_of("8", "9", ""))[0][0] == "test_four"  # whose block reads `LIMIT`
+    tests, anew = found(change_of("by=2", "by=3", "twice"))
+    assert (set(tests[:2]), anew) == ({"test_zero", "test_four"}, True)
     assert [found(change_of(*each))[1] for each in CHANGES] == [False, False, False, True, True, True]
 
 
 CHANGES = [
-    ("2 * x", "3 * x", "twice"),
+    ("by * x", "3 * x", "twice"),
     ("x += LIMIT", "pass", "twice"),
-    ("2 * x", "x * 2", "twice"),
+    ("by * x", "x * by", "twice"),
     ("8", "9", ""),
     ("return 1", "return 2", "once"),
     ("LIMIT = 8", "LIMIT = 8 / 0", ""),

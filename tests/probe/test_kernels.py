@@ -43,6 +43,7 @@ def test_a_device_becomes_a_socket() -> None:
         return float(value_of(found, machine.definitions))
 
     assert value("here_gpu_core", "fma_sp_simd_rate") == pytest.approx(240)
+    assert value("here_gpu_core", "simd_width") == 128
     assert value("here_gpu_core", "simd_width") * value("here_gpu_core", "issue") == pytest.approx(120, rel=1e-3)
     assert value("here_gpu_memory", "attained_store_bandwidth") == pytest.approx(1 / 0.75e-12, rel=1e-3)
     assert value("here_gpu", "launch_latency") == pytest.approx(2e-6)

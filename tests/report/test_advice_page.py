@@ -118,6 +118,21 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
+def test_counters_on_the_terminal_have_the_shares_of_the_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Shares add up to one, and a counter that explains nothing has an empty cell."""
+    draws = numpy.random.default_rng(1).random((12, 3))
+    rows = [f"{5 + 3 * a + b},{a},{b},{c},{a + b}" for a, b, c in draws.tolist()]
+    (tmp_path / "runs.csv").write_text("\n".join(["runtime,instructions,CAS_COUNT_RD,L3CACHE,cycles", *rows]))
+    assert main(["advise", "significance", "stream", "--machine", "haswell", "--counters", f"{tmp_path}/runs.csv"]) == 0
+    table = capsys.readouterr().out.partition("counter of runtime")[2].partition("regression")[0].splitlines()
+    shares = {line.split()[0]: re.findall(r"(\d+\.\d) %", line) for line in table[2:] if line}
+    assert [name for name, share in shares.items() if not share] == ["CAS_COUNT_RD", "L3CACHE"]
+    assert [name for name, share in shares.items() if share] == ["instructions", "cycles"]
+    assert sum(float(share) for each in shares.values() for share in each) == pytest.approx(100)
+
+
 def test_every_number_leads_to_its_formula(written: dict[str, str]) -> None:
     """Cells of numbers hold a link, whose target is there; no quantity stands outside of one, but in the appendix."""
     page = Page(written[".html"])

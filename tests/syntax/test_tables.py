@@ -146,6 +146,8 @@ def _first_rule(place: int, value: Any) -> Callable[[Any], Any]:
         _first_rule(2, 7),
         _field("actions", [{"NAME": "x"}]),
         _field("actions", [{"NAME": 10**6}]),
+        lambda kept: {**kept, "actions": [{**kept["actions"][0], "NAME": 10**6}, *kept["actions"][1:]]},
+        lambda kept: {**kept, "actions": [{**kept["actions"][0], "NAME": -(10**6)}, *kept["actions"][1:]]},
         _field("actions", 7),
         _field("first_state", {}),
         _field("first_state", {"file": 0}),
