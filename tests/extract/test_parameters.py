@@ -354,3 +354,12 @@ def test_what_cmake_built_below_a_folder_is_no_part_of_a_program(tmp_path: Path)
     (tmp_path / "out" / "CMakeCache.txt").write_text("", encoding="utf-8")
     (probe / "id.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
     assert extract(tmp_path).kernels == ("main",)
+
+
+@pytest.mark.parametrize(("size", "flops"), [(1, "n"), (2, "PARTS*n"), (3, "PARTS*n")])
+def test_a_macro_above_one_is_a_parameter(size: int, flops: str, tmp_path: Path) -> None:
+    """A number that one defines to change it; one of 1 says that something is there."""
+    text = f"#define PARTS {size}\nvoid f(int n, double *x) {{ for (int i = 0; i < n*PARTS; i++) x[i] *= 2.5; }}\n"
+    found = extracted(tmp_path, text, ".c")
+    assert f"flops [{flops}]" in found.text
+    assert parameters(found).get("PARTS", "1").strip() == str(size)

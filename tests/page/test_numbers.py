@@ -132,6 +132,15 @@ def test_free_parameters_with_ranges_and_units():
     assert "param edge_elements = 30" in edge.place.line
 
 
+@pytest.mark.parametrize(("value", "ends"), [("0", (0, 10)), ("-3", (-6, 0)), ("0.5", (0.005, 50)), ("8", (1, 800))])
+def test_a_number_without_a_range_can_be_moved_to_both_sides(tmp_path, value, ends):
+    """From nothing to twice a negative number; by 100 around a positive one, if whole from 1 on."""
+    text = f"model m {{ param s = {value} kernel main {{ execute {{ flops [10 + s] }} }} }}"
+    (tmp_path / "m.aspen").write_text(text, encoding="utf-8")
+    (found,) = what_if(str(tmp_path / "m.aspen"), "haswell", free=("s",)).inputs
+    assert (found.low, found.high) == pytest.approx(ends)
+
+
 def test_an_enum_is_a_list_of_its_members():
     (klass,) = what_if("cg", "haswell", free=("class",)).inputs
     assert klass.choices == ("S", "W", "A", "B", "C", "D", "E")

@@ -61,7 +61,7 @@ def readings(third: int = 16 << 20, third_of_all: int = 16 << 20) -> dict[str, f
     for name, lost in (("branch", 20), ("branch_dp", 28)):  # cycles of a wrong guess, four of a load among them
         found |= {f"{name}_{alike}_latency": 1 / CLOCK for alike in ("none", "all")}
         found[f"{name}_random_latency"] = (1 + lost / 2) / CLOCK
-    found |= {f"sequence_{size}_latency": (2 if size < 8192 else 20) / CLOCK for size in (1024, 4096, 16384, 65536)}
+    found |= {f"sequence_{size}_latency": (2 if size < 4096 else 20) / CLOCK for size in (512, 2048, 8192, 32768)}
     found["forward_latency"] = 6 / CLOCK  # one of them an addition
     for level, rate in (("first", 100e9), ("second", 50e9), ("third", 25e9), ("memory", 10e9)):
         for way in ("load", "store", "copy"):

@@ -81,7 +81,7 @@ def test_the_text_passes_every_check() -> None:
         ("here_core.permute_vectors", 0.5),
         ("here_core.convert_rate", 2),  # there and back, one a cycle: two
         ("here_core.convert_latency", 2),
-        ("here_core.learnt_outcomes", 8192),  # between 4,096 and 16,384, by the logarithms
+        ("here_core.learnt_outcomes", 4096),  # between 2,048 and 8,192, by the logarithms
         ("here_core.forward_latency", 5),
         ("here_core.atomic_latency", 18),
         ("here_socket.transfer_latency", 4e-8),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
@@ -10,7 +11,9 @@ from aspenpy.language import nodes
 from aspenpy.language.diagnostics import AspenError, Diagnostic
 from aspenpy.language.nodes import Apply, Chain, Comparison, Index, Junction, Name, Negation, Number, Power
 from aspenpy.language.parser import parse_expression, parse_file, parse_value
-from aspenpy.language.source import Source
+from aspenpy.language.source import Source, Span
+from aspenpy.language.statements import fields_of_node
+from aspenpy.record import Record
 from tests.syntax.corpus import APPLICATION, FILES, MACHINE
 from tests.thorough import some
 
@@ -309,3 +312,22 @@ def test_an_error_names_the_text_it_is_in() -> None:
         AspenError, match=r"^error: expected a value behind `\+`, found the end of the text\n --> n:1:4"
     ):
         parse_expression("1 +", "n")
+
+
+@pytest.mark.parametrize("text", [APPLICATION, MACHINE])
+def test_a_node_stands_within_the_one_around_it(text: str) -> None:
+    """Spans are in the text, not empty, and inside those of the nodes that hold them."""
+
+    def nodes_with_spans(item: object, around: Span) -> Iterator[tuple[Span, Span]]:
+        if isinstance(item, Record):
+            span = getattr(item, "span", None) or around
+            yield around, span
+            for field in fields_of_node(item):
+                yield from nodes_with_spans(getattr(item, field), span)
+        for part in item if isinstance(item, tuple) else ():
+            yield from nodes_with_spans(part, around)
+
+    source = Source(text)
+    pairs = list(nodes_with_spans(parse_file(source, None, []), Span(source, 0, len(text))))
+    assert len(pairs) > 20
+    assert [pair for pair in pairs if not pair[0].start <= pair[1].start < pair[1].end <= pair[0].end] == []
