@@ -313,9 +313,12 @@ def _sum_passes_exactly(run: ExactEvaluation, node: Expr, passes: int) -> Value:
     if passes > run.exact_passes_left:
         raise _TooManyPasses
     run.exact_passes_left -= max(passes, 0)
-    spend_operations(run.allowance, INTERPRETED * max(passes, 0) * len(run.nodes_in_body(node)))
+    each = INTERPRETED * len(run.nodes_in_body(node))
+    if passes * each > run.allowance.left:
+        spend_operations(run.allowance, passes * each)
     total: Value = 0
     for number in range(passes):
+        spend_operations(run.allowance, each)  # a loop often has no value from its first pass on
         total = add_exactly(total, run.evaluate_pass(node, number))
     return total
 

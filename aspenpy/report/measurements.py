@@ -26,7 +26,7 @@ from aspenpy.tables.drawing import (
     set_title,
     use_shared_style,
 )
-from aspenpy.tables.numbers import Amount, format_share
+from aspenpy.tables.numbers import Amount, count_of, format_share
 from aspenpy.tables.registry import register_report
 from aspenpy.tables.table import ALL, DATA, JSON, TEXT, Column, Report, Table, make_facts, make_table
 
@@ -63,7 +63,7 @@ def report_measurements(measured: Measured) -> Report:
         notes = (Diagnostic("target-not-met", text, severity="warning", hint="--most-runs allows more runs"),)
     return Report(
         "runs/1",
-        f"{command}: {len(measured.runs)} runs",
+        f"{command}: {count_of(len(measured.runs), 'run')}",
         data,
         (make_facts(said), Table(columns, rows, key="runs")),
         notes,
@@ -83,7 +83,7 @@ def report_sheet(sheet: MeasurementSheet, name: str) -> Report:
     headers = [f"{item.name} [{item.unit}]" if item.unit else item.name for item in sheet.headings]
     rows = tuple(tuple(row[item.name].value for item in sheet.headings) for row in sheet.rows)
     table = Table(tuple(Column(header, key=header) for header in headers), rows, key="rows", media=ALL)
-    return Report("readings/1", f"{name}: {len(rows)} rows", {}, (table,))
+    return Report("readings/1", f"{name}: {count_of(len(rows), 'row')}", {}, (table,))
 
 
 # -- recorded energies beside predicted ones -------------------------------------------------------

@@ -306,6 +306,15 @@ def test_a_compressed_trace_of_many_addresses_is_taken_whole(tmp_path: Path) -> 
         ("sensitivity", "cache_jacobi5", "--machine", "haswell", "--method", "normalised"),
         ("sensitivity", "cache_mm_blk16", "--machine", "frontera"),
         ("sensitivity", "hpl", "--machine", "frontera"),
+        (
+            "advise",
+            "configure",
+            "hpcg",
+            "--machine",
+            "frontera",
+            "--set",
+            "ranks=64",
+        ),  # for which few cores are no room
     ],
 )
 def test_the_library_is_answered_within_seconds(command: tuple[str, ...]) -> None:

@@ -124,7 +124,7 @@ def test_counters_on_the_terminal_have_the_shares_of_the_data(
     """Shares add up to one, and a counter that explains nothing has an empty cell."""
     draws = numpy.random.default_rng(1).random((12, 3))
     rows = [f"{5 + 3 * a + b},{a},{b},{c},{a + b}" for a, b, c in draws.tolist()]
-    (tmp_path / "runs.csv").write_text("\n".join(["runtime,instructions,CAS_COUNT_RD,L3CACHE,cycles", *rows]))
+    (tmp_path / "runs.csv").write_text("\n".join(["runtime,instructions,CAS_COUNT_RD,L3CACHE,cycles", *rows]), "utf-8")
     assert main(["advise", "significance", "stream", "--machine", "haswell", "--counters", f"{tmp_path}/runs.csv"]) == 0
     table = capsys.readouterr().out.partition("counter of runtime")[2].partition("regression")[0].splitlines()
     shares = {line.split()[0]: re.findall(r"(\d+\.\d) %", line) for line in table[2:] if line}
