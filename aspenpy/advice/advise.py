@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Unpack
+from typing import TypeVar, Unpack
 
 from aspenpy.advice.classification import Classification, Classified
 from aspenpy.advice.configurable import make_configurable
@@ -20,10 +20,11 @@ from aspenpy.advice.significant import Significant
 from aspenpy.advice.system_ranges import SystemRange
 from aspenpy.advice.throttled import Throttled
 from aspenpy.advice.uncertain import Uncertain
-from aspenpy.allowance import one_allowance
+from aspenpy.allowance import allowance, one_allowance, separate_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.explore.sensitivity import Effects
+from aspenpy.expr.failures import EvaluationError
 from aspenpy.language.diagnostics import AspenError
 from aspenpy.learn.measurements.sheet import Data
 from aspenpy.models.application.model import Application
@@ -32,11 +33,16 @@ from aspenpy.record import Record
 from aspenpy.tables.result import Result
 
 MOST_DECIDED = 3  # components of which all combinations with all numbers of nodes are tried
+OF_A_STEP = 0.4  # of the operations that the command has left, what a step may take that can be left out
 OF_SO_MANY_NODES = "wrong-network-size"  # the code of a network whose shape is for one number of nodes
 
 
+Step = TypeVar("Step")
+
+
 class Advice(Result):
-    """The results of all steps, in their order: `case` is what was asked; a step that was left out is None."""
+    """The results of all steps, in their order: `case` is what was asked; a step that was left out is None, and among
+    the `unaffordable` where it takes more operations than the command has left."""
 
     def __init__(
         self,
@@ -48,9 +54,11 @@ class Advice(Result):
         scaled: Scaled | None,
         decided: Decided | None,
         throttled: Throttled,
+        unaffordable: Sequence[str] = (),
     ) -> None:
         self.case, self.classified, self.significant, self.uncertain = case, classified, significant, uncertain
         self.scaled, self.decided, self.throttled = scaled, decided, throttled
+        self.unaffordable = tuple(unaffordable)
 
     @property
     def space(self) -> DesignSpace:
@@ -212,33 +220,52 @@ def decide_case(case: Case, options: AdviceOptions) -> Decided:
 
 def advise_case(case: Case, options: AdviceOptions = AS_IT_IS, watch: Watch = lambda step: None) -> Advice:
     """Classifies an application on one node, tries components alone and in pairs, and scales the best configurations;
-    scaling is left out where there is no network between nodes."""
+    scaling is left out where there is no network between nodes. Scaling and deciding are left out, too, where they take
+    more operations than the other steps leave."""
     watch("which components matter")
     significant = significant_of(case, options)
     space = space_of(case, options, significant)
-    scaled, deciding = None, options
+    watch("the best configuration of a node")
+    best, classified = best_of(space), classify_case(case, options)
+    watch("what restrictions cost, and how certain that is")
+    throttled = Throttled(on_one_node(case, options), options.energy)
+    uncertain = Uncertain(space, options.deviations, options.error)
+    scaled, deciding, unaffordable = None, options, list[str]()
     try:
-        watch("the best configuration of a node, and on more nodes")
-        scaled = scale_case(case, best_of(space), options)
+        watch("the best configurations on more nodes")
+        scaled = _take_affordable("scale", lambda: scale_case(case, best, options), unaffordable)
     except AspenError as error:
         if error.diagnostics[0].code not in ("no-network", "no-free-ranks", OF_SO_MANY_NODES):
             raise
         if error.diagnostics[0].code == "no-network":
             deciding = options.replace(nodes=1)
-    watch("what restrictions cost, and how certain that is")
-    throttled = Throttled(on_one_node(case, options), options.energy)
-    uncertain = Uncertain(space, options.deviations, options.error)
-    classified = classify_case(case, options)
     watch("what to run under a budget")
+    decided = _take_affordable("decide", lambda: _decide_with_few(case, deciding), unaffordable)
     return Advice(
         case,
         classified=classified,
         significant=significant,
         uncertain=uncertain,
         scaled=scaled,
-        decided=_decide_with_few(case, deciding),
+        decided=decided,
         throttled=throttled,
+        unaffordable=unaffordable,
     )
+
+
+def _take_affordable(name: str, step: Callable[[], Step], unaffordable: list[str]) -> Step | None:
+    """The result of a step, or None and its name among the unaffordable."""
+    given = allowance()
+    with separate_allowance(OF_A_STEP * given.left) as tried:
+        try:
+            return step()
+        except (AspenError, EvaluationError):
+            if not tried.exceeded:
+                raise
+            unaffordable.append(name)
+            return None
+        finally:
+            given.spend(tried.spent)
 
 
 def _decide_with_few(case: Case, options: AdviceOptions) -> Decided | None:

@@ -19,6 +19,9 @@ WHOLE, EXACT, ROUNDED, ROUGH = 3, 2, 1, 0
 LARGEST_WHOLE = 2.0**53
 """Up to it float64 holds all whole numbers."""
 
+LARGEST_DIVIDEND = 2.0**52
+"""Up to it quotients of whole numbers are whole in float64 only where they are."""
+
 LARGEST_IN_LOG = 2.0**45
 """Up to it the logarithms of 2^k and of 2^k - 1 differ by five times the rounding of such logarithms."""
 

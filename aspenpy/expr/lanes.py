@@ -21,6 +21,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.accuracy import (
     DOUBTFUL_DISTANCE,
     EXACT,
+    LARGEST_DIVIDEND,
     LARGEST_IN_LOG,
     ROUGH,
     WHOLE,
@@ -226,7 +227,11 @@ class Lanes:
 
     def _settle_step(self, node: Expr, before: Array, exactly: Exactly) -> None:
         """Rounding that may have moved a value across a step is settled at the step: a whole sum in exact arithmetic
-        takes a thousand times as long."""
+        takes a thousand times as long. Where an operand has no value, rounding decides nothing."""
+        without = numpy.zeros(self.size, dtype=bool)
+        for arg in node.args:
+            without |= numpy.isnan(self.known[arg])
+        before = before | (self.doubts & without)
         lanes = numpy.flatnonzero(self.doubts & ~before)
         symbols = sorted(graph.free_symbols(node), key=lambda symbol: symbol.serial)
         columns = [column for symbol in symbols if (column := self.column_of(symbol, lanes)) is not None]
@@ -252,9 +257,11 @@ class Lanes:
 
     def _grade_value(self, node: Expr, value: Any) -> int:
         """Sums, products, remainders and powers of whole numbers are whole while float64 holds them; what is divided by
-        a power of 2 stays as close as it is."""
+        a power of 2 stays as close as it is. A quotient of whole numbers that is whole in float64 is so exactly: a rest
+        of 1 moves it by 1/divisor, which is more than its rounding, quotient/2^53, while the dividend is below 2^53."""
         grades = [self.grade[arg] for arg in node.args if arg in self.grade]
         closed = node.kind in ("add", "mul", "power") or node.payload == "mod"
+        closed |= node.kind == "div" and not numpy.any(abs(self.known[node.args[0]]) > LARGEST_DIVIDEND)
         whole = closed and min(grades, default=ROUGH) == WHOLE and holds_whole(value)
         if node.kind == "div" and grades[1] == WHOLE and are_powers_of_two(self.known[node.args[1]]):
             return min(EXACT, grades[0])

@@ -99,17 +99,41 @@ class Points(Lanes):
         return True
 
     def _settle(self, node: Expr) -> None:
+        settled = numpy.array(numpy.broadcast_to(self.known[node], (self.size,)))  # which may be alike on all
+        if node.kind == "sum":
+            without = self._lacks_operand(node)
+            settled[without] = numpy.nan
+            self.doubts &= ~without
         lanes = numpy.flatnonzero(self.doubts)
+        values = self._exact_values(node, lanes)
+        if settled.dtype == bool and not numpy.isfinite(values).all():
+            settled = settled.astype(numpy.float64)  # a condition without a value is nan
+        settled[lanes] = values
+        self.known[node] = settled
+        self.doubts = numpy.zeros(self.size, dtype=bool)
+
+    def _exact_values(self, node: Expr, lanes: Any) -> Floats:
+        """The values in some lanes by the exact rules, which are asked once for points that are alike."""
         symbols = [symbol for symbol in self.columns if symbol in graph.free_symbols(node)]
         rows = numpy.column_stack([self.columns[symbol][lanes] for symbol in symbols])
         each, inverse = numpy.unique(rows, axis=0, return_inverse=True)
         values = [self._at_a_point(node, dict(zip(symbols, row, strict=True))) for row in each]
-        settled = numpy.array(numpy.broadcast_to(self.known[node], (self.size,)))  # which may be alike on all
-        if settled.dtype == bool and not numpy.isfinite(values).all():
-            settled = settled.astype(numpy.float64)  # a condition without a value is nan
-        settled[lanes] = numpy.array(values)[inverse.ravel()]
-        self.known[node] = settled
-        self.doubts = numpy.zeros(self.size, dtype=bool)
+        return numpy.array(values, dtype=numpy.float64)[inverse.ravel()]
+
+    def _lacks_operand(self, node: Expr) -> Any:
+        """In which doubtful lanes something from outside that the passes of a sum may need has no value. Such a sum is
+        taken to have none, without its passes; where it has one after all, as no pass needs that, what it is needed
+        for is nan, which the exact rules decide."""
+        body = self.run.nodes_in_body(node)
+        outside = {arg for inner in body for arg in inner.args if arg in self.inside and arg not in body}
+        found = numpy.zeros(self.size, dtype=bool)
+        for arg in sorted(outside, key=lambda arg: (len(graph.free_symbols(arg)), arg.serial)):
+            value = self.known.get(arg)
+            if isinstance(value, numpy.ndarray) and value.dtype == numpy.float64:
+                missing = numpy.flatnonzero(self.doubts & ~found & numpy.isnan(value))
+                if len(missing):
+                    found[missing] = numpy.isnan(self._exact_values(arg, missing))
+        return found
 
     def column_of(self, symbol: Expr, lanes: Any) -> Any:
         return self.columns[symbol][lanes] if symbol in self.columns else None

@@ -325,6 +325,18 @@ def test_the_library_is_answered_within_seconds(command: tuple[str, ...]) -> Non
     assert ran.kibibytes < 400 * 1024
 
 
+def test_advice_leaves_out_what_takes_more_than_is_left() -> None:
+    """Steps that have no place in what the command may spend, and which one finds them."""
+    ran = run("advise", "comd", "--machine", "frontera", "--format", "json", share=10)
+    assert ran.status == 0, ran.err
+    for step in ("scale", "decide"):
+        assert f"`advise {step}` is left out: it takes more operations than the other steps leave" in ran.err
+        assert f"`aspenpy advise {step} comd --machine frontera` may spend them alone" in ran.err
+    whole = run("advise", "comd", "--machine", "frontera", "--format", "json")
+    assert json.loads(whole.out).keys() - json.loads(ran.out).keys() == {"scale", "decide"}
+    assert whole.err == ""
+
+
 @pytest.mark.parametrize("app", ["cache_mm_blk16", "cache_mm_reg"])
 @pytest.mark.parametrize(("method", "usual"), [("sobol", "1,024"), ("normalised", "33")])
 def test_a_study_that_takes_too_long_is_a_smaller_one_that_says_so(method: str, usual: str, app: str) -> None:

@@ -5,8 +5,10 @@ from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aspenpy.expr import evaluate as evaluation
+from aspenpy.expr.accuracy import LARGEST_DIVIDEND
 from aspenpy.expr.evaluate import EvaluationError, evaluate
 from aspenpy.expr.graph import (
     apply,
@@ -165,3 +167,14 @@ def test_wrong_draws_are_refused_in_long_loops():
     ]:
         with pytest.raises(EvaluationError, match=reason):
             evaluate(open_sum(i, n, draw(name, arguments, (i,))), {n: PASSES})
+
+
+WHOLE_NUMBERS = st.integers(1, int(LARGEST_DIVIDEND)) | st.integers(1, 1 << 27)
+
+
+@given(WHOLE_NUMBERS, WHOLE_NUMBERS, st.integers(-3, 3))
+def test_a_quotient_is_whole_in_float64_where_it_is(divisor, quotient, rest):
+    """By whole-number arithmetic, around products as large as they are taken to be."""
+    quotient = max(1, quotient if quotient * divisor < LARGEST_DIVIDEND else int(LARGEST_DIVIDEND) // divisor)
+    dividend = min(max(1, quotient * divisor + rest), int(LARGEST_DIVIDEND))
+    assert (dividend / divisor).is_integer() == (dividend % divisor == 0)

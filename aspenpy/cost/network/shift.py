@@ -48,9 +48,8 @@ def on_hypercube(topology: Topology, shift: Expr, ranks_per_node: Expr) -> Expr:
 
 def on_fat_tree(topology: Topology, shift: Expr, ranks_per_node: Expr) -> Expr:
     sizes, level = dict(topology.parameters), graph.counter("level")
-    ranks = ranks_per_node * topology.nodes
-    below = ranks_per_node * sizes["taper"] * sizes["arity"] ** (level + 1)
-    parts = graph.apply("ceil", ranks / below)
+    ranks, down = ranks_per_node * topology.nodes, sizes["taper"] * sizes["arity"]
+    parts = graph.apply("ceil", topology.nodes / (down * sizes["arity"] ** level))
     leaving = graph.apply("min", 1, _shorter_way(shift, ranks) * parts / ranks)
     several = graph.if_else(graph.compare(">", parts, 1), 2 * leaving, 0)
     return graph.summation(level, sizes["levels"] - 1, several)

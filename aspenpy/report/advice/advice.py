@@ -69,7 +69,7 @@ def report_advice(advice: Advice) -> Report:
     }
     parts: list[Part] = [Paragraph(note) for note in note_assumed(advice.space)]
     data: dict[str, Any] = {}
-    said: list[Diagnostic] = []
+    said = [_say_left_out(advice, name) for name in advice.unaffordable]
     for name, step in reports.items():
         if step is not None:
             parts += [Title(step.headline), *map(show_in_text, step.page[1:])]
@@ -79,6 +79,12 @@ def report_advice(advice: Advice) -> Report:
     case = advice.case
     headline = f"advice for {case.application.name} on {case.required_machine.name}"
     return Report("advice/1", headline, data, tuple(parts), tuple(drop_repeats(said)))
+
+
+def _say_left_out(advice: Advice, step: str) -> Diagnostic:
+    message = f"`advise {step}` is left out: it takes more operations than the other steps leave to one command"
+    hint = f"`aspenpy advise {step} {advice.case.application.name} --machine {advice.case.required_machine.name}`"
+    return Diagnostic("left-out", message, severity="warning", hint=f"{hint} may spend them alone")
 
 
 register_report(Advice, report_advice)
@@ -107,6 +113,7 @@ def document(advice: Advice, command: str) -> Document:
     case = advice.case
     blocks: list[Block] = [
         Sentence((ABOUT,)),
+        *(Sentence((f"{_say_left_out(advice, step).message}.",)) for step in advice.unaffordable),
         *_summarise_steps(advice),
         *list_assumptions(advice),
         *bound_blocks(advice),
