@@ -74,12 +74,13 @@ def problem_of(case: Case, size: tuple[str, ...] = ()) -> ApplicationProblem:
 
 def _refuse(work: WorkFormulas, growth: Growth, size: tuple[str, ...]) -> NoReturn:
     """Refuses the case, and proposes the `--problem` that would keep the work of all ranks."""
-    name, amounts = ("flops", growth.flops) if growth.flops else ("bytes", growth.bytes)
-    worst = max(range(len(amounts)), key=lambda index: abs(log(amounts[index])))
+    amounts = {name: amounts for name, amounts in (("flops", growth.flops), ("bytes", growth.bytes)) if amounts}
+    changes = {(name, index): abs(log(each[index])) for name, each in amounts.items() for index in range(len(each))}
+    name, worst = max(changes, key=changes.__getitem__)
     of_size = f" with `{'*'.join(size)}` as the size of a rank's part" if size else ""
     message = (
         f"the problem of `{work.case.application.name}` does not stay when the ranks change{of_size}: on "
-        f"{growth.ranks[worst]} ranks all {name} are {amounts[worst]:.3g} times those on {growth.ranks[0]}"
+        f"{growth.ranks[worst]} ranks all {name} are {amounts[name][worst]:.3g} times those on {growth.ranks[0]}"
     )
     span = work.case.application.parameters[work.ranks].span
     kept = WorkFormulas(
@@ -89,6 +90,7 @@ def _refuse(work: WorkFormulas, growth: Growth, size: tuple[str, ...]) -> NoRetu
     hint = "name the parameters that are the size of one rank's problem: `per rank` in the model, or --problem NAME,..."
     if wanted:
         hint += f"; the work stays with {' or '.join(wanted)}"
+    hint += f"; or set the ranks, --set {work.ranks}=N"
     fail("problem-grows", message, span, hint=hint)
 
 

@@ -31,6 +31,13 @@ def test_a_size_that_does_not_keep_the_work_is_refused(size: tuple[str, ...]) ->
     assert "the work stays with `--problem local_x`" in hint
 
 
+def test_what_grows_is_named() -> None:
+    """Each rank reads all weights, so that bytes grow where flops stay."""
+    with pytest.raises(AspenError, match="on 64 ranks all bytes are") as raised:
+        problem_of(Case(load_application("diffusion_step"), load_machine("haswell")))
+    assert str(raised.value.diagnostics[0].hint).endswith("; or set the ranks, --set ranks=N")
+
+
 def test_a_problem_of_each_rank_that_nobody_names_is_refused() -> None:
     case = Case(parse(cube(False)), parse(MACHINE))
     with pytest.raises(AspenError, match="on 64 ranks all flops are 64 times those on 1") as raised:
