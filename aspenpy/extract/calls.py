@@ -31,7 +31,7 @@ from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.fortran_coarrays import IMAGES
 from aspenpy.extract.library_functions import TYPE_BYTES, find_message
 from aspenpy.extract.places import AssignmentTarget, container_owner, count_fixed_elements
-from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Real, depends_on_data, is_default
+from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Real, depends_on_data, is_default, is_equal
 from aspenpy.extract.state import CallContext, Shared, WalkState, WalkTask, rename_array, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
@@ -330,11 +330,20 @@ class CallEvaluator(WalkTask):
         return self.scope.memory[place]
 
     def _resize(self, node: r.Call) -> Known:
-        """Sets the number of elements of a container."""
+        """Sets the number of elements of a container, and stores them: a `resize` in a loop, or to the size that the
+        container has, is taken to find them there."""
         there = self.places.locate(node.arguments[0])
         size = self.evaluator.evaluate_integer(node.arguments[1])
         if there is not None:
-            self.scope.memory[f"{container_owner(there)}.size", None] = size
+            place, of = (f"{container_owner(there)}.size", None), there.type.of
+            is_new = not self.active.nests and not is_equal(self.scope.memory.get(place), size)
+            if of is not None and of.size and (is_new or node.name == "assign") and not depends_on_data(size):
+                counter, array = self.names.make_counter("word"), self.places.add_elements(there, of, node.span)
+                offset = v.scale(atom_polynomial(counter), 8)
+                words = v.ceil_quotient(v.scale(size, of.size), constant_polynomial(8))
+                body: list[Item] = [MemoryAccess("store", array.key, offset, size=8, span=node.span)]
+                self.out.append(Nest(counter, (words,), body, span=node.span))
+            self.scope.memory[place] = size
             self._note_size(there, size)
         return None
 

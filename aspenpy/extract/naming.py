@@ -89,9 +89,10 @@ class ModelBindings:
     # -- data ---------------------------------------------------------------------------------------
 
     def _find_reach(self, key: str) -> Value | None:
-        """Bytes that a program touches of an array, in sizes of the model."""
-        reach = self.reaches.get(key)
-        if reach is None:
+        """Bytes that a program touches of an array, in sizes of the model; None of a container that grows behind its
+        size."""
+        reach, sizes = self.reaches.get(key), set(self.names.find_sizes(key, self.same))
+        if reach is None or (None in sizes and len(sizes) > 1):
             return None
         given = {symbol: atom_polynomial(self.bound[symbol]) for symbol in v.symbols(reach) if symbol in self.bound}
         for symbol in v.symbols(reach) & self.names.parameters.keys():

@@ -173,12 +173,14 @@ class Places(WalkTask):
             return AssignmentTarget(
                 None, PointerTarget(there.place.array, offset), of, name=there.name, path=there.path
             )
-        owner = container_owner(there)
-        key = self.names.add_owner(there.place, f"{owner}[]")
-        held = Array(key, there.name or "elements", "heap", of.size or 8, (None,), span=node.base.span or node.span)
-        array = self.names.add_array(held)
+        array = self.add_elements(there, of, node.base.span or node.span)
         at = self.evaluator.evaluate_integer(node.index)
         return AssignmentTarget(None, PointerTarget(array.key, v.scale(at, of.size or 8)), of, name=there.name)
+
+    def add_elements(self, there: AssignmentTarget, of: r.Type, span: Span | None) -> Array:
+        """The array of a container's elements, of a type."""
+        key = self.names.add_owner(there.place, f"{container_owner(there)}[]")
+        return self.names.add_array(Array(key, there.name or "elements", "heap", of.size or 8, (None,), span=span))
 
     def _locate_member(self, node: r.Field) -> AssignmentTarget | None:
         there = self.locate(node.base)

@@ -60,6 +60,8 @@ def source(body: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize(("body", "expected"), PROGRAMS, ids=[body for body, _ in PROGRAMS])
 def test_operations_by_hand(body: str, expected: dict[str, str], tmp_path: Path) -> None:
+    """The vector is filled first, with n stores."""
+    expected = {**expected, "stores": " + ".join(filter(None, ("n", expected.get("stores"))))}
     found = extract(source(body, tmp_path))
     amounts: dict[str, list[str]] = {}
     for kind, amount, rest in re.findall(r"(flops|loads|stores) \[(.*)\] ?(.*)", found.text):
@@ -153,3 +155,15 @@ def test_complex_numbers(body: str, add: int, multiply: int, divide: int, tmp_pa
     ran = modelled.operations(tmp_path / "p.aspen")
     expected = {"add dp": 100 * add, "multiply dp": 100 * multiply + 1, "divide dp": 100 * divide}
     assert {kind: ran[kind] for kind in expected} == expected
+
+
+@pytest.mark.parametrize(("body", "words"), [
+    ("std::vector<float> u(2*n); return u[0];", ["n"]),
+    ("std::vector<double> u; u.resize(n); u.resize(n); return u[0];", ["n"]),  # they are there
+    ("std::vector<double> u; for (int i = 0; i < 9; i++) { u.resize(n); s += u[i]; } return s;", []),
+    ("std::vector<double> u; u.assign(n, 1.0); u.assign(n, 2.0); return u[0];", ["n", "n"]),
+])  # fmt: skip
+def test_elements_are_stored_where_containers_get_their_size(body: str, words: list[str], tmp_path: Path) -> None:
+    """Words of eight bytes by hand, beside those of the vector that all these programs fill."""
+    text = extract(source(body, tmp_path)).text
+    assert re.findall(r"stores \[(.*)\] of size \[8\]", text) == ["n", *words]
