@@ -36,7 +36,7 @@ from aspenpy.cost.waiting import (
     LOADS,
     MISPREDICTED,
     Wait,
-    independent_chains,
+    count_under_way,
     loads_waited_for,
     mean_wait,
     wait_for_load,
@@ -186,7 +186,7 @@ def _waits(
         offer, memory = where.find_offer(requirement), where.find_offer(loads)
         if offer is not None:
             place = None if memory is None else memory.place
-            chains = independent_chains(requirement)
+            chains = count_under_way(requirement, offer.resource)
             scattered = [
                 item
                 for need, item in traffic.items()

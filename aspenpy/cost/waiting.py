@@ -23,7 +23,7 @@ from aspenpy.expr import graph
 from aspenpy.expr.graph import Expr
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.models.application import flow
-from aspenpy.models.machine.model import Component, Place
+from aspenpy.models.machine.model import BASE, Component, Place, Resource
 from aspenpy.record import Record
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ CHAIN, LOADS = "chain", "loads"
 LOAD, MISPREDICTED, SIDE_BY_SIDE, BEHIND = "load", "mispredicted", "chains", "behind"
 """Traits: of a chain of loads, of branches guessed wrongly at a rate, of so many chains that are independent, and of
 branches whose condition is known at the end of a chain."""
+
+RESTARTS = "restarts"
+"""The trait of chains that begin anew after so many operations: a machine has the rule of how far they overlap."""
 
 WORD = graph.number(8)
 """Bytes that a load of a chain takes, where the block has no loads of its own from the data."""
@@ -113,12 +116,22 @@ def independent_chains(requirement: flow.Requirement) -> Expr:
     return graph.apply("max", 1, next(stated, graph.ONE))
 
 
+def count_under_way(requirement: flow.Requirement, resource: Resource) -> Expr:
+    """Number of a requirement's chains that are under way at once: those side by side and, by the rule of the core that
+    serves them, those that begin before others are done."""
+    chains, rule = independent_chains(requirement), resource.traits.get(RESTARTS)
+    trait = next((trait for trait in requirement.traits if trait.name == RESTARTS and trait.arguments), None)
+    if trait is None or rule is None or rule.argument is None:
+        return chains
+    return graph.div(chains, graph.substitute([rule.time], {BASE: graph.ONE, rule.argument: read_number(trait)})[0])
+
+
 def wait_for_load(
     traffic: RequirementTraffic | None, memory: Place | None, core: Place, page: Expr, chains: Expr
 ) -> Wait:
     """Time that one load waits for its data, on average over the loads of a requirement.
 
-    In each core `chains` of loads run side by side, and as many loads are under way as it has misses `outstanding`.
+    In each core `chains` of loads are under way, of which as many miss at once as it has misses `outstanding`.
     Pages have `page` bytes; walks to their tables come on top. A line that a prefetcher fetches ahead is in the first
     cache. Without `traffic`, on a machine that has no caches, all loads wait for memory.
     """

@@ -101,6 +101,7 @@ class CompiledLoops:
         self.filled = {locate(one.place) for one in calls if one.operands[0].split("@")[0] in FILLING}
         self.left = MOST_INSTRUCTIONS
         self.priced: list[bool] = []
+        self.in_turn: list[Span] = []
         self.ran: Ran = {}
         self.runs: Sequence[tuple[Ran, WrongJumps]] = ()
         self.add_measured: AddMeasured = lambda span, cycles: ONE
@@ -153,7 +154,7 @@ class CompiledLoops:
         add_measured: AddMeasured,
     ) -> None:
         """Forgets what was priced; loops and branches are walked as in the last of some runs, which touch `arrays`."""
-        self.left, self.priced, self.arrays = MOST_INSTRUCTIONS, [], arrays
+        self.left, self.priced, self.in_turn, self.arrays = MOST_INSTRUCTIONS, [], [], arrays
         self.add_measured = add_measured
         self.runs = [(ran, WrongJumps(guessed)) for ran, guessed in runs]
         self.ran, self.wrong = self.runs[-1] if runs else ({}, WrongJumps({}))

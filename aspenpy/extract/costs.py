@@ -20,6 +20,11 @@ CYCLES = "cycles"
 WAITING = "waiting"
 """The class of the items that stand for loads for which the next pass of a loop waits; their precision is the array."""
 
+RESTARTED, CUT, ROWS, LINKS = "restarted", "cut", "rows", "links"
+"""The classes of the items that stand for such loads of chains that begin anew at places that no chain before has said;
+for those that decide jumps, too; for these chains; and for operations that wait for such loads or are these. Their
+precision is the array."""
+
 WRONG = "mispredicted"
 """The class of the items that stand for branches guessed wrongly; their precision is the array whose loads decide."""
 
@@ -51,7 +56,7 @@ the one before."""
 
 NO_WORK = frozenset(
     {
-        *("integer", CYCLES, WAITING, WRONG, BEHIND, FIRST, LIBRARY, *BESIDE.values()),
+        *("integer", CYCLES, WAITING, RESTARTED, CUT, ROWS, LINKS, WRONG, BEHIND, FIRST, LIBRARY, *BESIDE.values()),
         *(ROUND_TRIP, NEAR_TRIP, MEETING, ISSUED, STEP),
     }
 )

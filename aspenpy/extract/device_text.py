@@ -17,13 +17,17 @@ from aspenpy.extract.atomics import MOST_PIECES, PIECE
 from aspenpy.extract.blocks import BlockAccess, BlockSummary, Event, OperationCount, list_events
 from aspenpy.extract.costs import (
     BEHIND,
+    CUT,
     CYCLES,
     FIRST,
     ISSUED,
     LIBRARY,
+    LINKS,
     MEETING,
     NEAR_TRIP,
+    RESTARTED,
     ROUND_TRIP,
+    ROWS,
     STEP,
     WAITING,
     WRONG,
@@ -135,7 +139,7 @@ class LaunchText:
         otherwise (CUDA C++ Programming Guide, section 13: `-fmad=true`)."""
         done = {(each.name, each.precision): each.amount for each in operations}
         for (name, precision), amount in list(done.items()):
-            if name in (CYCLES, WAITING, WRONG, BEHIND, FIRST, LIBRARY, ISSUED, *TRIPS):
+            if name in (CYCLES, WAITING, RESTARTED, CUT, ROWS, LINKS, WRONG, BEHIND, FIRST, LIBRARY, ISSUED, *TRIPS):
                 continue
             if name == "integer":
                 if self.naming.writer.options.integers:

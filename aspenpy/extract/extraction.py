@@ -33,6 +33,7 @@ from aspenpy.extract.front_end import ParsedUnit, SourceText
 from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, CountedRun, Influence
 from aspenpy.extract.library_time import SampledRun, add_hidden_calls
 from aspenpy.extract.linking import link_programs, separate_statics
+from aspenpy.extract.lookups import warn_in_turn
 from aspenpy.extract.loop_cycles import add_cycles
 from aspenpy.extract.model_runs import ModelRuns, ProgramRun
 from aspenpy.extract.model_text import ModelText
@@ -373,6 +374,7 @@ class _Extractor:
         unknown += [_warn_poor_fit(hole) for hole in holes if hole.fit is not None and hole.fit.error > POOR]
         found = [*self.diagnostics, *drop_repeats(self.names.diagnostics), *unknown, *self._report_overlaps()]
         found += warn_far(reconciliation) if reconciliation is not None else []
+        found += map(warn_in_turn, dict.fromkeys(self.code.in_turn)) if self.code is not None else []
         origins = [f"by aspenpy extract --as {self.level}"]
         if self.code is not None and self.recipe is not None:
             origins.append(f"compiled by {' '.join(self.recipe.command(self.path))}; {self.code.describe()}")

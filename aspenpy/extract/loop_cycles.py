@@ -27,7 +27,8 @@ from aspenpy.extract.compiled import (
 )
 from aspenpy.extract.compiled_counts import CompiledCounts, compare_counts
 from aspenpy.extract.costs import CYCLES, Alternative, Arithmetic, FunctionCosts, Item, MemoryAccess, Nest, walk_items
-from aspenpy.extract.path_price import constant_cycles, list_waiting, price_path, round_cycles
+from aspenpy.extract.lookups import add_items, list_waiting
+from aspenpy.extract.path_price import constant_cycles, price_path, round_cycles
 from aspenpy.extract.paths import PassWeights
 from aspenpy.extract.values import ONE, Value
 from aspenpy.record import Record
@@ -78,7 +79,7 @@ def _add_to_item(item: Item, code: CompiledLoops, name: str) -> Item:
             return _insert(item, Insertions({}, set(), counts), is_wide=False)
         nest, cycles = found
         added.setdefault(id(nest), []).append(Arithmetic(CYCLES, code.trait, 1, nest.span, cycles))
-        added.setdefault(id(match.nest), []).extend(list_waiting(match.nest, match.loop, match.passes * match.rows))
+        add_items(added, list_waiting(match.nest, match.loop, match.passes * match.rows, match.around, code))
     code.priced += [True] * len(matches)
     wide = {id(match.nest) for match in matches if is_in_vectors(match.loop)}
     counts = {id(match.nest): _count_match(match, code.list_kept()) for match in matches}

@@ -6,22 +6,21 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from aspenpy.assembly.loops import NaturalLoop, find_loops
-from aspenpy.assembly.recurrences import find_waiting_loads
 from aspenpy.assembly.strides import flops_of
-from aspenpy.assembly.windows import LoopWalk, SimulationWindow
+from aspenpy.assembly.windows import SimulationWindow
 from aspenpy.extract import values as v
 from aspenpy.extract.compiled import (
     CompiledLoops,
     is_in_vectors,
     is_mixed,
     list_innermost,
-    locate,
     measure_match,
     nest_lines,
     share_of_lines,
 )
 from aspenpy.extract.compiled_counts import CompiledCounts, compare_counts
-from aspenpy.extract.costs import CYCLES, WAITING, Alternative, Arithmetic, Invocation, MemoryAccess, Nest, walk_items
+from aspenpy.extract.costs import CYCLES, Alternative, Arithmetic, Invocation, Nest, walk_items
+from aspenpy.extract.lookups import add_items, find_around, list_waiting
 from aspenpy.extract.paths import (
     FollowedCode,
     LoopEntry,
@@ -29,7 +28,6 @@ from aspenpy.extract.paths import (
     PathWalk,
     Ran,
     flops_of_path,
-    line_of,
     list_inner_nests,
     make_path_window,
     mean_passes,
@@ -71,7 +69,7 @@ def price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None:
     is_guessed = bool(inner) and any(map(code.wrong.find, loop.instructions()))
     if not (branches or calls or len(innermost) > 1 or has_scalar_laps or is_guessed):
         return None
-    laps_inside, added = _list_inner_laps(loop, inner, code)
+    laps_inside, added = _list_inner_laps(item, loop, inner, code)
     trips = _find_trips(laps_inside, code.ran)
     merged = _find_merged(item, inner, loop, code) if not laps_inside else None
     weights = PassWeights(item, code.ran, is_merged=merged is not None)
@@ -89,7 +87,7 @@ def price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None:
         value = code.add_measured(item.span, [(run, float(each / passes_of_lap)) for run, each in cycles])
     added.setdefault(id(merged or item), []).append(Arithmetic(CYCLES, code.trait, 1, item.span, value))
     if not loop.inner and merged is None:
-        added[id(item)] += list_waiting(item, loop, passes_of_lap)
+        add_items(added, list_waiting(item, loop, passes_of_lap, None, code))
     if walk.is_cut or merged is not None:
         return PricedPath(loop, added, CompiledCounts({}, ()))
     whole = Fraction(laps * passes_of_lap)
@@ -116,7 +114,7 @@ class InnerLaps(Record):
 
 
 def _list_inner_laps(
-    loop: NaturalLoop, inner: Sequence[Nest], code: CompiledLoops
+    item: Nest, loop: NaturalLoop, inner: Sequence[Nest], code: CompiledLoops
 ) -> tuple[list[InnerLaps], dict[int, list[Arithmetic]]]:
     """The compiled loops inside one, and in what it calls, with those of the source; and the loads that these wait
     for."""
@@ -133,8 +131,8 @@ def _list_inner_laps(
             continue
         match = measure_match(best[2], each) if not each.inner else None
         made.append(InnerLaps(best[2], each, match.passes if match is not None else 1))
-        if not each.inner:
-            added.setdefault(id(best[2]), list_waiting(best[2], each, made[-1].passes))
+        if not each.inner and id(best[2]) not in added:
+            add_items(added, list_waiting(best[2], each, made[-1].passes, find_around([item], best[2]), code))
     return made, added
 
 
@@ -165,19 +163,6 @@ def _simulate_runs(
         return []
     cycles = code.simulate([window for _, window in windows])
     return [] if cycles is None else [(run, each) for (run, _), each in zip(windows, cycles, strict=True)]
-
-
-def list_waiting(nest: Nest, loop: NaturalLoop, passes: int) -> list[Arithmetic]:
-    """Loads for which each pass of a loop waits, by their arrays: those of the source on the lines of compiled loads on
-    a cycle of dependences."""
-    found = []
-    for place in find_waiting_loads(LoopWalk(loop, {}).run(1)):
-        accesses = [item for item in walk_items(nest.body) if isinstance(item, MemoryAccess) and item.kind == "load"]
-        beside = [item for item in accesses if item.span is not None and line_of(item.span) == locate(place)]
-        if beside:
-            first = min(beside, key=lambda item: item.offset is not None)
-            found.append(Arithmetic(WAITING, first.array, 1, nest.span, v.scale(ONE, Fraction(1, passes))))
-    return found
 
 
 def constant_cycles(cycles: Fraction) -> Value:

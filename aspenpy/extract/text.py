@@ -26,10 +26,14 @@ from aspenpy.extract.blocks import (
 from aspenpy.extract.costs import (
     BEHIND,
     BESIDE,
+    CUT,
     CYCLES,
     FIRST,
     LIBRARY,
+    LINKS,
     NO_WORK,
+    RESTARTED,
+    ROWS,
     THREADS,
     WAITING,
     WRONG,
@@ -51,6 +55,7 @@ from aspenpy.extract.device_regions import region_key
 from aspenpy.extract.device_text import LaunchText
 from aspenpy.extract.fit import fit_measured
 from aspenpy.extract.locality import LINE, LITTLE, PARTS, SCATTERED, Handover, Locality, find_locality
+from aspenpy.extract.lookups import split_chain
 from aspenpy.extract.naming import Formal, KernelText, ModelBindings, Naming, count_words, source_line, write_comments
 from aspenpy.extract.patterns import Request, group_requests
 from aspenpy.extract.pragmas import parallel_directive, parse_directives
@@ -378,10 +383,10 @@ class Body(Naming):
         waiting: list[OperationCount] = []
         called: list[Value] = []
         scattered: ScatteredLoads = {}
-        for done in (done for done in amounts.operations if done.name != FIRST):
+        for done in (done for done in amounts.operations if done.name not in (FIRST, LINKS, ROWS)):
             if done.name == CYCLES:
                 lines.append(f"chain [{share_of(done.amount)}] as window, {done.precision}")
-            elif done.name in (WAITING, BEHIND):
+            elif done.name in (WAITING, RESTARTED, CUT, BEHIND):
                 waiting.append(done)
             elif done.name in BESIDE.values():
                 lines.append(f"{done.name.split()[0]} [{share_of(done.amount)}] {self._write_stack(done)}")
@@ -438,9 +443,9 @@ class Body(Naming):
                 words = v.extreme_of("min", (words, jumps))
             elif done.name == BEHIND:  # between two wrong guesses such loads are on their way at once
                 continue
-            lines += (
-                [f"chain [{share_of(words)}] from {self.name_array(done.precision)} as load"] if words.terms else []
-            )
+            for part in split_chain(done, words, amounts):
+                restarts = f", restarts({self.write_formula(part.operations)})" if part.operations is not None else ""
+                lines.append(f"chain [{share_of(part.words)}] from {self.name_array(done.precision)} as load{restarts}")
         ahead += self._write_first(amounts, scattered, {done.precision for done in waiting}) if not parts else []
         return lines
 
