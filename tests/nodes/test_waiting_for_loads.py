@@ -140,6 +140,9 @@ def test_independent_chains_overlap_as_far_as_misses_are_outstanding() -> None:
     assert sixteen == pytest.approx(near / 16 + far / 8, rel=1e-3)
     assert nanoseconds("chain [1e6] as add, chains(4)", "8") == pytest.approx(4 * CYCLE / 4)
     assert nanoseconds("chain [1e6] from list as load, restarts(9), random, warm", "4 MiB") == pytest.approx(one / 2)
+    window = MACHINE.replace("restarts(steps) [base/2]", "restarts(steps) [base*steps/64]")
+    found = nanoseconds("chain [1e6] from list as load, restarts(2), random, warm", "4 MiB", window)
+    assert found == pytest.approx(near / 32 + far / 8, rel=1e-3)  # 32 at once, of which 8 miss
 
 
 def test_a_mispredicted_branch_waits_for_its_load() -> None:
