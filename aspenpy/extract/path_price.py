@@ -87,7 +87,7 @@ def price_path(item: Nest, code: CompiledLoops, name: str) -> PricedPath | None:
         value = code.add_measured(item.span, [(run, float(each / passes_of_lap)) for run, each in cycles])
     added.setdefault(id(merged or item), []).append(Arithmetic(CYCLES, code.trait, 1, item.span, value))
     if not loop.inner and merged is None:
-        add_items(added, list_waiting(item, loop, passes_of_lap, None, code))
+        add_items(added, list_waiting(item, loop, passes_of_lap, around=None, code=code))
     if walk.is_cut or merged is not None:
         return PricedPath(loop, added, CompiledCounts({}, ()))
     whole = Fraction(laps * passes_of_lap)
