@@ -53,15 +53,17 @@ class Event(Record):
 
 
 class Pattern(Record):
-    """In which order an access touches words: its loops, the innermost first; `anywhere` has no order. Runs that are
-    not `in_order` begin where data that are not read in order say."""
+    """In which order an access touches words: its loops, the innermost first; `anywhere` has no order, but for the
+    words of a `run`, which follow each other. Runs that are not `in_order` begin where data that are not read in order
+    say."""
 
     loops: tuple[StridedLoop, ...] = ()
     anywhere: bool = False
     in_order: bool = True
+    run: int = 1
 
     def key(self) -> object:
-        return self.anywhere, self.in_order, tuple(map(loop_key, self.loops))
+        return self.anywhere, self.in_order, self.run, tuple(map(loop_key, self.loops))
 
     def add_sweeps(self, sweeps: Value) -> Pattern:
         """Adds a loop of `sweeps` passes around the innermost loop."""
@@ -391,8 +393,9 @@ class BlockSummary:
     def _find_runs(
         self, event: Event, unknown: list[Expr], totals: dict[object, Value], deepest: tuple[Nest, ...]
     ) -> Pattern | None:
-        """Pattern of words that begin where data decide: anywhere if each pass of the innermost loop begins anew, else
-        runs that are taken to follow each other, as rows of a sparse matrix do."""
+        """Pattern of words that begin where data decide: anywhere if each pass of the innermost loop begins anew, or
+        runs of a length in numbers begin at elements, as of a structure; else runs that are taken to follow each other,
+        as rows of a sparse matrix do, which begin at words."""
         item = event.item
         assert isinstance(item, MemoryAccess)
         assert item.offset is not None
@@ -415,6 +418,12 @@ class BlockSummary:
         if len(passes) == 1:
             return self._align_loops([(straight[1], passes[0])], event.nests, deepest).replace(in_order=False)
         trips = v.ratio(passes[-1], passes[-2])
+        begins = [v.linear_parts(item.offset, symbol) for symbol in unknown]
+        if not all(parts is not None and v.number(parts[1]) in (item.size, -item.size) for parts in begins):
+            run = v.number(trips)
+            if run is not None and run.denominator == 1 and run >= 1:
+                return Pattern((), anywhere=True, run=int(run))
+            in_order = False
         outer = [(ZERO, ONE)] * (len(deepest) - 2)
         row = v.multiply(straight[1], trips)
         if any(coefficient.denominator > 1 for coefficient in row.terms.values()):

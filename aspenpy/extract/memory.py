@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from aspenpy.expr import graph
+from aspenpy.expr.graph import Expr
 from aspenpy.expr.polynomial import Polynomial, atom_polynomial
 from aspenpy.extract import records as r
 from aspenpy.extract import values as v
@@ -88,8 +89,8 @@ class Memory(WalkTask):
             value: Known = PointerTarget(inner, ZERO if constant_place else row)
             self._note_pointing_member(value, node)
         elif type.kind == "integer":
-            steady = self._is_steady(array, there.name, offset)
-            value = self.state.make_unknown(source_text(node), node.span, steady)
+            varying = self._changing_loops(array, there.name, offset)
+            value = self.names.make_unknown(source_text(node), node.span, varying)
             (symbol,) = v.symbols(value)
             if offset is not None:
                 self.names.origins[symbol] = (array, ("any", v.value_key(_mask_varying(offset))))
@@ -115,17 +116,22 @@ class Memory(WalkTask):
         if isinstance(value, PointerTarget) and (member := _member_name(node)) is not None:
             self.names.pointing.setdefault(value.array, member)
 
-    def _is_steady(self, array: str, name: str, offset: Value | None) -> bool:
-        """Whether a place holds the same whole number in all passes of the loops under way: its address stays, and
-        nothing in them stores to its name."""
-        if offset is None or v.counters(offset) or any(self.names.varying.get(symbol) for symbol in v.symbols(offset)):
-            return False
-        if self.unaliased_member((array, v.value_key(offset))) is not None:
-            return not any(
-                f"={name}" in self._stored_names(changed.stored, changed.calls) for _, changed in self.active.changes
-            )
+    def _changing_loops(self, array: str, name: str, offset: Value | None) -> tuple[Expr, ...]:
+        """Counters of the loops under way in whose passes a place does not hold the same whole number: its address
+        moves, or something in them stores to its name."""
+        if offset is None:
+            return tuple(counter for counter, _ in self.active.changes)
+        moving = {*v.counters(offset)}
+        moving |= {counter for symbol in v.symbols(offset) for counter in self.names.varying.get(symbol, ())}
+        is_member = self.unaliased_member((array, v.value_key(offset))) is not None
         names = {name, self.names.arrays[array].name, "*"}
-        return not any(names & changed.stored or self._can_store(changed, names) for _, changed in self.active.changes)
+
+        def is_stored(changed: Changes) -> bool:
+            if is_member:
+                return f"={name}" in self._stored_names(changed.stored, changed.calls)
+            return bool(names & changed.stored) or self._can_store(changed, names)
+
+        return tuple(counter for counter, changed in self.active.changes if counter in moving or is_stored(changed))
 
     def unaliased_member(self, place: DataKey) -> str | None:
         """Name of the member of a structure at a place, if no pointer can point at it."""

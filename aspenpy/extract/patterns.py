@@ -16,8 +16,8 @@ STARS = {(2, 5), (2, 9), (2, 4), (3, 7), (3, 13), (3, 6)}
 
 class Request(Record):
     """A load or store as the model states it: words of an array, and the trait of their pattern with its arguments.
-    `spans` are those of accesses whose order the source does not say: at all where it `is_unordered`, else without the
-    values of counters, which may be means later on."""
+    `spans` are those of accesses whose order the source does not say: at all where it `is_unordered`, but for the words
+    of a `run`, which follow each other; else without the values of counters, which may be means later on."""
 
     kind: str
     array: str
@@ -28,6 +28,7 @@ class Request(Record):
     reuse: Value = ONE
     spans: tuple[Span, ...] = ()
     is_unordered: bool = False
+    run: int = 1
 
 
 def group_requests(accesses: tuple[BlockAccess, ...], depth: int) -> list[Request]:
@@ -48,7 +49,8 @@ def group_requests(accesses: tuple[BlockAccess, ...], depth: int) -> list[Reques
         elif first.pattern is None:
             result.append(base.replace(spans=_spans_of(group), is_unordered=True))
         elif first.pattern.anywhere:
-            result.append(base.replace(trait="random", spans=_spans_of(group), is_unordered=True))
+            run = first.pattern.run
+            result.append(base.replace(trait="random", spans=_spans_of(group), is_unordered=True, run=run))
         elif only_streams:
             result.append(base.replace(trait="stream"))
         elif first.pattern.loops or depth:

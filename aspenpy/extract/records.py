@@ -310,7 +310,8 @@ Statement = Declaration | ExpressionStatement | CompoundStatement | LoopStatemen
 class Function(Record):
     """`key` tells functions of one name apart; a method's first formal is its object. `span` is that of the name. What
     it returns `by_reference` is a place. One that stands `in_place` of its calls uses variables of its callers, as
-    lambdas do. A `kernel` is what each thread of a device does; `launch` is where one is launched."""
+    lambdas do, and functions that call a lambda which they are given. A `kernel` is what each thread of a device does;
+    `launch` is where one is launched."""
 
     key: str
     name: str

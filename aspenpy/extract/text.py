@@ -430,6 +430,11 @@ class Body(Naming):
             if request.is_unordered and (measured := self._write_measured(request, way, share_of, scattered)):
                 lines += measured
                 continue
+            if request.run > 1:
+                runs, size = v.scale(request.words, Fraction(1, request.run)), request.size * request.run
+                way = (
+                    f"{request.kind}s [{share_of(runs)}] of size [{size}]{way[way.index(']', way.index('size')) + 1 :]}"
+                )
             trait = self._write_pattern(request, _arguments_of_part(request, parts))
             if v.number(request.reuse) != 1:
                 trait += f", reuse({self.write_formula(request.reuse)})"

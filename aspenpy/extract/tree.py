@@ -438,7 +438,7 @@ class UnitReader:
             pragmas=(text.pragmas_above(at) if text else ()) + find_launch_bounds(head),
             by_reference=cursor.result_type.get_canonical().kind.name in REFERENCES,
             span=name,
-            in_place=bool(head) and is_for_device(cursor),
+            in_place=(bool(head) and is_for_device(cursor)) or any(map(_is_lambda, formals)),
             is_kernel=bool(head) and is_kernel(cursor),
         )
 
@@ -491,3 +491,7 @@ def read_program(reading: ParsedUnit, macros: dict[str, r.Macro] | None = None) 
         tree.unit.diagnostics.append(warning("nested", "the program is nested too deeply to be read", where))
         found = r.Program(reading.text.source, (), (), macros=())
     return found, [*reading.diagnostics, *tree.unit.diagnostics]
+
+
+def _is_lambda(formal: r.Variable) -> bool:
+    return (formal.type.of or formal.type).name.startswith(r.LAMBDA)

@@ -65,8 +65,8 @@ int main(int argc, char **argv) {
 """
 
 
-def make_model(text: str, command: str, folder: Path, **over: list[float]) -> Extraction:
-    source = folder / "program.c"
+def make_model(text: str, command: str, folder: Path, suffix: str = ".c", **over: list[float]) -> Extraction:
+    source = folder / f"program{suffix}"
     source.write_text(text, encoding="utf-8")
     return extract(source, run=ProgramRun(command, over))
 
@@ -298,6 +298,71 @@ def test_rows_in_an_order_that_data_say_are_measured(tmp_path: Path) -> None:
     assert "random" in read_trait(found, "values"), found.text
     assert read_number(found, "values_jumps") == pytest.approx(1 / 8, rel=0.1)
     assert "random" not in read_trait(make_model(ROWS, "./a.out 40000 0", tmp_path), "values")
+
+
+ELEMENTS = """#include <stdlib.h>
+#include <vector>
+struct Particle { double x[3], v[3], mass, charge; };
+template <class F> void visit(const std::vector<int>& order, F f) {
+  for (size_t i = 0; i < order.size(); i++) f(order[i]);
+}
+static double sum(const std::vector<Particle>& particles, const std::vector<int>& order) {
+  double total = 0;
+  visit(order, [&](int q) { for (int d = 0; d < 3; d++) total += particles[q].x[d]; });
+  return total;
+}
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), scattered = atoi(argv[2]);
+  unsigned state = 1;
+  std::vector<Particle> particles(n);
+  std::vector<int> order(n);
+  for (int i = 0; i < n; i++) {
+    state ^= state << 13; state ^= state >> 17; state ^= state << 5;
+    order[i] = scattered ? (int)(state % n) : i;
+    particles[i].x[0] = i;
+  }
+  return sum(particles, order) < 0;
+}
+"""
+
+
+def test_elements_that_data_say_are_anywhere_and_their_words_together(tmp_path: Path) -> None:
+    """Three words of each particle lie one behind the other, and the next particle anywhere. They are those of the
+    vector that the lambda takes from the function around it: there is one array of particles."""
+    (tmp_path / "program.cc").write_text(ELEMENTS, encoding="utf-8")
+    text = extract(tmp_path / "program.cc", level="source").text
+    loads = re.findall(r"loads \[(\S+)\] of size \[(\d+)\] from (particles\w*) as (\w+)", text)
+    assert [(words, size, trait) for words, size, _, trait in loads] == [("n", "24", "random")]
+    assert re.findall(r"data (particles\w*)", text) == [loads[0][2]]
+
+
+@COMPILES
+@pytest.mark.parametrize(("scattered", "jumping"), [(1, 1 / 3), (0, 0)])
+def test_elements_in_an_order_that_data_say_are_measured(scattered: int, jumping: float, tmp_path: Path) -> None:
+    """A particle is a line: one of three words jumps, or none where they are visited in their order."""
+    found = make_model(ELEMENTS, f"./a.out 40000 {scattered}", tmp_path, suffix=".cc")
+    jumps = re.findall(r"param particles\w*_jumps = (\S+)", found.text)
+    assert [float(number) for number in jumps] == ([pytest.approx(jumping, rel=0.1)] if jumping else [])
+
+
+EMBEDDING = """
+void embed(int n, int width, const int *index, const float *table, float *out) {
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < width; k++) out[i * width + k] = table[index[i] * width + k];
+}
+void multiply(int n, const int *first, const double *values, double *y) {
+  for (int i = 0; i < n; i++)
+    for (int k = first[i]; k < first[i + 1]; k++) y[i] += values[k];
+}
+"""
+
+
+def test_an_index_is_the_same_in_loops_that_do_not_move_it(tmp_path: Path) -> None:
+    """Rows of a table are read word by word, wherever they are; those of a sparse matrix follow each other."""
+    (tmp_path / "program.c").write_text(EMBEDDING, encoding="utf-8")
+    text = extract(tmp_path / "program.c", level="source").text
+    assert "of size [4] from table as nest(4, width, 4*width, n)" in text
+    assert re.search(r"of size \[8\] from values as (stream|nest\(8, first_difference)", text)
 
 
 SIEVE = """#include <stdlib.h>
