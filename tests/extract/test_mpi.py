@@ -130,10 +130,10 @@ void f(int n, int k[n], double x[n], double y[n], MPI_Datatype own, MPI_Comm com
         (
             "memcpy(x, y, k[i]);",
             [
-                "param f_memcpy_words = 1  // unknown: words that `memcpy(x, y, k[i])` moves (a.c:5)",
+                "param f_memcpy_bytes = 8  // unknown: bytes that `memcpy(x, y, k[i])` moves (a.c:5)",
                 "loads [n] of size [4] from k as nest(0, 1, 4, n)",
-                "loads [f_memcpy_words*n] of size [8] from y as nest(8, f_memcpy_words, 0, n)",
-                "stores [f_memcpy_words*n] of size [8] to x as nest(8, f_memcpy_words, 0, n)",
+                "loads [f_memcpy_bytes*n/8] of size [8] from y as nest(8, f_memcpy_bytes/8, 0, n)",
+                "stores [f_memcpy_bytes*n/8] of size [8] to x as nest(8, f_memcpy_bytes/8, 0, n)",
             ],
         ),
         (
