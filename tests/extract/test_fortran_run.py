@@ -107,7 +107,7 @@ def test_parts_of_conditions_that_call_run_as_often_as_in_a_run(
      70*2 + 5 + 5*2),
     ("where (mod(m, 5) > 2)\n where (mod(m, 10) > 4) x = x*3\n where (mod(m, 10) > 8)\n  x = x/2\n elsewhere\n"
      "  x = x + 2 + s\n end where\nend where\n", 16 + 8 + 2*24),
-    ("do j = 1, 4\n where (m <= 20*j) x = x + 2\nend do\n", 20 + 40 + 60 + 80),
+    ("do j = 1, 4\n where (4*m <= n*j) x = x + 2\nend do\n", 20 + 40 + 60 + 80),
     ("s = sum(x, mask=m > 30)\n", 50),
     ("s = sum(x, .not. (mod(m, 5) == 0))\n", 64),
     ("s = product(x(:) + 1, m*(m + 1) > 30*31)\n", 2*50),
