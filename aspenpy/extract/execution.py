@@ -313,8 +313,12 @@ class Coverage(Compiled):
             fail("no-counts", f"gcov cannot read the counts: {error}", hint="gcov comes with the compiler GCC")
         lines: Lines = {}
         for file in read.get("files", ()):
+            begun = {(each["name"], each["start_line"]): each["execution_count"] for each in file["functions"]}
             for line in file["lines"]:
-                lines[line["line_number"]] = lines.get(line["line_number"], 0) + line["count"]
+                number = line["line_number"]
+                # A loop that begins a function shares the block of its head: its passes count there, too.
+                count = begun.get((line.get("function_name"), number), line["count"])
+                lines[number] = lines.get(number, 0) + count
         return lines
 
 

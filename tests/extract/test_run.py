@@ -366,3 +366,19 @@ def test_comparators_are_called_as_often_as_a_library_compares(tmp_path: Path) -
     application = parse(found.text, "sorting")
     compares = float(aspenpy.count(application, "flops", traits=["compare"]))
     assert compares == pytest.approx(2 * 3 * by_qsort, rel=1e-3)  # `p < q`, and `p > q`, by all of them
+
+
+def test_a_loop_that_begins_a_function_has_its_passes(tmp_path: Path) -> None:
+    """By hand: 7 passes in each of 100 calls. GCC counts the passes at the head of the function, too."""
+    (tmp_path / "program.c").write_text(
+        "#include <stdio.h>\n#include <stdlib.h>\nstatic double total;\n"
+        "static void walk(const int *next, int at) {\n  for (;;) {\n    total += 0.5;\n    if (next[at] < 0) return;\n"
+        "    at = next[at];\n  }\n}\n"
+        "int main(int argc, char **argv) {\n  int n = atoi(argv[1]), next[7];\n"
+        "  for (int i = 0; i < 7; i++) next[i] = i < 6 ? i + 1 : -1;\n"
+        '  for (int i = 0; i < n; i++) walk(next, 0);\n  printf("%g\\n", total);\n}\n',
+        encoding="utf-8",
+    )
+    found = extract(tmp_path / "program.c", run=ProgramRun("./program 100"))
+    assert "param walk_loop_passes = 7" in found.text
+    assert float(aspenpy.count(aspenpy.parse(found.text), "flops")) == pytest.approx(700)
