@@ -54,7 +54,7 @@ MARKER = "void aspenpy_mark(void) {}\n"
 
 
 _KEYWORD = re.compile(r"\s*+(?:if|where|elsewhere|forall|while)\s*+\(", re.IGNORECASE)
-_CONTINUATION = re.compile(r"[ \t]*+&[ \t]*+(?:![^\n]*+)?\n(?:[ \t]*+(?:![^\n]*+)?\n)*+[ \t]*+&?+|\n {5}[^ 0\n]")
+_CONTINUATION = re.compile(r"&[ \t]*+(?:![^\n]*+)?\n(?:[ \t]*+(?:![^\n]*+)?\n)*+[ \t]*+&?+|\n {5}[^ 0\n]")
 """The end of a line that another one continues, in free or in fixed form."""
 
 _DESIGNATOR = re.compile(r"\w++(?:%\w++|\([\w, +*-]*+\))*+")
