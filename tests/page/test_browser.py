@@ -141,6 +141,18 @@ def test_link_and_baseline_come_back(shown):
     assert page.get_by_label("Link to this state").input_value().endswith("#")
 
 
+def test_names_are_points_and_the_first_curve_is_over_a_number(shown):
+    """Between two classes there is no third."""
+    page = shown("cg")
+    axis = page.locator("#axis")
+    assert axis.input_value() == "inner_iterations"
+    assert page.locator("#curve path.line").count() == 1
+    axis.select_option("class")
+    assert page.locator("#curve path.line").count() == 0
+    assert page.locator("#curve circle.other").count() == len("SWABCDE")
+    assert page.locator("#curve .frame text").all_text_contents()[:7] == list("SWABCDE")
+
+
 def csv_of(page):
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download CSV").click()
@@ -164,7 +176,7 @@ def test_a_link_opens_to_the_same_numbers_and_the_csv_has_those_shown(shown):
 
 
 def test_an_enum_is_chosen_by_name_and_the_link_holds_it(shown):
-    page = shown("cg", "#class=B")
+    page = shown("cg", "#class=B&axis=class")
     chosen = page.get_by_label("class", exact=True)
     assert chosen.evaluate("list => [list.tagName, list.value]") == ["SELECT", "B"]
     before = page.locator(".large").inner_text()
@@ -175,7 +187,7 @@ def test_an_enum_is_chosen_by_name_and_the_link_holds_it(shown):
     assert page.locator(".large").inner_text() != before
     assert "C" in page.locator("#curve svg").text_content()
     page.get_by_role("button", name="Copy link").click()
-    assert page.get_by_label("Link to this state").input_value().endswith("#class=C")
+    assert page.get_by_label("Link to this state").input_value().endswith("#class=C&axis=class")
 
 
 ACCESSIBILITY = """

@@ -117,12 +117,16 @@ function drawCurve(count) {
   for (const line of lines) line.dot = [line.values[state.axis], METRICS[state.metric].of(headline(line.number, line.values))];
   const heights = lines.flatMap((line) => [...line.list, line.dot].map(([, up]) => up)).filter((up) => Number.isFinite(up));
   const least = Math.min(...heights), most = Math.max(...heights), wide = least > 0 && most / least > 30;
-  const x = new Scale(...axisEnds(), input.log, 78, width - 28);
+  const named = input.choices.length > 0, [low, high] = axisEnds();
+  const x = named ? new Scale(low - 0.5, high + 0.5, false, 78, width - 28) : new Scale(low, high, input.log, 78, width - 28);
   const y = new Scale(wide ? least * 0.9 : Math.min(0, least), heights.length ? most * 1.05 : 1, wide, height - 50, 28);
   const parts = [frame({ scale: x, unit: input.unit, choices: input.choices, title: titleOf(input) }, { scale: y, unit: metric.unit, title: metric.name }, width, height)];
   for (const line of lines) {
     const style = `line machine-${(line.number % COLOURS) + 1} ${line.kind}`;
-    parts.push(drawn("path", { class: style, d: path(line.list, x, y) }));
+    if (named) // between two names there is nothing
+      for (const [across, up] of line.list)
+        if (Number.isFinite(up) && (!y.log || up > 0)) parts.push(drawn("circle", { class: `${style} other`, cx: x.at(across), cy: y.at(up), r: 5 }));
+    if (!named) parts.push(drawn("path", { class: style, d: path(line.list, x, y) }));
     if (Number.isFinite(line.dot[1]) && (!y.log || line.dot[1] > 0))
       parts.push(drawn("circle", { class: `${style} dot`, cx: x.at(line.dot[0]), cy: y.at(line.dot[1]), r: 5 }));
   }

@@ -7,7 +7,10 @@ const METRICS = [
   { name: "power", unit: "W", of: ([runtime, energy]) => energy / runtime },
   { name: "energy-delay product", unit: "J s", of: ([runtime, energy]) => energy * runtime },
 ];
-const state = { values: facts.inputs.map((input) => input.value), pinned: null, axis: 0, metric: 0 };
+// The curve begins over the first number: a choice among names has no way from one to the next.
+const FIRST_AXIS = Math.max(0, facts.inputs.findIndex((input) => !input.choices.length));
+
+const state = { values: facts.inputs.map((input) => input.value), pinned: null, axis: FIRST_AXIS, metric: 0 };
 
 function titleOf(input) {
   return input.machine === null ? input.name : `${input.name} (${machineTitle(input.machine)})`;
@@ -61,7 +64,7 @@ function linkText() {
     if (state.pinned && state.pinned[place] !== input.value) link.set(`pin:${keyOf(input)}`, held(state.pinned[place]));
   });
   if (state.pinned) link.set("pinned", "1");
-  if (state.axis) link.set("axis", keyOf(facts.inputs[state.axis]));
+  if (state.axis !== FIRST_AXIS) link.set("axis", keyOf(facts.inputs[state.axis]));
   if (state.metric) link.set("metric", METRICS[state.metric].name);
   return "#" + link.toString();
 }
@@ -74,6 +77,7 @@ function readLink() {
   };
   state.values = facts.inputs.map((input) => from(keyOf(input), input));
   state.pinned = link.has("pinned") ? facts.inputs.map((input) => from(`pin:${keyOf(input)}`, input)) : null;
-  state.axis = Math.max(0, facts.inputs.findIndex((input) => keyOf(input) === link.get("axis")));
+  const axis = facts.inputs.findIndex((input) => keyOf(input) === link.get("axis"));
+  state.axis = axis < 0 ? FIRST_AXIS : axis;
   state.metric = Math.max(0, METRICS.findIndex((metric) => metric.name === link.get("metric")));
 }
