@@ -119,7 +119,8 @@ class CallReader:
             key = POINTED + key if _is_dynamic(cursor, children) else key
         if name == "operator=" and len(arguments) == 2 and _is_copy(target):
             return r.assign(arguments[0], arguments[1], span)
-        return r.Call(key, name, tuple(arguments), type, span)
+        found = operate_on_complex(name, tuple(arguments), type, span) if is_other else None
+        return r.Call(key, name, tuple(arguments), type, span) if found is None else found
 
     def _read_on_device(
         self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None

@@ -1,4 +1,4 @@
-"""Complex numbers of C++'s standard library: what their operators and accessors cost."""
+"""Complex numbers of C and of C++'s standard library: what their operators and accessors cost."""
 
 from __future__ import annotations
 
@@ -13,18 +13,30 @@ OPERATIONS = {
 a complex number is a call of the compiler's library."""
 
 
+PREFIX = "std::complex<"
+"""Begins the names of the types of complex numbers, those of C too."""
+
+NAMES = {
+    f"{name}{suffix}": plain
+    for name, plain in (("creal", "real"), ("cimag", "imag"), ("conj", "conj"))
+    for suffix in ("", "f", "l")
+}
+"""Functions of C by the names that they have in C++."""
+
+
 def is_complex(type: r.Type) -> bool:
-    return type.kind == "record" and type.name.startswith("std::complex<")
+    return type.kind == "record" and type.name.startswith(PREFIX)
 
 
 def operate_on_complex(
     name: str, arguments: tuple[r.Expression, ...], type: r.Type, span: Span | None
 ) -> r.Expression | None:
-    """A call of a function of `std::complex`; None for one that is not known."""
+    """An operation on complex numbers by its name in C++; None for one that is not known."""
     numbers = [part for part in arguments if is_complex(part.type)]
     if not numbers:
         return None
-    word = r.Type("real", numbers[0].type.size // 2)
+    name = NAMES.get(name, name)
+    word = r.Type("real", (type if is_complex(type) else numbers[0].type).size // 2)
     if name in ("real", "imag") and len(arguments) == 1:
         if not isinstance(arguments[0], r.Variable | r.Element | r.Field):
             return r.Several(arguments, word, span=span)
@@ -37,5 +49,6 @@ def operate_on_complex(
         return None
     part = r.Variable("part of a complex number", "part", word, "local")
     costs = (r.Operation(operator, (part, part), word, span) for operator in asked)
-    value = r.Several((*arguments, *costs), numbers[0].type if name != "norm" else word, span=span)
+    whole = type if is_complex(type) else numbers[0].type
+    value = r.Several((*arguments, *costs), whole if name != "norm" else word, span=span)
     return r.assign(arguments[0], value, span) if sign.endswith("=") else value

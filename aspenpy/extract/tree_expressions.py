@@ -12,6 +12,7 @@ from typing import Any
 from aspenpy.extract import records as r
 from aspenpy.extract.device_functions import INDICES, SHARED, index_variable
 from aspenpy.extract.front_end import evaluate_constant, load_libclang
+from aspenpy.extract.tree_complex import operate_on_complex
 from aspenpy.extract.tree_state import UnitState
 from aspenpy.extract.tree_types import INT, NULL, THIS, VOID, Types, children_of, pointer_to, size_of
 from aspenpy.language.source import Span
@@ -222,6 +223,9 @@ class Expressions:
         left, right = map(self.read, children)
         if code == COMMA:
             return r.Several((left, right), type, span=span)
+        sign = f"operator{operator}{'=' if code >= FIRST_COMPOUND else ''}"
+        if code != ASSIGN and (found := operate_on_complex(sign, (left, right), type, span)) is not None:
+            return found
         if code == ASSIGN or code >= FIRST_COMPOUND:
             return r.assign(left, right, span, operator="" if code == ASSIGN else operator)
         mask = right.value if isinstance(right, r.Constant) and self.unit.reading.is_cuda else None
@@ -252,6 +256,8 @@ class Expressions:
             match operand:
                 case r.Constant(value=int(number) | float(number), macro=None) if code == MINUS:
                     return r.Constant(-number, type, span=span)
+            if code == MINUS and (found := operate_on_complex("operator-", (operand,), type, span)) is not None:
+                return found
             sign = {MINUS: "neg", COMPLEMENT: "~", NOT: "not"}[code]
             return r.Operation(sign, (operand,), type, span)
         return operand

@@ -8,6 +8,7 @@ from typing import Any
 
 from aspenpy.extract import records as r
 from aspenpy.extract.front_end import evaluate_constant
+from aspenpy.extract.tree_complex import PREFIX
 from aspenpy.extract.tree_state import UnitState
 
 _INTEGERS = frozenset({
@@ -131,6 +132,8 @@ class Types:
         if kind in _POINTERS:
             of = self._pointee(plain.get_pointee())
             return pointer_to(of, is_reference=kind in REFERENCES, restrict=plain.is_restrict_qualified())
+        if kind == "COMPLEX":
+            return r.Type("record", size, name=f"{PREFIX}{plain.element_type.spelling}>")
         if kind in _ARRAYS:
             return r.Type("array", size, self.type_of(plain.element_type), _fixed_extent(plain))
         if kind == "RECORD" and _POINTER_LIKE.match(plain.spelling) and plain.get_num_template_arguments() > 0:

@@ -157,6 +157,33 @@ def test_complex_numbers(body: str, add: int, multiply: int, divide: int, tmp_pa
     assert {kind: ran[kind] for kind in expected} == expected
 
 
+COMPLEX_OF_C = """#include <complex.h>
+void visit(int n, double complex *x, double complex *y, const float complex *z, double *s) {
+  for (int i = 0; i < n; i++) BODY;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "adds", "multiplies"),
+    [
+        ("y[i] = x[i] + y[i]", ["2*n"], []),
+        ("y[i] = -y[i] * x[i]", ["2*n"], ["4*n"]),
+        ("y[i] *= s[i]", [], ["2*n"]),
+        ("y[i] += s[i]", ["n"], []),
+        ("y[i] = conj(x[i]) * y[i] + z[i]", ["4*n"], ["4*n"]),
+        ("s[i] = creal(x[i])*creal(x[i]) + cimag(x[i])*cimag(x[i])", ["n"], ["2*n"]),
+    ],
+)
+def test_complex_numbers_of_c(body: str, adds: list[str], multiplies: list[str], tmp_path: Path) -> None:
+    """As those of C++; they were counted as nothing."""
+    (tmp_path / "p.c").write_text(COMPLEX_OF_C.replace("BODY", body), encoding="utf-8")
+    found = extract(tmp_path / "p.c", level="source")
+    assert not [hole.name for hole in found.holes if hole.name.endswith("_flops")]
+    assert re.findall(r"flops \[(\S+)\] as add, dp", found.text) == adds
+    assert re.findall(r"flops \[(\S+)\] as multiply, dp", found.text) == multiplies
+
+
 @pytest.mark.parametrize(("body", "words"), [
     ("std::vector<float> u(2*n); return u[0];", ["n"]),
     ("std::vector<double> u; u.resize(n); u.resize(n); return u[0];", ["n"]),  # they are there
