@@ -430,8 +430,13 @@ class CallEvaluator(WalkTask):
         return next((function for function in known if function is not None and len(function.formals) == 2), None)
 
     def _compare_repeatedly(self, node: r.Call, function: r.Function, found: list[Known]) -> None:
-        """Calls a function on elements anywhere in an array as often as a library compares them, which a run says. How
-        the library moves elements is not counted."""
+        """Calls a function on elements anywhere in an array as often as a library compares them, which a run says."""
+        self.state.report_uncounted(
+            "comparisons-only",
+            f"of `{node.name}` only the comparisons are counted: moves of elements, and wrong guesses where they are in "
+            "no order, may take several times as long",
+            node.span,
+        )
         array = next((place for place in found[::-1] if isinstance(place, PointerTarget)), None)
         place = None if array is None else array.replace(offset=None)
         meaning = Meaning(f"calls of `{function.name}` by `{node.name}`, each time")
