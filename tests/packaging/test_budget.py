@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2287,
     "explore": 4662,
     "expr": 6634,
-    "extract": 27219,
+    "extract": 27247,
     "generate": 849,
     "language": 4997,
     "learn": 8447,
