@@ -362,6 +362,8 @@ def test_comparators_are_called_as_often_as_a_library_compares(tmp_path: Path) -
     counted = values(found)
     assert float(counted["qsort_comparisons"]) == pytest.approx(by_qsort, rel=1e-3)
     assert float(counted["sort_comparisons"]) == pytest.approx(by_sort, rel=1e-3)
+    said = {item.message.partition(":")[0] for item in found.diagnostics if item.code == "comparisons-only"}
+    assert said == {f"of `{name}` only the comparisons are counted" for name in ("qsort", "sort")}
     assert not found.left()
     application = parse(found.text, "sorting")
     compares = float(aspenpy.count(application, "flops", traits=["compare"]))
