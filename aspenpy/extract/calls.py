@@ -433,8 +433,8 @@ class CallEvaluator(WalkTask):
         """Calls a function on elements anywhere in an array as often as a library compares them, which a run says."""
         self.state.report_uncounted(
             "comparisons-only",
-            f"of `{node.name}` only the comparisons are counted: moves of elements, and wrong guesses where they are in "
-            "no order, may take several times as long",
+            f"of `{node.name}` only the comparisons are counted: moves of elements, and wrong guesses where they are "
+            "in no order, may take several times as long",
             node.span,
         )
         array = next((place for place in found[::-1] if isinstance(place, PointerTarget)), None)
