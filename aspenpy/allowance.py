@@ -69,6 +69,18 @@ def separate_allowance(operations: float = OPERATIONS) -> AbstractContextManager
     return spending(Allowance(operations))
 
 
+@contextmanager
+def part_of_allowance(share: float = 1.0) -> Iterator[Allowance]:
+    """A share of what the command may still spend, for what runs inside: what that spends is taken off the whole, and
+    what it exceeds is not."""
+    given = allowance()
+    with separate_allowance(share * given.left) as part:
+        try:
+            yield part
+        finally:
+            given.spend(part.spent)
+
+
 def one_allowance(function: Callable[P, T]) -> Callable[P, T]:
     """The function, which spends the allowance of the command that calls it; called by itself it has one of its own."""
 

@@ -20,7 +20,7 @@ from aspenpy.advice.significant import Significant
 from aspenpy.advice.system_ranges import SystemRange
 from aspenpy.advice.throttled import Throttled
 from aspenpy.advice.uncertain import Uncertain
-from aspenpy.allowance import allowance, one_allowance, separate_allowance
+from aspenpy.allowance import one_allowance, part_of_allowance
 from aspenpy.answers.case import Case, CaseOptions, case_of
 from aspenpy.answers.energy.options import DEFAULT, EnergyOptions
 from aspenpy.explore.sensitivity import Effects
@@ -255,8 +255,7 @@ def advise_case(case: Case, options: AdviceOptions = AS_IT_IS, watch: Watch = la
 
 def _take_affordable(name: str, step: Callable[[], Step], unaffordable: list[str]) -> Step | None:
     """The result of a step, or None and its name among the unaffordable."""
-    given = allowance()
-    with separate_allowance(OF_A_STEP * given.left) as tried:
+    with part_of_allowance(OF_A_STEP) as tried:
         try:
             return step()
         except (AspenError, EvaluationError):
@@ -264,8 +263,6 @@ def _take_affordable(name: str, step: Callable[[], Step], unaffordable: list[str
                 raise
             unaffordable.append(name)
             return None
-        finally:
-            given.spend(tried.spent)
 
 
 def _decide_with_few(case: Case, options: AdviceOptions) -> Decided | None:

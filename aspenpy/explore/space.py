@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy
 
-from aspenpy.allowance import allowance, separate_allowance
+from aspenpy.allowance import allowance, part_of_allowance
 from aspenpy.answers.case import Case
 from aspenpy.answers.prediction import Prediction
 from aspenpy.engine.arrays import Floats
@@ -47,11 +47,8 @@ def most_affordable(
     """The largest of some sizes of a study, the largest first, for whose points a share of the operations that the
     command has left will do: the points of the last, the smallest, tell what one takes."""
     points, given = points_of(sizes[-1]), allowance()
-    try:
-        with separate_allowance(given.left) as tried:
-            evaluate(points)
-    finally:
-        given.spend(tried.spent)
+    with part_of_allowance() as tried:
+        evaluate(points)
     if tried.exceeded:
         return sizes[-1]
     most = SURE * share * len(points) * given.left / tried.spent if tried.spent else numpy.inf

@@ -20,7 +20,7 @@ MOST: dict[str, int] = {
     "language": 4997,
     "learn": 8447,
     "models": 4425,
-    "other": 1113,
+    "other": 1125,
     "page": 726,
     "probe": 2091,
     "report": 10389,
