@@ -422,19 +422,13 @@ class Body(Naming):
         self.names.wandering.update(_list_handovers(amounts.accesses))
         of_threads = bool(parts) and parts == (self.writer.threads,)
         for request in group_requests(amounts.accesses, amounts.depth):
-            array = self.name_array(request.array)
-            way = f"{request.kind}s [{share_of(request.words)}] of size [{request.size}]"
-            way += f" {'from' if request.kind == 'load' else 'to'} {array}"
+            plain = self._write_words(request, 1, share_of)
             if request.spans:
                 self.names.wandering.add(request.spans)
-            if request.is_unordered and (measured := self._write_measured(request, way, share_of, scattered)):
+            if request.is_unordered and (measured := self._write_measured(request, plain, share_of, scattered)):
                 lines += measured
                 continue
-            if request.run > 1:
-                runs, size = v.scale(request.words, Fraction(1, request.run)), request.size * request.run
-                way = (
-                    f"{request.kind}s [{share_of(runs)}] of size [{size}]{way[way.index(']', way.index('size')) + 1 :]}"
-                )
+            way = self._write_words(request, request.run, share_of)
             trait = self._write_pattern(request, _arguments_of_part(request, parts))
             if v.number(request.reuse) != 1:
                 trait += f", reuse({self.write_formula(request.reuse)})"
@@ -453,6 +447,12 @@ class Body(Naming):
                 lines.append(f"chain [{share_of(part.words)}] from {self.name_array(done.precision)} as load{restarts}")
         ahead += self._write_first(amounts, scattered, {done.precision for done in waiting}) if not parts else []
         return lines
+
+    def _write_words(self, request: Request, run: int, share_of: Callable[[Value], str]) -> str:
+        """Number, size and array of the words of a request, with `run` words that follow each other as one."""
+        runs = share_of(v.scale(request.words, Fraction(1, run)))
+        way = "from" if request.kind == "load" else "to"
+        return f"{request.kind}s [{runs}] of size [{request.size * run}] {way} {self.name_array(request.array)}"
 
     def _write_first(self, amounts: BlockAmounts, scattered: ScatteredLoads, awaited: set[str]) -> Iterator[str]:
         """The first load of each step of indirection, at most as many as jump: the others of its block wait for it.
