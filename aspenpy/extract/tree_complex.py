@@ -36,7 +36,8 @@ def operate_on_complex(
     if not numbers:
         return None
     name = NAMES.get(name, name)
-    word = r.Type("real", (type if is_complex(type) else numbers[0].type).size // 2)
+    whole = type if is_complex(type) else numbers[0].type
+    word = r.Type("real", whole.size // 2)
     if name in ("real", "imag") and len(arguments) == 1:
         if not isinstance(arguments[0], r.Variable | r.Element | r.Field):
             return r.Several(arguments, word, span=span)
@@ -49,6 +50,5 @@ def operate_on_complex(
         return None
     part = r.Variable("part of a complex number", "part", word, "local")
     costs = (r.Operation(operator, (part, part), word, span) for operator in asked)
-    whole = type if is_complex(type) else numbers[0].type
     value = r.Several((*arguments, *costs), whole if name != "norm" else word, span=span)
     return r.assign(arguments[0], value, span) if sign.endswith("=") else value
