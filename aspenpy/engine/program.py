@@ -15,6 +15,7 @@ from typing import Any
 from aspenpy.engine.operation import UNBOUNDED, Interval, Op, SumLoop, find_intervals
 from aspenpy.expr import graph
 from aspenpy.expr.arithmetic import LARGEST_DEGREE, to_float
+from aspenpy.expr.definitions import write_definitions
 from aspenpy.expr.evaluate import EvaluationError, evaluate, evaluate_many
 from aspenpy.expr.failures import CONSTRAINT, DIVISION, DOMAIN, OVERFLOW, UNDEFINED
 from aspenpy.expr.graph import Expr
@@ -157,7 +158,8 @@ class Program:
         self.ops: list[Op] = []
         self._known: dict[Op, int] = {}
         self._place: dict[Expr, int] = {}
-        exprs = keep_steps_exact(roots if short_loops else unroll_loops(roots))
+        written = write_definitions(roots)
+        exprs = keep_steps_exact(written if short_loops else unroll_loops(written))
         order = graph.topological_order(*exprs)
         self._masks = _input_masks(order, self.inputs)
         self._fold_constants(exprs, order)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from aspenpy.expr import graph
+from aspenpy.expr.definitions import write_definitions
 from aspenpy.expr.functions import FUNCTIONS
 from aspenpy.expr.node import Expr
 
@@ -19,6 +20,7 @@ def differentiate(expr: Expr, symbol: Expr, known: Mapping[Expr, Any] = MappingP
     A random draw moves with its arguments, its random bits held fixed. A checked value keeps its law. Where the values
     of nodes are `known`, the slope is that at these values: what they do not choose is not looked at.
     """
+    (expr,) = write_definitions([expr], symbol)
     slopes: dict[Expr, Expr] = {}
     bent: set[Expr] = set()
     for node in _deciding_nodes(expr, symbol.serial, known):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from aspenpy.expr import arithmetic, cache_laws, cache_windows, intervals, traits
+from aspenpy.expr import arithmetic, cache_laws, cache_sweeps, cache_windows, intervals, traits
 from aspenpy.expr.arithmetic import process_grid
 from aspenpy.record import Record
 
@@ -28,7 +28,8 @@ class Function(Record):
     A function that SymPy does not have (`sympy` is None) is one without a definition there. `interval` is its law of
     interval arithmetic; without it nothing is known of the value. LLVM code calls what `llvm` names and leaves
     the function to NumPy where it is empty. `jumps`: the value may leap as an argument moves, so that its slope does
-    not tell where it goes; `piecewise_constant`: it stays as it is between its leaps.
+    not tell where it goes; `piecewise_constant`: it stays as it is between its leaps. A function with a `definition`
+    (of the graph module and the arguments) is written by others before it is differentiated or lowered to a program.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Function(Record):
     interval: intervals.Law | None = None
     latex: str = ""
     derivative: Rule | None = None
+    definition: Rule | None = None
     traits: traits.Rule = traits.no_traits
     jumps: bool = False
     piecewise_constant: bool = False
@@ -323,6 +325,14 @@ FUNCTIONS: dict[str, Function] = {
             "lines_with_room", 2, None,
             cache_laws.lines_with_room, cache_laws.numpy_lines_with_room, cache_laws.room_slopes,
         ).replace(**STAIRCASE),
+        Function(
+            "share_still_held", 9, None, "unknown",
+            exact=cache_sweeps.share_still_held,
+            numpy=cache_sweeps.numpy_share_still_held,
+            definition=cache_sweeps.define_share_still_held,
+            latex=r"\operatorname{{share\_still\_held}}\left({joined}\right)",
+            traits=traits.traits_of_exponential,
+        ).replace(**STAIRCASE),
         Function("uniform", 2, 2, "same", latex=r"\operatorname{{uniform}}\left({joined}\right)", random=True),
         Function("normal", 2, 2, "same", latex=r"\operatorname{{normal}}\left({joined}\right)", random=True),
         Function("cdf", 1, 1, "pure", latex=r"\operatorname{{cdf}}\left({joined}\right)", random=True),
@@ -357,7 +367,9 @@ def _round_in_sympy(sympy: Any, x: Any) -> Any:
 def _list_empty_cells(row: Function) -> list[str]:
     """Cells without which some back end, printer or search would not know the function. Draws are nodes of their own,
     and powers have a derivative of their own."""
-    needed = ["latex"] if row.random else ["exact", "numpy", "c", "latex", "derivative"]
+    needed = ["latex"] if row.random else ["exact", "numpy", "latex"]
+    if not row.random and row.definition is None:
+        needed += ["c", "derivative"]
     if row.name == "pow":
         needed.remove("derivative")
     if row.derivative is _zero_slopes and not row.jumps:

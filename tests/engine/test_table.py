@@ -46,6 +46,7 @@ CALLS = {
     "random_misses": (apply("random_misses", x, y, 0.5), 2.0, 1.0, 2 / 3),
     "sets_touched": (apply("sets_touched", x, 64, 16, y, 4), 64.0, 128.0, 4.0),
     "share_kept": (apply("share_kept", x, 64, 4, 0, 1, 8, 0, y, 8, 0, 0), 2.0, 64.0, 1.0),
+    "share_still_held": (apply("share_still_held", x, 64, 64, 64, 1, 1, 4, 64, 0, 1, y, 0), 1.0, 128.0, 0.25),
     "lines_with_room": (apply("lines_with_room", x, 1, y, 0.5), 2.0, 2.0, 0.5),
     "mod": (apply("mod", x, y), 7.0, -4.0, -1.0),
     "pow": (power(x, y), 3.0, 4.0, 81.0),
@@ -62,7 +63,8 @@ CALLS = {
     "abs": (apply("abs", x), -2.5, 0.0, 2.5),
 }
 """An expression of each function, a point (x, y), and its value there by hand: of lru_hits the chance that fewer than 2
-of 3 lines fall into one of 4 sets, of random_misses the root of m = 1 - (1 - m/2)/2."""
+of 3 lines fall into one of 4 sets, of random_misses the root of m = 1 - (1 - m/2)/2, of share_still_held the mean share
+of 64 sets of one line that 8, 24, 40, 56 and, three times, more than 64 lines leave free."""
 
 COMPUTED = [name for name, row in FUNCTIONS.items() if not row.random]
 
@@ -76,9 +78,11 @@ def test_no_cell_is_empty(name):
     row = FUNCTIONS[name]
     assert row.exact
     assert row.numpy
-    assert row.c
     assert row.latex
     assert row.dimension
+    if row.definition:  # others compute it in programs
+        return
+    assert row.c
     assert row.derivative or name == "pow"
     program = Program([CALLS[name][0]], [x, y])
     given = not is_compilable(program) or any(op.kind == name for op in [program.ops[p] for p in program.straight])

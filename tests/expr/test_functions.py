@@ -17,7 +17,14 @@ from tests.tiny import machine
 
 SECONDS = machine()
 COMPUTED = [row for row in FUNCTIONS.values() if not row.random]
-OF_CACHES = {"lru_hits", "random_misses", "sets_touched", "share_kept", "lines_with_room"}  # tests/caches has theirs
+OF_CACHES = {
+    "lru_hits",
+    "random_misses",
+    "sets_touched",
+    "share_kept",
+    "share_still_held",
+    "lines_with_room",
+}  # tests/caches has theirs
 NUMBERS = [row for row in COMPUTED if row.name not in {"lookup", "gcd", "grid", *OF_CACHES}]
 
 INDEPENDENT = {
@@ -153,6 +160,7 @@ CACHES = {
     "random_misses": [(8, 3, 0.5)],
     "sets_touched": [(4, 64, 8, 128, 3)],
     "share_kept": [(1, 64, 4, 0, 1, 8, 0, 64, 6, 0, 0)],
+    "share_still_held": [(8, 64, 64, 64, 1, 1, 4, 256, 0, 1, 512, 0)],
     "lines_with_room": [(8, 7.5, 1.2, 0.5)],
 }
 

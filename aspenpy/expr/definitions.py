@@ -1,0 +1,24 @@
+"""Functions that others define: they are written so before a derivative is taken, and before a program is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aspenpy.expr import graph
+from aspenpy.expr.functions import FUNCTIONS
+from aspenpy.expr.node import Expr
+
+DEFINED = {name: row.definition for name, row in FUNCTIONS.items() if row.definition is not None}
+
+
+def write_definitions(exprs: Sequence[Expr], symbol: Expr | None = None) -> list[Expr]:
+    """The expressions with every function that has a `definition` in its table written so: everywhere, or in what
+    depends on a symbol."""
+
+    moving = None if symbol is None else {*graph.dependents(*exprs, on=[symbol])}
+
+    def written(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
+        definition = DEFINED.get(node.payload) if node.kind == "apply" else None
+        return None if definition is None or (moving is not None and node not in moving) else definition(graph, *args)
+
+    return graph.rewrite(exprs, written)
