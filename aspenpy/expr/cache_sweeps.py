@@ -134,7 +134,7 @@ def numpy_share_still_held(numpy: Any, *numbers: Any) -> Any:
 
 
 def define_share_still_held(graph: Any, *arguments: Any) -> Any:
-    """Writes `share_still_held` of expressions by functions that have derivatives; `graph` is the module of that name."""
+    """Writes `share_still_held` of expressions by functions that have derivatives; `graph` is that module."""
 
     def choose_divisor(size: Any, together: Callable[[], Any], apart: Callable[[], Any]) -> Any:
         divides = graph.compare("==", graph.apply("mod", PAGE, size), 0)
