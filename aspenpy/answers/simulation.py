@@ -28,7 +28,7 @@ from aspenpy.answers.played_blocks import (
     sweep_side_by_side,
 )
 from aspenpy.answers.prediction import Prediction
-from aspenpy.cost.accesses import data_sizes
+from aspenpy.cost.accesses import data_sizes, is_grid
 from aspenpy.cost.caches.access import Access
 from aspenpy.cost.caches.level import Level
 from aspenpy.cost.memory import page_of
@@ -255,6 +255,9 @@ class Simulation:
         if not found:
             return None
         accesses, levels = tuple(traffic.access for traffic in found), tuple(use.level for use in found[0].levels)
+        if is_grid(block):
+            message = "a simulation follows one core, and the blocks of a `grid` run side by side on all of them"
+            fail("grid-simulation", message, block.span, hint="leave out --simulate: formulas count the whole grid")
         if any(use.parts is not graph.ONE for use in found[0].levels):
             message = "a simulation follows one core, and each core of a rank has caches of its own here"
             fail("parts-simulation", message, block.span, hint="leave out --simulate, or give each rank a core")

@@ -6,7 +6,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aspenpy.cost.instances import FILE_RESOURCES, Instances, is_file_system, through_a_node
-from aspenpy.cost.memory import Hierarchy, coherence_costs, level_costs, page_of, translation_costs, waiting_for_memory
+from aspenpy.cost.memory import (
+    Hierarchy,
+    coherence_costs,
+    level_costs,
+    occupied_bytes,
+    page_of,
+    translation_costs,
+    waiting_for_memory,
+)
 from aspenpy.cost.noise import lengthen_for_slowest, lengthen_level
 from aspenpy.cost.occupancy import choose_chains, find_block, is_barrier, seconds_at_barriers, wait_of_warps
 from aspenpy.cost.operations import WIDE, is_attained_product, spread_over_lanes
@@ -251,12 +259,12 @@ def price_traffic(
     back. What a store fetches before it writes is a load to memory."""
     requirement = traffic.access.requirement
     own = traffic.written_bytes if traffic.access.writes else traffic.read_bytes
-    cost = price(requirement.replace(amount=own), instances, where, origins)
+    cost = price(_by_rows(requirement.replace(amount=own), traffic, where), instances, where, origins)
     other = traffic.read_bytes if traffic.access.writes else traffic.written_bytes
     other_name = "loads" if traffic.access.writes else "stores"
     beside_it = requirement.replace(amount=other, resource=other_name)
     if other is not graph.ZERO and where.find_offer(beside_it) is not None:
-        beside = price(beside_it, instances, where, origins)
+        beside = price(_by_rows(beside_it, traffic, where), instances, where, origins)
         cost = cost.replace(
             serial=graph.add(cost.serial, beside.serial),
             alone=graph.add(cost.alone, beside.alone),
@@ -267,6 +275,14 @@ def price_traffic(
         cost = cost.replace(alone=graph.apply("max", cost.alone, waiting))
     ignored = tuple(name for name in cost.ignored if name not in CACHE_TRAITS)
     return cost.replace(requirement=requirement, traffic=traffic, ignored=ignored)
+
+
+def _by_rows(requirement: flow.Requirement, traffic: RequirementTraffic, where: Target) -> flow.Requirement:
+    """A requirement of memory with the bytes of a stream that take it as long."""
+    offer = where.find_offer(requirement)
+    if offer is None:
+        return requirement
+    return requirement.replace(amount=occupied_bytes(requirement.amount, requirement.resource, traffic, offer.place))
 
 
 def price(

@@ -76,6 +76,9 @@ def _of_one(item: RequirementTraffic, instances: Instances, wait: Expr, cores: E
     return graph.mul(instances.share(access.accesses), access.check, wait, crowd)
 
 
+RANDOM_RATES = {"loads": "random_bandwidth", "stores": "random_store_bandwidth"}
+"""Properties of a memory: bytes a second of sectors at random that it sends and takes."""
+
 PAGE = graph.number(4096)
 """Bytes of a page where the machine does not say them."""
 
@@ -248,6 +251,17 @@ def page_of(core: Place | None) -> Expr:
     """Bytes of a page of the core, beyond which no prefetcher goes on: 4 KiB where it does not say."""
     stated = None if core is None else core.component.value("page")
     return PAGE if stated is None else stated
+
+
+def occupied_bytes(moved: Expr, resource: str, item: RequirementTraffic, memory: Place) -> Expr:
+    """Bytes of a stream that take a memory as long as the bytes that accesses `moved`. An entry of a table at random
+    opens a row, and rows open at a rate of their own (JEDEC JESD235, tRRD and tFAW), which a memory states as that of
+    entries of one sector."""
+    rate = RANDOM_RATES[resource]
+    random, streamed = memory.component.value(rate), bandwidth_of_all_cores(memory.component, resource)
+    if not item.access.is_scattered or random is None or streamed is None:
+        return moved
+    return moved * graph.apply("max", 1, streamed / (random * item.access.lines_of_entry))
 
 
 def waiting_for_memory(

@@ -217,7 +217,7 @@ class LaunchText:
             any(not _is_one(loops[at][1]) for loops in ordered) for at in range(max(map(len, ordered), default=0))
         ]
         places = {place for group in groups if (place := self._find_piece_place(group)) is not None}
-        self.in_grid = all(map(self._has_place_in_grid, groups))
+        self.in_grid = all(group.anywhere or self._has_place_in_grid(group) for group in groups)
         for group in groups:
             name = self.naming.name_array(group.array)
             direction = "from" if group.kind == "load" else "to"
@@ -335,7 +335,8 @@ class LaunchText:
     def _write_order(self, group: GroupedAccess, places: Set[int], points: tuple[Value, ...]) -> str:
         """The order of an access in a block, neighbours first: its warps' sectors are told apart elsewhere. All have
         loops at the `places` where one has pieces."""
-        shared = ", shared" if group.is_shared_by_blocks and group.kind == "load" else ""
+        is_shared = group.is_shared_by_blocks or group.anywhere  # all blocks draw from one table
+        shared = ", shared" if is_shared and group.kind == "load" else ""
         if group.anywhere:
             return f"random{shared}"
         if any(isinstance(part, CounterRange) for loop in group.strides for part in loop):

@@ -258,6 +258,24 @@ def test_the_level_that_is_waited_for(first: str, second: str, resource: str, se
     assert found.bottleneck.component.endswith({"loads": "D"}.get(resource, resource))
 
 
+@pytest.mark.parametrize(
+    ("requirement", "seconds"),
+    [
+        ("loads [1000] of size [8] from X as random", 640),  # 1,000 lines of 64 bytes at 100 bytes a second
+        ("loads [1000] of size [256] from X as random", 640),  # four lines of one row each, at 1,000 in 256 seconds
+        ("loads [1000] of size [1024] from X as random", 1024),  # longer than rows take to open
+        ("stores [1000] of size [8] to X as random", 640 + 1280),  # brought, and written back at 50 bytes a second
+        ("loads [1000] of size [8] from X as nest(64, 1000)", 64),  # rows are open
+    ],
+)
+def test_entries_at_random_open_rows(requirement: str, seconds: float) -> None:
+    rates = "property attained_bandwidth [1000] property random_bandwidth [100] property random_store_bandwidth [50]"
+    text = TIMED.replace("FIRST", "1e6").replace("SECOND", "1e6").replace("MORE", "")
+    text = text.replace("property latency [100]", rates)
+    found = predict(application(f"execute {{ {requirement} }}", "data X [1e12]"), machine(text))
+    assert found.runtime == pytest.approx(seconds, rel=1e-3)
+
+
 def test_levels_overlap_or_follow_each_other() -> None:
     assert timed("1000", "1000").runtime == pytest.approx(160)
     assert timed("1000", "1000", "property serial [1]").runtime == pytest.approx(160 + 160 + 16)

@@ -159,6 +159,7 @@ def test_many_references_are_not_made_unasked(monkeypatch: pytest.MonkeyPatch) -
     [
         ("loads [100] of size [8] from A as rd(10)", "no-addresses"),
         ("loads [1e9] of size [8] from A as stream", "too-much-work"),
+        ("loads [100] of size [8] from A as nest(8, 100), grid(800, 1)", "grid-simulation"),
     ],
 )
 def test_refused(requirement: str, code: str) -> None:

@@ -152,3 +152,39 @@ def test_neighbours_bring_what_they_share_once(tmp_path: Path) -> None:
     loaded, stored = (sum(getattr(use, name) for use in last) for name in ("fetched", "written_back"))
     assert loaded == pytest.approx(launch.count([*launch.loads.values()], 32, 32)[0], rel=0.002)
     assert stored == pytest.approx(launch.count([launch.store[1]], 32, 32)[0], rel=0.002)
+
+
+GATHER = """__global__ void f(double *y, const double *x, const int *at) {
+  int i = blockIdx.x*256 + threadIdx.x;
+  y[i] = x[at[i]];
+}
+int main() {
+  double *x, *y;
+  int *at;
+  cudaMalloc(&x, BYTES);
+  cudaMalloc(&y, 8 << 24);
+  cudaMalloc(&at, 4 << 24);
+  f<<<(1 << 24)/256, 256>>>(y, x, at);
+}
+"""
+
+
+@pytest.mark.parametrize(("power", "board"), [(20, "v100"), (24, "a100_80gb"), (24, "h100"), (22, "mi210")])
+def test_a_table_that_the_second_cache_holds_comes_once(power: int, board: str, tmp_path: Path) -> None:
+    """2**24 words at random, in tables of 1 to 16 MiB: memory sends each sector or line once."""
+    text, amd = GATHER.replace("BYTES", f"1 << {power}"), board.startswith("mi")
+    found = extracted(text, tmp_path, "program.hip" if amd else "program.cu", flags=AMD if amd else ())
+    (tmp_path / "model.aspen").write_text(found.text, encoding="utf-8")
+    traffic = aspenpy.traffic(aspenpy.load_application(tmp_path / "model.aspen"), aspenpy.load_machine(board))
+    (table,) = [use for use in traffic.uses if use.array == "x" and use.level == traffic.levels[-1].name]
+    assert table.fetched == pytest.approx(1 << power, rel=0.02)
+
+
+@pytest.mark.parametrize("board", ["v100", "a100_80gb", "h100"])
+def test_words_of_a_large_table_take_a_sector_each(board: str, tmp_path: Path) -> None:
+    (tmp_path / "model.aspen").write_text(
+        extracted(GATHER.replace("BYTES", "1l << 34"), tmp_path).text, encoding="utf-8"
+    )
+    traffic = aspenpy.traffic(aspenpy.load_application(tmp_path / "model.aspen"), aspenpy.load_machine(board))
+    (table,) = [use for use in traffic.uses if use.array == "x" and use.level == traffic.levels[-1].name]
+    assert table.fetched == pytest.approx(32 << 24, rel=0.01)

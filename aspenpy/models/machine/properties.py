@@ -183,6 +183,10 @@ _MEMORY = (
     _Row("bandwidth", "memory", "B/s", "peak rate", "1e6", "1e14"),
     _Row("attained_bandwidth", "cache memory", "B/s", "rate of loads that all cores attain", "1e6", "1e15"),
     _Row("attained_store_bandwidth", "cache memory", "B/s", "rate of stores that all cores attain", "1e6", "1e15"),
+    _Row(
+        "random_bandwidth", "memory", "B/s", "rate of loads of sectors at random, which open a row each", "1e6", "1e14"
+    ),
+    _Row("random_store_bandwidth", "memory", "B/s", "rate of stores of sectors at random", "1e6", "1e14"),
     _Row("core_bandwidth", "cache memory core", "B/s", "rate of loads that one core attains", "1e6", "1e15"),
     _Row("core_store_bandwidth", "cache memory", "B/s", "rate of stores that one core attains", "1e6", "1e15"),
     _Row("remote_bandwidth", "memory", "B/s", "rate of loads from another socket", "1e6", "1e14"),
