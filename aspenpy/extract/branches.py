@@ -189,6 +189,10 @@ class Branches(WalkTask):
         if jump in ("break", "return", "goto") and not _has_costs(node.then) and not is_counted:
             return ZERO
         is_minor = not _has_computation(node.then) and not _has_computation(node.otherwise)
+        if node.search:
+            text = f"part of the elements that `{node.search}({source_text(node.condition)})` looks at, from 0 to 1"
+            meaning = Meaning(text, ": all at most", is_share=True)
+            return self.state.add_hole("share", meaning, ONE, node.span, low=0)
         if is_minor and not self.names.counts_each:
             return constant_polynomial(guess_rate(node).limit_denominator(100))
         value = constant_polynomial(guess_rate(node).limit_denominator(100))
@@ -311,6 +315,8 @@ def _is_always_ending(function: r.Function, ending: Set[str]) -> bool:
 
 def guess_rate(node: r.Branch) -> Fraction:
     """Guessed share of the evaluations in which a condition on data holds."""
+    if node.search:
+        return Fraction(1)
     result = HALF
     for rate in _rates_of_branch(node):
         result = result * rate / (result * rate + (1 - result) * (1 - rate))

@@ -25,7 +25,7 @@ RECORDER = f"""module {MODULE}
   use, intrinsic :: iso_c_binding, only: c_int, c_double
   implicit none
   private
-  public :: aspenpy_mark, aspenpy_record, aspenpy_outcome
+  public :: aspenpy_mark, aspenpy_record, aspenpy_outcome, aspenpy_share
   interface
     pure subroutine aspenpy_mark() bind(c)
     end subroutine
@@ -41,6 +41,14 @@ contains
     logical, intent(in) :: holds
     call aspenpy_record(int(place, c_int), merge(1._c_double, 0._c_double, holds))
   end subroutine
+  pure real(8) function aspenpy_share(mask, value) result(share)
+    logical, intent(in) :: mask(:), value
+    integer :: place
+    do place = 1, size(mask) - 1
+      if (mask(place) .eqv. value) exit
+    end do
+    share = real(min(place, size(mask)), 8)/max(1, size(mask))
+  end function
 end module
 """
 """The module of what a counted program calls. Its procedures are pure to the compiler, so that pure ones may call
@@ -132,7 +140,8 @@ class CountedFortran:
                     self.layout.call(record.format(number=numbers.pop(span), value=value), span)
             for test in _list_outcomes(node):
                 if test.place in numbers:
-                    call = outcome.format(number=numbers.pop(test.place), value=test.condition)
+                    template = record if test.is_share else outcome
+                    call = template.format(number=numbers.pop(test.place), value=test.condition)
                     self.layout.call(call, test.place, guard=test.guard)
         return self.layout.write()
 
@@ -201,18 +210,22 @@ def list_masks(nodes: Sequence[Any]) -> list[Span]:
 
 class PartOutcome(Record):
     """A condition whose outcome is recorded in front of its statement, as Fortran writes it: the name of the outcome,
-    and the condition without which it is not computed, if any."""
+    and the condition without which it is not computed, if any. One that `is_share` is the part of a mask's elements
+    that a search looks at."""
 
     place: Span
     condition: str
     guard: str = ""
+    is_share: bool = False
 
 
 def _list_outcomes(node: Any) -> Iterator[PartOutcome]:
     """The outcomes on which later parts of a statement's conditions depend, and of masks of its reductions."""
     if isinstance(node, r.Branch) and node.is_mask:
-        if node.span is not None and (text := _write_condition(node.condition)) is not None:
-            yield PartOutcome(node.span, text)
+        checked = node.then if node.search else node.condition
+        if node.span is not None and (text := _write_condition(node.condition, checked)) is not None:
+            share = f"aspenpy_share(logical(pack({text}, .true.)), .{str(node.search == 'any').lower()}.)"
+            yield PartOutcome(node.span, share if node.search else text, is_share=bool(node.search))
         return
     if isinstance(node, r.Selection):
         yield from _list_parts(node, "")
@@ -236,16 +249,22 @@ def _list_parts(node: Any, guard: str) -> Iterator[PartOutcome]:
     yield from _list_parts(node.operands[1], f"{guard} .and. {holds}" if guard else holds)
 
 
-def _write_condition(condition: r.Expression) -> str | None:
+def _write_condition(condition: r.Expression, checked: r.Expression | r.Statement | None = None) -> str | None:
     """A condition as Fortran has it; None for one that calls procedures, or whose text names what has no value in front
-    of its statement, such as the counter of an implied `do`."""
+    of its statement, such as the counter of an implied `do`. What is `checked` for that may be what it stands for."""
+    checked = checked or condition
     span = None if condition.span is None else balance_parentheses(condition.span)
-    if span is None or has_record(condition, _is_procedure_call):
+    if span is None or has_record(checked, _is_procedure_call):
         return None
     text = _CONTINUATION.sub(" ", span.text())
-    made = (part.name for part in walk_records(condition) if isinstance(part, r.Variable) and " " in part.key)
+    made = (part.name for part in walk_records(checked) if isinstance(part, r.Variable) and _is_made(part))
     is_named = any(re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in made)
     return None if is_named or _KEYWORD.match(text) or not is_expression(text) else text
+
+
+def _is_made(variable: r.Variable) -> bool:
+    """Whether a variable is none of the program's: it has a number behind its owner."""
+    return variable.key.rpartition(" ")[2].isdigit()
 
 
 def _is_procedure_call(part: Any) -> bool:

@@ -302,7 +302,11 @@ class Intrinsics:
 
         def body(counters: Sequence[r.Expression]) -> list[r.Statement]:
             condition = None if mask is None else mask.at(counters)
-            step = assign(total, _combine(name, total, values.at(counters), statement), statement)
+            value = values.at(counters)
+            step = assign(total, _combine(name, total, value, statement), statement)
+            if name in ("any", "all"):
+                known = self.expressions.make_variable("outcome", INT).replace(span=value.span)
+                return [r.Branch(known, step, is_mask=True, search=name, span=value.span)]
             return [step] if condition is None else [r.Branch(condition, step, is_mask=True, span=condition.span)]
 
         self.expressions.before.append(self.expressions.make_nest(values.extents, body))

@@ -266,7 +266,8 @@ class LoopStatement(Record):
 
 class Branch(Record):
     """`if (condition) then else otherwise`; `pragmas` are those on the lines above, and `is_mask` is whether the
-    condition is a mask of Fortran, whose span it then has."""
+    condition is a mask of Fortran, whose span it then has. Under a `search`, `any` or `all`, are the elements of a mask
+    that it looks at, up to the first that decides."""
 
     condition: Expression
     then: Statement
@@ -274,6 +275,7 @@ class Branch(Record):
     pragmas: tuple[str, ...] = ()
     span: Span | None = None
     is_mask: bool = False
+    search: str = ""
 
 
 class Switch(Record):

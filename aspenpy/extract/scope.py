@@ -33,6 +33,9 @@ SIZE = "size"
 SIZE_ASSUMED = 1000
 """What a size is taken to be that the source does not say."""
 
+LOWER_BOUND = re.compile(r"_lower_\d+$")
+"""The end of the name of a lower bound of an array of Fortran, 1 where nobody says otherwise."""
+
 UNSAID = ", which the source does not say"
 """Why the value of most parameters is not known."""
 
@@ -414,7 +417,9 @@ class Names:
                 found = self.add_hole(wanted, Meaning(f"`{text}`"), default, span, low=1, rule=BY_DEFAULT)
             else:
                 stands_for = Meaning(meaning) if meaning else Meaning(f"`{text}`", UNSAID)
-                found = self.add_hole(wanted, stands_for, constant_polynomial(SIZE_ASSUMED), span, low=1)
+                is_bound = LOWER_BOUND.search(text) is not None
+                value = constant_polynomial(1 if is_bound else SIZE_ASSUMED)
+                found = self.add_hole(wanted, stands_for, value, span, low=None if is_bound else 1)
             self.parameters[symbol] = found
             if origin is not None:
                 self.members[origin] = self.parameters[symbol]

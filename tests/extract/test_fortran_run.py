@@ -126,6 +126,51 @@ def test_masks_hold_as_often_as_in_a_run(body: str, flops: float, tmp_path: Path
     assert flops_at(found, tmp_path, 80) == pytest.approx(flops, rel=0.01)
 
 
+SEARCHES = """module searches
+implicit none
+contains
+subroutine look(x, k)
+  real(8), intent(in) :: x(:)
+  integer, intent(inout) :: k
+  integer :: i
+  real(8) :: s
+  do i = 1, 20
+    s = i*size(x)/20
+    BODY
+  end do
+end subroutine
+end module
+program p
+use searches
+implicit none
+integer :: i, k, n
+real(8), allocatable :: x(:)
+character(9) :: w
+call get_command_argument(1, w)
+read (w, *) n
+allocate (x(n))
+x = [(i - 0.5d0, i = 1, n)]
+k = 0
+call look(x, k)
+print *, k
+end program
+"""
+
+
+@needs_gfortran
+@pytest.mark.parametrize("body", [
+    "if (any(x > s)) k = k + 1",
+    "if (.not. all(x < s)) k = k + 1",
+    "k = k + merge(1, 0, any(x(:) > s))",
+])  # fmt: skip
+def test_searches_look_as_far_as_in_a_run(body: str, tmp_path: Path) -> None:
+    """Of n = 80 elements the first that decides is 4 i + 1, up to the last at all: 4 (1 + ... + 19) + 19 + 80."""
+    found = run_program(tmp_path, SEARCHES.replace("BODY", body), over={"n": [20.0, 40.0, 100.0]})
+    assert not found.left()
+    once = sum(float(line.split("[")[1].split("]")[0]) for line in found.text.splitlines() if "flops [20]" in line)
+    assert flops_at(found, tmp_path, 80) - once == pytest.approx(859 + 2 * 80, rel=0.01)  # x is made by 2 each
+
+
 MASKED = """program p
   implicit none
   integer, parameter :: n = 1000
