@@ -20,6 +20,7 @@ from aspenpy.extract.fortran_operations import (
     ARITHMETIC,
     OPERATORS,
     assign,
+    call_of_complex,
     close_parentheses,
     complex_parts,
     component_entity,
@@ -610,6 +611,9 @@ class FortranExpressions:
         if not isinstance(value, int) or not 0 < abs(value) <= 32:
             if base.type.kind == "integer" and exponent.type.kind == "integer":
                 return r.Call("ipow", "ipow", (base, exponent), base.type, self.statement)
+            if is_complex(base) or is_complex(exponent):
+                parts = (*complex_parts(base), *complex_parts(exponent))
+                return make_complex(call_of_complex("pow", parts, self.statement), parts[1])
             real = base.type if base.type.kind == "real" else exponent.type
             return r.Call("pow", "pow", (convert(base, real), exponent), real, self.statement)
         if is_complex(base):

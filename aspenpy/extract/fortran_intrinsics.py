@@ -16,6 +16,7 @@ from aspenpy.extract.fortran_operations import (
     REDUCTIONS,
     absolute_value,
     assign,
+    call_of_complex,
     complex_parts,
     convert,
     extreme,
@@ -376,7 +377,7 @@ ELEMENTAL: Mapping[str, Elemental] = {
 
 def _call_parts(name: str) -> Callable[[r.Expression, r.Expression, Span | None], r.Expression]:
     """A function of complex numbers from a library, whose work counts once."""
-    return lambda real, part, span: make_complex(r.Call(f"c{name}", f"c{name}", (real, part), real.type, span), part)
+    return lambda real, part, span: make_complex(call_of_complex(name, (real, part), span), part)
 
 
 OF_COMPLEX: Mapping[str, Callable[[r.Expression, r.Expression, Span | None], r.Expression]] = {

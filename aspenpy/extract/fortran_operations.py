@@ -23,6 +23,7 @@ from aspenpy.extract.fortran_scopes import (
     integer,
     multiply,
 )
+from aspenpy.extract.tree_complex import FUNCTIONS, list_costs
 from aspenpy.language.source import Span
 
 OPERATORS = {
@@ -166,6 +167,14 @@ def complex_parts(node: r.Expression) -> tuple[r.Expression, r.Expression]:
         return node.parts[0], node.parts[1]
     half = r.Type("real", node.type.size // 2)
     return r.Field(node, "re", 0, half, node.span), r.Field(node, "im", half.size, half, node.span)
+
+
+def call_of_complex(name: str, parts: tuple[r.Expression, ...], span: Span | None) -> r.Expression:
+    """A part of what a function of complex numbers gives, with the cost of all."""
+    word = parts[0].type
+    if name not in FUNCTIONS:
+        return r.Call(f"c{name}", f"c{name}", parts, word, span)
+    return r.Several((*parts, *list_costs(FUNCTIONS[name].split(), word, span)), word, span=span)
 
 
 def make_complex(real: r.Expression, imaginary: r.Expression) -> r.Expression:

@@ -184,6 +184,41 @@ def test_complex_numbers_of_c(body: str, adds: list[str], multiplies: list[str],
     assert re.findall(r"flops \[(\S+)\] as multiply, dp", found.text) == multiplies
 
 
+PARTS_OF_COMPLEX = [  # functions of the GNU C library that callgrind sees in each call, and operations by its text
+    ("exp", ["exp", "sin", "cos"], {"multiply": 2}),
+    ("sqrt", ["hypot"], {"add": 1, "multiply": 2, "divide": 1, "square_root": 1}),
+    ("log", ["log", "hypot", "atan2"], {}),
+    ("sin", ["sin", "cos", "sinh", "cosh"], {"multiply": 2}),
+    ("abs", ["hypot"], {}),
+    ("pow", ["log", "hypot", "atan2", "exp", "sin", "cos"], {"multiply": 6, "add": 2}),
+]
+
+
+@pytest.mark.parametrize("language", ["c", "cc", "f90"])
+@pytest.mark.parametrize(("name", "functions", "operations"), PARTS_OF_COMPLEX)
+def test_functions_of_complex_numbers_are_those_of_their_parts(
+    name: str, functions: list[str], operations: dict[str, int], language: str, tmp_path: Path
+) -> None:
+    target = "s" if name == "abs" else "y"
+    if language == "f90":
+        pytest.importorskip("fparser", reason="Fortran is read by fparser: pip install 'aspenpy[fortran]'")
+        value = "x**y" if name == "pow" else f"{name}(x)"
+        text = f"subroutine f(n, x, y, s)\ncomplex(8) :: x(n), y(n)\nreal(8) :: s(n)\n{target} = {value}\nend\n"
+    else:
+        head, number, call = {
+            "c": ("<complex.h>", "double complex", f"c{name}"),
+            "cc": ("<complex>", "std::complex<double>", f"std::{name}"),
+        }[language]
+        value = f"{call}(x[i]{', y[i]' if name == 'pow' else ''})"
+        text = f"#include {head}\nvoid f(int n, {number} *x, {number} *y, double *s) {{\n"
+        text += f"  for (int i = 0; i < n; i++) {target}[i] = {value};\n}}\n"
+    (tmp_path / f"p.{language}").write_text(text, encoding="utf-8")
+    found = extract(tmp_path / f"p.{language}", level="source")
+    assert sorted(re.findall(r"// call (\w+)", found.text)) == sorted(functions)
+    counted = re.findall(r"flops \[(\d*)\*?n\] as (\w+), dp", found.text)
+    assert {kind: int(times or 1) for times, kind in counted} == operations
+
+
 @pytest.mark.parametrize(("body", "words"), [
     ("std::vector<float> u(2*n); return u[0];", ["n"]),
     ("std::vector<double> u; u.resize(n); u.resize(n); return u[0];", ["n"]),  # they are there
