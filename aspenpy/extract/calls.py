@@ -13,6 +13,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
     LIBRARY,
     NEAR_TRIP,
+    Alternative,
     Arithmetic,
     Array,
     Guard,
@@ -34,6 +35,9 @@ from aspenpy.extract.places import AssignmentTarget, container_owner, count_fixe
 from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Real, depends_on_data, is_default, is_equal
 from aspenpy.extract.state import CallContext, Shared, WalkState, WalkTask, rename_array, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+
+MOVES = Fraction(36, 25)
+"""How often a vector that doubles its room moves each element, in the mean over sizes: 1/ln 2."""
 
 MOST_INLINED = 12
 """How deep calls are followed into small functions."""
@@ -101,6 +105,9 @@ class CallEvaluator(WalkTask):
             )
         if node.name in k.GROWING and node.arguments and (grown := self.places.locate(node.arguments[0])) is not None:
             self._note_size(grown, None)
+            self._append(node, grown)
+        if node.name in ("reserve", "clear") and node.arguments:
+            self._note_room(node)
         if node.name in k.COPIES and len(node.arguments) == 3:
             return self._copy_memory(node)
         if node.name == k.INPUT:
@@ -346,6 +353,25 @@ class CallEvaluator(WalkTask):
             self.scope.memory[place] = size
             self._note_size(there, size)
         return None
+
+    def _append(self, node: r.Call, there: AssignmentTarget) -> None:
+        """Stores an element behind those of a container, and moves all as often as a vector without room for it does:
+        libstdc++ doubles, so that of n elements 2^ceil(log2 n) - 1 are moved together, 1/ln 2 times n in the mean."""
+        of, is_vector = there.type.of, there.type.name.startswith("std::vector<")
+        if node.name not in k.APPENDING or of is None or not of.size:
+            return
+        array, passes = self.places.add_elements(there, of, node.span), self.active.nests[-1:]
+        begin = v.scale(atom_polynomial(passes[0].counter), of.size) if passes else ZERO
+        load, store = (MemoryAccess(kind, array.key, begin, size=of.size, span=node.span) for kind in ("load", "store"))
+        if is_vector and container_owner(there) not in self.names.with_room:
+            self.out.append(Alternative((), constant_polynomial(MOVES), [load, store], otherwise=[]))
+        self.out.append(store)
+
+    def _note_room(self, node: r.Call) -> None:
+        """Notes a container that has room for what comes: it was reserved, or the elements that a pass before had."""
+        there = self.places.locate(node.arguments[0])
+        if there is not None and (node.name == "reserve" or self.active.nests):
+            self.names.with_room.add(container_owner(there))
 
     def _note_size(self, there: AssignmentTarget, size: Value | None) -> None:
         """Notes how many elements the source gives a container; None where that varies."""

@@ -80,6 +80,9 @@ KNOWN |= COARRAYS | {INPUT, TEXT_OF_FORTRAN}
 GROWING = frozenset({"push_back", "emplace_back", "insert", "append"})
 """Functions of a container by which it has more elements than its size said."""
 
+APPENDING = frozenset({"push_back", "emplace_back"})
+"""Those of them that have it behind all others."""
+
 
 def is_left_out(name: str, key: str) -> bool:
     """Whether the own work of a call of a library is left out, by its name and what it stands for."""

@@ -297,6 +297,7 @@ class Names:
         self.shared: dict[str, str] = {}
         self.owners: dict[str, str] = {}
         self.held: dict[str, list[Value | None]] = {}  # how many elements the source says that containers have
+        self.with_room = set[str]()  # containers that need not grow
         self.libraries: dict[str, Value] = {}
         self.pinned = pinned  # whether formulas have what the last run counted at its sizes
         self.timed = timed  # the time of libraries in runs

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from aspenpy.extract.calls import MOVES
 from aspenpy.extract.extraction import extract
 from tests.extract import modelled
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 
-INCLUDED = ("algorithm", "functional", "memory", "numeric", "vector")
+INCLUDED = ("algorithm", "deque", "functional", "memory", "numeric", "vector")
 SUM = {"flops add": "n", "loads": "n"}
 PROGRAMS = [
     ("return std::accumulate(v.begin(), v.end(), 0.0);", SUM),
@@ -182,6 +185,48 @@ def test_complex_numbers_of_c(body: str, adds: list[str], multiplies: list[str],
     assert not [hole.name for hole in found.holes if hole.name.endswith("_flops")]
     assert re.findall(r"flops \[(\S+)\] as add, dp", found.text) == adds
     assert re.findall(r"flops \[(\S+)\] as multiply, dp", found.text) == multiplies
+
+
+@pytest.mark.parametrize(("body", "accesses"), [
+    ("std::vector<double> u; for (int i = 0; i < n; i++) u.push_back(v[i]); return u[0];",
+     ["loads [36*n/25] of size [8]", "stores [36*n/25] of size [8]"]),
+    ("std::vector<double> u; u.reserve(n); for (int i = 0; i < n; i++) u.push_back(v[i]); return u[0];", []),
+    ("std::deque<double> u; for (int i = 0; i < n; i++) u.push_back(v[i]); return u[0];", []),
+    ("std::vector<double> u; for (int t = 0; t < 9; t++) { u.clear(); for (int i = 0; i < n; i++) u.emplace_back(s); }"
+     " return u[0];", []),
+])  # fmt: skip
+def test_vectors_without_room_move_their_elements(body: str, accesses: list[str], tmp_path: Path) -> None:
+    text = extract(source(body, tmp_path)).text
+    found = re.findall(r"(?:loads|stores) \[36\S*\] of size \[8\]", text)
+    assert found == accesses
+    assert re.search(r"stores \[(9\*)?n\] of size \[8\] to u", text)
+
+
+COUNTED = """#include <cstdio>
+#include <vector>
+static long moves;
+struct Item { double x; Item(double x) : x(x) {} Item(const Item &other) : x(other.x) { moves++; } };
+int main() {
+  double share = 0;
+  for (int k = 0; k < 64; k++) {
+    std::vector<Item> items;
+    int n = 1024*__builtin_pow(2, k/64.);
+    moves = 0;
+    for (int i = 0; i < n; i++) items.emplace_back(i);
+    share += moves/(64.*n);
+  }
+  printf("%.4f", share);
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="counted by a program that g++ compiles")
+def test_the_moves_are_those_of_the_library(tmp_path: Path) -> None:
+    """Sizes that are even on a scale of logarithms."""
+    (tmp_path / "counted.cc").write_text(COUNTED, encoding="utf-8")
+    subprocess.run(["g++", "counted.cc", "-o", "counted"], cwd=tmp_path, check=True)
+    run = subprocess.run([tmp_path / "counted"], capture_output=True, text=True, check=True)
+    assert float(run.stdout) == pytest.approx(float(MOVES), rel=0.02)
 
 
 PARTS_OF_COMPLEX = [  # functions of the GNU C library that callgrind sees in each call, and operations by its text
