@@ -358,7 +358,8 @@ class CallEvaluator(WalkTask):
         """Stores an element behind those of a container, and moves all as often as a vector without room for it does:
         libstdc++ doubles, so that of n elements 2^ceil(log2 n) - 1 are moved together, 1/ln 2 times n in the mean."""
         of, is_vector = there.type.of, there.type.name.startswith("std::vector<")
-        if node.name not in k.APPENDING or of is None or not of.size:
+        is_conditional = any(place.doubts or place.guards for place in self.active.exits)  # the places are not known
+        if node.name not in k.APPENDING or of is None or not of.size or is_conditional:
             return
         array, passes = self.places.add_elements(there, of, node.span), self.active.nests[-1:]
         begin = v.scale(atom_polynomial(passes[0].counter), of.size) if passes else ZERO

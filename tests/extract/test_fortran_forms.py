@@ -65,7 +65,7 @@ pytest.importorskip("fparser", reason="Fortran is read by fparser: pip install '
         ("", "x(1) = maxval(y)\nx(2) = minval(a)", ["flops [n] as compare, dp", "flops [n^2] as compare, dp"]),
         ("", "x(1) = product(y)", ["flops [n] as multiply, dp"]),
         ("", "i = count(x > 0)", ["flops [n] as compare, dp"]),
-        ("", "if (any(x > 3)) y = y*3", ["_share] as compare, dp", "[f_branch]", "flops [n] as multiply, dp"]),
+        ("", "if (any(x > 3)) y = y*3", ["[f_share*n] as compare, dp", "[f_branch]", "flops [n] as multiply, dp"]),
         ("", "x = merge(x, y, x > 0)*3", ["flops [n] as compare, dp", "flops [n] as multiply, dp"]),
         ("", "x = cshift(y, 2)*3", ["flops [n] as multiply, dp"]),
         ("", "a = spread(x, 2, n)*3", ["flops [n^2] as multiply, dp", "from x as nest(8, n, 0, n)"]),
