@@ -133,6 +133,16 @@ class CompiledLoops:
         own = [loop for loop in good if loop.function.name.split(".")[0] == name]
         return own or good
 
+    def is_inlined(self, lines: Iterable[Located], call: Located) -> bool:
+        """Whether a loop that is on some lines of a function stands in a compiled loop around the place of a call."""
+        for loop in {id(loop): loop for line in lines for loop in self.lines.get(line, ())}.values():
+            around = self.parents.get(id(loop))
+            while around is not None:
+                if any(locate(one.place) == call for one in around.instructions()):
+                    return True
+                around = self.parents.get(id(around))
+        return False
+
     def count_jumps(self, condition: Span) -> int:
         """Number of compiled jumps for a condition: between its first letter, or the bracket before it, and its
         last."""

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TypeVar
 
 from aspenpy.assembly.compiling import Recipe
@@ -39,6 +40,7 @@ from aspenpy.extract.model_runs import ModelRuns, ProgramRun
 from aspenpy.extract.model_text import ModelText
 from aspenpy.extract.naming import KernelText, Options, count_words
 from aspenpy.extract.outcomes import MeasuredGuesses, WrongGuesses, find_rates, list_tests
+from aspenpy.extract.paths import line_of
 from aspenpy.extract.reconcile import Reconciliation, warn_far, warn_unmodelled
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.round_trips import RoundTrips, add_instructions, add_meetings, find_launch_bounds, may_overlap
@@ -303,7 +305,14 @@ class _Extractor:
                 if isinstance(node, r.Field)
             },
             recursive=frozenset(key for key, called in self.call_graph.calls.items() if key in called),
+            is_inlined=cache(self._is_inlined),
         )
+
+    def _is_inlined(self, function: r.Function, call: Span | None) -> bool:
+        """Whether the compiled program has the loops of a function in a loop around a call of it."""
+        loops = (part for part in walk_records(function.body) if isinstance(part, r.LoopStatement))
+        heads = [line_of(loop.span) for loop in loops if loop.span is not None]
+        return self.code is not None and call is not None and self.code.is_inlined(heads, line_of(call))
 
     def write_kernels(self) -> list[KernelText]:
         """The kernels, with parameters for what the source does not say."""
