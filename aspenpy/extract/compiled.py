@@ -133,12 +133,13 @@ class CompiledLoops:
         own = [loop for loop in good if loop.function.name.split(".")[0] == name]
         return own or good
 
-    def is_inlined(self, lines: Iterable[Located], call: Located) -> bool:
-        """Whether a loop that is on some lines of a function stands in a compiled loop around the place of a call."""
+    def is_inlined(self, lines: Iterable[Located], places: Collection[Located]) -> bool:
+        """Whether a loop that is on some lines of a function stands in a compiled loop around a call of it, which is at
+        one of some places."""
         for loop in {id(loop): loop for line in lines for loop in self.lines.get(line, ())}.values():
             around = self.parents.get(id(loop))
             while around is not None:
-                if any(locate(one.place) == call for one in around.instructions()):
+                if any(locate(one.place) in places for one in around.instructions()):
                     return True
                 around = self.parents.get(id(around))
         return False

@@ -308,11 +308,15 @@ class _Extractor:
             is_inlined=cache(self._is_inlined),
         )
 
-    def _is_inlined(self, function: r.Function, call: Span | None) -> bool:
-        """Whether the compiled program has the loops of a function in a loop around a call of it."""
-        loops = (part for part in walk_records(function.body) if isinstance(part, r.LoopStatement))
+    def _is_inlined(self, function: r.Function, places: tuple[Span | None, ...]) -> bool:
+        """Whether the compiled program has the loops of a function, none in another, in a loop around a call of it at
+        some places."""
+        loops = [part for part in walk_records(function.body) if isinstance(part, r.LoopStatement)]
+        if any(isinstance(part, r.LoopStatement) for loop in loops for part in walk_records(loop.body)):
+            return False  # passes of so much work hardly overlap, and are a kernel to whoever reads the model
         heads = [line_of(loop.span) for loop in loops if loop.span is not None]
-        return self.code is not None and call is not None and self.code.is_inlined(heads, line_of(call))
+        called = {line_of(place) for place in places if place is not None}
+        return self.code is not None and self.code.is_inlined(heads, called)
 
     def write_kernels(self) -> list[KernelText]:
         """The kernels, with parameters for what the source does not say."""

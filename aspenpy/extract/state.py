@@ -36,8 +36,8 @@ class Facts(Record):
     to. By function, `references` are the names of what it returns references to, `effects` those of what it stores to,
     and `call_sites` the number of its calls. Pointers may point at the members `exposed` alone. `member_offsets` are
     the bytes in front of each member, by the name of its structure type and its own; functions
-    that are `recursive` call themselves. `is_inlined` says of a function and the place of a call whether the compiled
-    program has the function's loops there.
+    that are `recursive` call themselves. `is_inlined` says of a function, a call and the loop around that whether
+    the compiled program has the function's loops there.
     """
 
     program: r.Program
@@ -52,7 +52,7 @@ class Facts(Record):
     global_spans: Mapping[str, Span | None]
     member_offsets: Mapping[tuple[str, str], int]
     recursive: frozenset[str] = frozenset()
-    is_inlined: Callable[[r.Function, Span | None], bool] = lambda function, call: False
+    is_inlined: Callable[[r.Function, tuple[Span | None, ...]], bool] = lambda function, places: False
 
 
 class Frame:

@@ -216,7 +216,7 @@ static node *build(node *pool, int low, int high) {
   here->key = middle; here->left = build(pool, low, middle); here->right = build(pool, middle + 1, high);
   return here;
 }
-static int find(const node *at, int key) {
+__attribute__((noinline)) static int find(const node *at, int key) {
   int depth = 0;
   while (at) { depth++; if (key == at->key) return depth; at = key < at->key ? at->left : at->right; }
   return depth;

@@ -364,3 +364,61 @@ def test_loops_that_a_compiler_has_made_one_have_the_laps_of_the_inner_one(tmp_p
     text = extract([tmp_path / "scan.c"], level="o2", run=ProgramRun("./a.out 20000"), recipe=Recipe(("-O2",))).text
     found = float(aspenpy.count(aspenpy.parse(text), "chain", kernel="count")) / 20000
     assert 5 / 6 <= found <= 5 / 3 * 1.5
+
+
+DISTANCES = """#include <stdlib.h>
+KIND float distance(const float *a, const float *b, int dims) {
+  float sum = 0;
+  LOOP
+  return sum;
+}
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), dims = atoi(argv[2]), few = 12, sum = 0;
+  float *x = calloc(n * dims, sizeof(float)), *c = calloc(few * dims, sizeof(float));
+  for (int i = 0; i < n; i++) {
+    int best = 0;
+    float least = 1e30f;
+    for (int k = 0; k < few; k++) {
+      float found = distance(x + i * dims, c + k * dims, dims);
+      if (found < least) {
+        least = found;
+        best = k;
+      }
+    }
+    sum += best;
+  }
+  return sum == 3;
+}
+"""
+STEP = "sum += (a[i] - b[i]) * (a[i] - b[i]);"
+FORWARD = f"for (int i = 0; i < dims; i++) {STEP}"
+
+
+def model_of_distances(folder: Path, kind: str, loop: str) -> Path:
+    (folder / "distances.c").write_text(DISTANCES.replace("KIND", kind).replace("LOOP", loop), encoding="utf-8")
+    found = extract(folder / "distances.c", level="o2", run=ProgramRun("./a.out 5000 18"), recipe=Recipe())
+    (folder / "model.aspen").write_text(found.text, encoding="utf-8")
+    return folder / "model.aspen"
+
+
+def test_functions_whose_loops_a_compiler_inlined_stand_where_they_are_called(tmp_path: Path) -> None:
+    """Rows of 18 passes that each wait for the one before overlap with the next rows, which a function with cycles of
+    its own does not show."""
+    inlined = model_of_distances(tmp_path, "static", FORWARD)
+    assert "kernel distance" not in inlined.read_text("utf-8")
+    assert aspenpy.count(aspenpy.load_application(inlined), "flops") == pytest.approx(
+        5000 * 12 * (18 * 3 + 1), rel=0.01
+    )
+    called = model_of_distances(tmp_path, "__attribute__((noinline))", FORWARD)
+    assert "kernel distance" in called.read_text("utf-8")
+    assert aspenpy.count(aspenpy.load_application(called), "flops") == pytest.approx(5000 * 12 * (18 * 3 + 1), rel=0.01)
+
+
+def test_a_way_back_inside_a_loop_has_no_laps_of_its_own(tmp_path: Path) -> None:
+    """Where a row may have no passes, GCC jumps back inside the loop over rows; a row that has one pass at least has no
+    such way, and takes as long."""
+    some = aspenpy.load_application(model_of_distances(tmp_path, "static", FORWARD))
+    least = aspenpy.load_application(
+        model_of_distances(tmp_path, "static", f"int i = 0; do {{ {STEP} i++; }} while (i < dims);")
+    )
+    assert aspenpy.count(some, "chain") == pytest.approx(aspenpy.count(least, "chain"), rel=0.3)
