@@ -157,6 +157,8 @@ DOCUMENTS: dict[str, Callable[[Advice, str], str]] = {
 def require_document(arguments: Arguments) -> None:
     """Refuses a report that could not be written, before the work is done."""
     if _document_suffix(arguments) not in DOCUMENTS:
+        if arguments.output == STANDARD_OUTPUT:
+            raise CommandError(f"--format {arguments.format} --output -: a report is written as Markdown or JSON")
         raise CommandError(f"cannot write `{arguments.output}`: the name of a report ends with {', '.join(DOCUMENTS)}")
     require_writable(arguments.output)
 

@@ -28,7 +28,8 @@ from aspenpy.shell.options import machine_names, settings_of
 
 
 def case_of_arguments(arguments: Arguments, kernel: str | None = None) -> Case:
-    """The case of a command line; `kernel` instead of the only one that it can be."""
+    """The case of a command line; `kernel` instead of the only one that it can be. MODEL, VALUES and OUTSIDE are among
+    the command's options; those of a machine, its ranks, SEED and PAR may be."""
     application = load_application(arguments.model, allow_outside=arguments.allow_outside)
     machine = machine_named(arguments.machine, arguments) if getattr(arguments, "machine", None) else None
     return Case(

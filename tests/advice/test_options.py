@@ -119,3 +119,8 @@ def test_runs_and_inputs_are_of_the_applications_named(runs: str, inputs: list[s
     option = "--runs" if runs else "--input"
     with pytest.raises(CommandError, match=f"{option}: expected one of comd, hpcg, not `other`"):
         options.group_for(["comd", "hpcg"], None, given(runs=runs, input=inputs))  # type: ignore[arg-type]
+
+
+def test_a_table_for_a_program_is_no_report() -> None:
+    with pytest.raises(CommandError, match="--format csv --output -: a report is written as Markdown or JSON"):
+        options.require_document(given(output="-", format="csv"))

@@ -45,6 +45,7 @@ from aspenpy.sweeps.run import StudyRun
 from aspenpy.sweeps.store import Store
 from aspenpy.sweeps.study import Study
 from aspenpy.sweeps.sweep import compute
+from aspenpy.tables.formats import FORMATS
 
 EXAMPLES: Examples = (
     ("where the runtime is least, and where largest", "aspenpy sweep comd --machine haswell --over nx=10..100:whole"),
@@ -133,15 +134,15 @@ def run_sweep(arguments: Arguments) -> int:
 
 @contextmanager
 def _file_of_points(arguments: Arguments) -> Iterator[str | None]:
-    """The file of `-o`. Where that is standard output, all points go there when they are known, as CSV or JSON, and the
-    summary goes to standard error."""
+    """The file of `-o`. Where that is standard output, all points go there when they are known, in the format of
+    --format, as CSV where that is a table; the summary goes to standard error."""
     if arguments.output != STANDARD_OUTPUT:
         yield arguments.output
         return
     if arguments.resume:
         raise CommandError("--resume: standard output has no beginning that could be taken up")
     with TemporaryDirectory() as folder:
-        path = os.path.join(folder, "points.json" if arguments.format == "json" else "points.csv")
+        path = os.path.join(folder, "points" + (FORMATS[arguments.format].suffix or ".csv"))
         arguments.format = DEFAULT_FORMAT
         yield path
         with io.TextIOWrapper(open_file(path, path), encoding="utf-8", newline="") as points:
