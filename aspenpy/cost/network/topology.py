@@ -76,13 +76,6 @@ class Topology(Record):
         """Bytes per second from one half to the other, and as many back; a link carries `link_bandwidth`."""
         return self.bisection * link_bandwidth
 
-    def crossing_time(self, volume: Size, link_bandwidth: Size) -> Expr:
-        """Seconds in which `volume` bytes get from one half to the other: Table 3.5 of the dissertation. A network of
-        one node has no halves, and nothing crosses it."""
-        if self.bisection is graph.ZERO:
-            return graph.ZERO
-        return graph.to_expr(volume) / self.bisection_bandwidth(link_bandwidth)
-
     def latency(self, per_hop: Size, start: Size = 0, *, farthest: bool = False) -> Expr:
         """Seconds until the first byte arrives: `start`, and `per_hop` for every link on the way to an average node,
         or to the farthest."""
