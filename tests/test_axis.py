@@ -32,7 +32,11 @@ def test_a_mistake_has_its_place(text: str, wrong: str) -> None:
 
 def test_a_range_is_wide_from_three_decades_on() -> None:
     axis = parse_axis("n")
-    assert [axis.log(1, 999), axis.log(1, 1000), axis.log(0, 1000)] == [False, True, False]
+    assert [axis.is_logarithmic(1, 999), axis.is_logarithmic(1, 1000), axis.is_logarithmic(0, 1000)] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_places_and_values_of_an_extent() -> None:

@@ -59,7 +59,7 @@ def problem_of(case: Case, size: tuple[str, ...] = ()) -> ApplicationProblem:
     work = WorkFormulas(case, ranks, known)
     known = work.product_of(known) if declared else known
     fixed = work.growth()
-    if not fixed.is_with_the_ranks:
+    if not fixed.grows_with_ranks:
         if not (fixed.is_constant or fixed.is_of_one_rank):
             _refuse(work, fixed, ())
         return ApplicationProblem(ranks, known, False, accepted=accepted)

@@ -177,9 +177,9 @@ class Prediction(Evaluation):
 
     @cached_property
     def _under_cap(self) -> tuple[float | None, list[Diagnostic]]:
-        from aspenpy.answers.energy.cap_warning import run_under_cap
+        from aspenpy.answers.energy.cap_warning import runtime_under_cap
 
-        return run_under_cap(self)
+        return runtime_under_cap(self)
 
     @property
     def capped_runtime(self) -> float | None:

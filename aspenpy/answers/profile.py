@@ -235,7 +235,7 @@ def exchanges_of(cost: RequirementCost) -> list[Exchange]:
 class _Arcs(TimedLeaf):
     """Calls kept apart by where they are written."""
 
-    def goes_with_time(self, key: Any) -> bool:
+    def is_elapsed(self, key: Any) -> bool:
         return isinstance(key, CallSeconds)
 
     def call(self, call: flow.Call, callee: Totals) -> Totals:
@@ -245,7 +245,7 @@ class _Arcs(TimedLeaf):
 class _Blocks(TimedLeaf):
     """Blocks kept apart by where they are written."""
 
-    def goes_with_time(self, key: Any) -> bool:
+    def is_elapsed(self, key: Any) -> bool:
         return isinstance(key, CallSeconds)
 
     def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
@@ -257,7 +257,7 @@ class _Paths(TimedLeaf):
 
     entries = 0
 
-    def goes_with_time(self, key: Any) -> bool:
+    def is_elapsed(self, key: Any) -> bool:
         return isinstance(key, CallSeconds)
 
     def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:

@@ -15,7 +15,7 @@ from aspenpy.answers.ceilings import COMPUTE, MEMORY
 from aspenpy.answers.peaks import LARGE
 from aspenpy.answers.prediction import Prediction
 from aspenpy.cost.caches.traffic import RequirementTraffic
-from aspenpy.cost.compute import price, spread_on_lanes
+from aspenpy.cost.compute import price, spread_work_of_rank
 from aspenpy.cost.cost import CostTree
 from aspenpy.cost.instances import FILE_RESOURCES, ONE_INSTANCE, Instances
 from aspenpy.cost.operations import is_attained_product
@@ -266,7 +266,7 @@ class _Ideal(Leaf):
     def _requirement(self, asked: flow.Requirement, asker: _Asker, cost: RequirementCost) -> Totals:
         """P times the amount, at the seconds that one more takes where there are many already; these count for the
         server of the requirement whose cost it is a part of."""
-        asked = spread_on_lanes(asked, asker.instances, asker.where)
+        asked = spread_work_of_rank(asked, asker.instances, asker.where)
         first, slope = self._seconds_each(asked, asker.where)
         kernel, amount = asker.kernel, graph.mul(asker.parallelism, asked.amount)
         totals: Totals = {Asked(kernel, cost.requirement.resource): amount}

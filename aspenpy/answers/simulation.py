@@ -276,7 +276,7 @@ class Simulation:
                 fail("warm-simulation", message, access.requirement.span, hint=hint)
         core = self.prediction.machine.first_core(self.prediction.socket)
         instances = self.prediction.tree.blocks[block].instances
-        turns = instances.turns_on(core, count_resident(block.requirements, core))
+        turns = instances.mean_turns(core, count_resident(block.requirements, core))
         of_levels, of_accesses = tuple(map(level_exprs, levels)), tuple(map(access_exprs, accesses))
         evaded = [use.evaded for traffic in found for use in traffic.levels]
         exprs = [block.parallelism, turns, page_of(core), *chain(*of_levels), *evaded, *chain(*of_accesses)]

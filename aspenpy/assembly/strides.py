@@ -19,6 +19,8 @@ WIDTHS = {"x": 16, "y": 32, "z": 64}
 _UNWRITTEN = re.compile(r"(?:(?:cmp|test|bt)[bwlq]?|v?u?comis[sd]|v?ptest)$|j|nop|prefetch|call|push")
 """Mnemonics whose last operand is not written to."""
 
+_COUNTED = re.compile(r"(inc|dec|add|sub)[bwlq]?")
+
 CLASSES = {"add": "add", "sub": "add", "mul": "multiply", "div": "divide", "sqrt": "square_root"}
 
 LEGACY = {f"{letter}{end}": letter for letter in "abcd" for end in ("l", "x")} | {
@@ -78,13 +80,13 @@ def read_steps(lap: Iterable[Instruction]) -> dict[str, int | None]:
 
 def _read_step(one: Instruction, name: str) -> int | None:
     """The constant that an instruction adds to a register."""
-    base = one.mnemonic.rstrip("lqwb") if one.mnemonic not in ("sub", "subl", "subq") else "su"
-    if base in ("inc", "dec"):
-        return 1 if base == "inc" else -1
+    counted = _COUNTED.fullmatch(one.mnemonic)
+    if counted and counted[1] in ("inc", "dec"):
+        return 1 if counted[1] == "inc" else -1
     constant = one.operands[0][1:] if one.operands[0].startswith("$") and len(one.operands) == 2 else ""
-    if base in ("add", "su") and _NUMBER.match(constant):
-        return int(constant, 0) * (1 if base == "add" else -1)
-    if base == "ea" or one.mnemonic in ("leaq", "leal", "lea"):
+    if counted and _NUMBER.match(constant):
+        return int(constant, 0) * (1 if counted[1] == "add" else -1)
+    if one.mnemonic in ("leaq", "leal", "lea"):
         reference = read_reference(one.operands[0])
         if reference is not None and reference.parts == ((name, 1),) and _NUMBER.match(reference.offset or "0"):
             return int(reference.offset or "0", 0)

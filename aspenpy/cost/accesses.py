@@ -224,7 +224,7 @@ class Accesses:
         """The instances of a block that follow each other on a core."""
         if block.parallelism is graph.ONE or is_grid(block):
             return graph.ONE
-        return divider.instances_of(block).turns_on(self.core, count_resident(block.requirements, self.core))
+        return divider.instances_of(block).mean_turns(self.core, count_resident(block.requirements, self.core))
 
     def _touched_in(
         self, block: flow.Block, line: Expr, accesses: Callable[[], Sequence[Access]], divider: Divider

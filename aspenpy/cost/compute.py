@@ -225,13 +225,12 @@ def price_on_lanes(
     requirement: flow.Requirement, instances: Instances, where: Target, origins: Origins, wait: Wait | None = None
 ) -> RequirementCost:
     """The price of a requirement that passes by the caches."""
-    on_lanes = spread_on_lanes(requirement, instances, where)
+    on_lanes = spread_work_of_rank(requirement, instances, where)
     return price(on_lanes, instances, where, origins, wait).replace(requirement=requirement)
 
 
-def spread_on_lanes(requirement: flow.Requirement, instances: Instances, where: Target) -> flow.Requirement:
-    """The part of a requirement that a rank which shares its work out asks of each lane of a core, where it asks a
-    core."""
+def spread_work_of_rank(requirement: flow.Requirement, instances: Instances, where: Target) -> flow.Requirement:
+    """The requirement with its flops on all lanes of the core that serves it, where a rank shares its work out."""
     offer = where.find_offer(requirement)
     if offer is None or instances.placement is None:
         return requirement

@@ -358,8 +358,8 @@ class TimedLeaf(Leaf):
     def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
         return {}
 
-    def goes_with_time(self, key: Any) -> bool:
-        """Whether a total is scaled where branches overlap."""
+    def is_elapsed(self, key: Any) -> bool:
+        """Whether a total is elapsed time, which is shorter where branches overlap."""
         return False
 
     def block(self, block: flow.Block, kernel: flow.Kernel) -> Totals:
@@ -376,5 +376,5 @@ class TimedLeaf(Leaf):
             return together
         time, in_turn = self.tree.time_at_once(node, together, branches), together[RUNTIME]
         share = graph.if_else(graph.compare("==", in_turn, graph.ZERO), graph.ONE, graph.div(time, in_turn))
-        timed = {key: worth for key, worth in together.items() if self.goes_with_time(key)}
+        timed = {key: worth for key, worth in together.items() if self.is_elapsed(key)}
         return {**together, **scale_totals(share, timed), RUNTIME: time}

@@ -137,9 +137,9 @@ class Instances(Record):
         several = graph.mul(self.placement.fullest(place, self.ranks), self.spread)
         return graph.if_else(graph.compare(">=", of_one, 1), part, several)
 
-    def turns_on(self, core: Place | None, resident: Expr | None = None) -> Expr:
-        """Mean number of instances that follow each other on a core, or on each of the places of those that are
-        `resident` there at once. Ranks have cores of their own."""
+    def mean_turns(self, core: Place | None, resident: Expr | None = None) -> Expr:
+        """Mean number of instances that a core runs one after another, 1 for ranks, which have cores of their own. With
+        `resident` instances on a core at once, that many take turns side by side."""
         if core is None or self.are_ranks or self.placement is not None or self.count is graph.ONE:
             return graph.ONE
         at_once = self.available(core) if resident is None else graph.mul(self.available(core), resident)

@@ -52,7 +52,7 @@ FASTEST = "the fastest algorithm"
 
 
 class AppliedTrait(Record):
-    """A trait that changed the time of a requirement, and the time behind it (seconds, serial)."""
+    """A trait that changed the time of a requirement, and the serial time after it (seconds)."""
 
     name: str
     arguments: tuple[flow.Argument, ...]

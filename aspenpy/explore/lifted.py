@@ -266,7 +266,9 @@ class _Scale:
 
     def unknowns(self, z: Floats) -> Floats:
         count = len(self.problem.variables)
-        values = [float(item.at(numpy.array(place))) for item, place in zip(self.problem.variables, z, strict=False)]
+        values = [
+            float(item.values_at(numpy.array(place))) for item, place in zip(self.problem.variables, z, strict=False)
+        ]
         return numpy.concatenate([values, z[count:] * self.units])
 
     def _stretch(self, z: Floats) -> Floats:

@@ -334,7 +334,7 @@ def _evolve_population(space: Space, goals: Sequence[Goal], problem: Problem, se
     defined = 0
 
     def points(places: Floats) -> Floats:
-        return numpy.column_stack([item.at(places[:, number]) for number, item in enumerate(variables)])
+        return numpy.column_stack([item.values_at(places[:, number]) for number, item in enumerate(variables)])
 
     class Cube(Searched):  # type: ignore[misc]  # pymoo has no types
         def __init__(self) -> None:

@@ -218,7 +218,7 @@ class Problem:
             ratio = (1 + ratio) ** (1 / (count + 1))
         steps = numpy.arange(1, SCATTERED + 1)[:, None] * ratio ** -numpy.arange(1.0, count + 1)[None, :]
         places = numpy.vstack([numpy.full((1, count), value) for value in (0.0, 1.0, 0.5)] + [(0.5 + steps) % 1])
-        columns = [self.space.variables[place].at(places[:, number]) for number, place in enumerate(self.real)]
+        columns = [self.space.variables[place].values_at(places[:, number]) for number, place in enumerate(self.real)]
         base = [
             float(numpy.clip(item.base, item.low, item.high))
             for item in (self.space.variables[place] for place in self.real)

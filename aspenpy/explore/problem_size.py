@@ -53,8 +53,8 @@ class Growth(Record):
         )
 
     @property
-    def is_with_the_ranks(self) -> bool:
-        """Whether the work grows more like the number of ranks than it stays the same."""
+    def grows_with_ranks(self) -> bool:
+        """Whether the work grows by more than the square root of the number of ranks."""
         return any(each**2 > times for each, times in zip(self.of_work, self.times, strict=False) if times > 1)
 
     @property

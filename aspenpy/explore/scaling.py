@@ -127,7 +127,7 @@ class Scaling(Result):
         work = WorkFormulas(case, self.parameter, problem) if self.parameter in app.parameters else None
         self.grown = work.growth() if work is not None else Growth((1,), (), ())
         # Sizes are those of one rank where the work of all grows with the ranks; else the model divides them itself.
-        own = bool(declared) and not problem and self.grown.is_with_the_ranks
+        own = bool(declared) and not problem and self.grown.grows_with_ranks
         self.per_rank = per_rank or own or (bool(problem) and {*problem} <= {*declared})
         needed = mode == "weak" or isoefficiency is not None or per_rank  # these let the problem grow
         if own and work is not None:
@@ -275,7 +275,7 @@ class Scaling(Result):
             for item in self.prediction.diagnostics
             if item not in of_values and not (item.code == "refused-count" and item.span == declared)
         ]
-        if self.mode == "strong" and not self.per_rank and self.grown.is_with_the_ranks:
+        if self.mode == "strong" and not self.per_rank and self.grown.grows_with_ranks:
             base.append(_warn_of_growing(self.prediction.application, self.parameter, self.grown))
         by_code: dict[str, list[tuple[int, Diagnostic]]] = {}
         for ranks in self.ranks:

@@ -71,7 +71,7 @@ class Variable(Record):
         """All values of a variable that is whole or a choice."""
         return numpy.array(self.choices) if self.kind == "choice" else numpy.arange(self.low, self.high + 1)
 
-    def at(self, places: Floats) -> Floats:
+    def values_at(self, places: Floats) -> Floats:
         """The values at places of the unit interval; equal parts of it for each of finitely many values."""
         if self.kind == "choice":
             return cast(Floats, numpy.array(self.choices)[_part_of_interval(places, len(self.choices))])
@@ -95,7 +95,7 @@ class Variable(Record):
         """Values, `most` at most, from one end to the other, both included."""
         if self.size is not None and self.size <= most:
             return self.values
-        return numpy.unique(self.at(numpy.linspace(0, 1, most)))
+        return numpy.unique(self.values_at(numpy.linspace(0, 1, most)))
 
     def label_value(self, value: float) -> float | str:
         """The value as a number, or as its label where it has one."""

@@ -218,7 +218,7 @@ def _salib_problem(space: Space) -> dict[str, Any]:
 
 def _points_at(space: Space, places: Floats) -> Floats:
     """The points of a space at places in the unit cube."""
-    return numpy.column_stack([item.at(places[:, index]) for index, item in enumerate(space.variables)])
+    return numpy.column_stack([item.values_at(places[:, index]) for index, item in enumerate(space.variables)])
 
 
 def _evaluate_places(

@@ -54,7 +54,7 @@ def random_bits(seed: int, stream: Any) -> Any:
 
 
 def generator_seed(seed: int) -> int:
-    """A seed as the generators of NumPy, SALib and pymoo take it: 32 bits, without a sign."""
+    """The seed for generators of NumPy, SALib and pymoo, which take 32 bits without a sign."""
     return seed & 0xFFFFFFFF
 
 

@@ -93,7 +93,7 @@ class CallReader:
             return found
         arguments = [self.expressions.read(argument) for argument in given]
         if target is None or target.kind.name not in FUNCTIONS or _calls_what_is_returned(cursor, given):
-            return self._resolve(cursor, arguments, type, span)
+            return self._resolve_by_name(cursor, arguments, type, span)
         kind, name = target.kind.name, target.spelling
         if self._never_returns(target):
             self.unit.never_return.add(target.get_usr())
@@ -158,8 +158,11 @@ class CallReader:
             self.unit.instances.setdefault(key, made)
         return key
 
-    def _resolve(self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None) -> r.Expression:
-        """A call through a pointer, or inside a template of which nothing is made: the best match by name."""
+    def _resolve_by_name(
+        self, cursor: Any, arguments: list[r.Expression], type: r.Type, span: Span | None
+    ) -> r.Expression:
+        """The call of the function that fits best by its name: calls through pointers, and those in templates that are
+        never instantiated, have no declaration."""
         children = children_of(cursor)
         named = children[0] if children else cursor
         inside = children_of(named)

@@ -73,7 +73,7 @@ class Axis(Record):
     def is_real(self) -> bool:
         return self.whole is False
 
-    def log(self, low: Any, high: Any) -> bool:
+    def is_logarithmic(self, low: Any, high: Any) -> bool:
         """Whether it goes in equal ratios between its ends; unless told otherwise, a wide range does."""
         return is_wide(low, high) if self.spacing is None else self.spacing == "log"
 

@@ -148,15 +148,15 @@ def range_warnings(
             with suppress(AspenError, EvaluationError):
                 warnings.append(range_warning(item, *values(exprs)))
         with suppress(AspenError, EvaluationError):
-            counts = counts_of(parameter, values)
+            counts = find_count_rule(parameter, values)
             if counts is not None:
                 warnings.append(count_warning(parameter, counts, values([parameter.symbol])[0]))
     return [item for item in warnings if item is not None]
 
 
-def counts_of(parameter: Parameter, values: Callable[[Sequence[Expr]], Sequence[Any]]) -> CountRule | None:
-    """The numbers of a parameter that the program accepts; None where it declares none, or by what is no whole number
-    from 1 on. `values` gives those of expressions."""
+def find_count_rule(parameter: Parameter, values: Callable[[Sequence[Expr]], Sequence[Any]]) -> CountRule | None:
+    """The rule of the numbers that the program accepts for a parameter; None where it declares none, or where its
+    argument is no whole number from 1 on. `values` evaluates expressions."""
     node = parameter.node.counts
     if node is None:
         return None
@@ -170,7 +170,7 @@ def accepted_counts(
     parameters: Iterable[Parameter], name: str, values: Callable[[Sequence[Expr]], Sequence[Any]]
 ) -> CountRule | None:
     """The numbers that a program accepts for the parameter of a name; None where it declares none."""
-    return next((counts_of(parameter, values) for parameter in parameters if parameter.name == name), None)
+    return next((find_count_rule(parameter, values) for parameter in parameters if parameter.name == name), None)
 
 
 def count_warning(parameter: Parameter, counts: CountRule, value: Any) -> Diagnostic | None:

@@ -86,7 +86,7 @@ def _ends_of_axis(axis: Axis, worth: Worth, declared: Declared) -> tuple[float, 
         hint = f"say one: {axis.name}=LOW..HIGH, or a list: {axis.name}=1,2,4"
         fail("no-range", f"`{axis.name}` declares no range to go over", axis.span, hint=hint)
     low, high = ends
-    return low, high, axis.spacing or ("log" if axis.log(low, high) else "lin")
+    return low, high, axis.spacing or ("log" if axis.is_logarithmic(low, high) else "lin")
 
 
 # -- scattered over the range, instead of a grid ---------------------------------------------------
@@ -105,7 +105,7 @@ class AxisSpread(Record):
     whole: bool = False
     choices: tuple[float, ...] = ()
 
-    def at(self, places: Floats) -> Any:
+    def values_at(self, places: Floats) -> Any:
         """The values at places from 0 up to, not including, 1."""
         if self.choices:
             return numpy.array(self.choices)[numpy.floor(places * len(self.choices)).astype(numpy.intp)]
@@ -126,7 +126,7 @@ def sample_columns(spans: Mapping[str, AxisSpread], count: int, method: str, see
     if count < 1:
         fail("bad-sample", f"a sample has at least 1 point, not {count}")
     places = _points_of_cube(count, len(spans), method, numpy.random.default_rng(generator_seed(seed)))
-    return {name: span.at(column) for (name, span), column in zip(spans.items(), places.T, strict=True)}
+    return {name: span.values_at(column) for (name, span), column in zip(spans.items(), places.T, strict=True)}
 
 
 def _points_of_cube(count: int, axes: int, method: str, generator: numpy.random.Generator) -> Floats:
@@ -381,6 +381,6 @@ def _span_of_axis(axis: Axis | Floats, probe: _Probe) -> AxisSpread:
         return AxisSpread(choices=tuple(read_number_or_expression(item, read) for item in axis.items))
     ends = axis_values(axis.replace(count=2), probe.reader(axis.name), probe.declared)
     low, high = float(ends[0]), float(ends[-1])
-    spacing = axis.spacing or ("log" if axis.declared and axis.log(low, high) else "lin")
+    spacing = axis.spacing or ("log" if axis.declared and axis.is_logarithmic(low, high) else "lin")
     whole = probe.takes_whole_numbers(axis.name, low, high) if axis.whole is None else axis.whole
     return AxisSpread(low, high, spacing, whole)

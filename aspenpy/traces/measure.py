@@ -38,8 +38,8 @@ def is_sampled(hashed: NDArray[np.uint64], rate: float) -> NDArray[np.bool_]:
     return (hashed >> np.uint64(11)) < np.uint64(round(rate * (1 << 53)))
 
 
-def choose_groups(hashed: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The part of the sample that lines belong to, decided by bits that do not decide whether they are in it."""
+def group_numbers(hashed: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The group of each line of a sample, from bits of its hash that do not decide whether it is sampled."""
     return (hashed & np.uint64(GROUPS - 1)).astype(np.int64)
 
 
@@ -237,7 +237,7 @@ class _Measure:
         hashed = hash_lines(lines)
         chosen = np.flatnonzero(is_sampled(hashed, self.rate))
         kept = [None if member is None else member[chosen] for member in members]
-        return _Piece(lines[chosen], kept, choose_groups(hashed[chosen]))
+        return _Piece(lines[chosen], kept, group_numbers(hashed[chosen]))
 
     def _find_members(self, references: References) -> list[NDArray[np.bool_] | None]:
         addresses, kinds = references.addresses, references.kinds

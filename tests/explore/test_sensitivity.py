@@ -407,12 +407,12 @@ def test_what_cannot_vary(text: str, code: str) -> None:
 def test_each_kind_covers_its_values_evenly() -> None:
     prediction = aspenpy.predict(application("execute { flops [n] }", "param n = 2 in 1 .. 4"), machine())
     places = (numpy.arange(4000) + 0.5) / 4000
-    counts = numpy.unique(read_variable("n", prediction).at(places), return_counts=True)
+    counts = numpy.unique(read_variable("n", prediction).values_at(places), return_counts=True)
     assert counts[0].tolist() == [1, 2, 3, 4]
     assert counts[1].tolist() == [1000] * 4
-    assert read_variable("n=1..100:real:log", prediction).at(numpy.array([0.0, 0.5, 1.0])).tolist() == pytest.approx(
-        [1, 10, 100]
-    )
+    assert read_variable("n=1..100:real:log", prediction).values_at(
+        numpy.array([0.0, 0.5, 1.0])
+    ).tolist() == pytest.approx([1, 10, 100])
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ PLACES = numpy.arange(1000) / 1000
 )  # fmt: skip
 def test_whole_numbers_are_drawn_alike_often(low, high, values):
     """Those from one end to the other, and none beside, wherever the ends lie between two."""
-    found, counts = numpy.unique(AxisSpread(low, high, whole=True).at(PLACES), return_counts=True)
+    found, counts = numpy.unique(AxisSpread(low, high, whole=True).values_at(PLACES), return_counts=True)
     assert found.tolist() == values
     assert counts.max() - counts.min() <= 1
 
@@ -122,21 +122,21 @@ def test_whole_numbers_are_drawn_alike_often(low, high, values):
 @pytest.mark.parametrize(("low", "high"), [(1, 4), (0.5, 4.5), (1, 4.999)])
 def test_whole_numbers_are_drawn_in_equal_ratios(low, high):
     """As often as the logarithm of what lies between a number and the next, in parts of that of all."""
-    found, counts = numpy.unique(AxisSpread(low, high, "log", whole=True).at(PLACES), return_counts=True)
+    found, counts = numpy.unique(AxisSpread(low, high, "log", whole=True).values_at(PLACES), return_counts=True)
     assert found.tolist() == [1, 2, 3, 4]
     assert counts == pytest.approx(1000 * numpy.log2([2, 3 / 2, 4 / 3, 5 / 4]) / numpy.log2(5), abs=1)
 
 
 @pytest.mark.parametrize(("low", "high"), [(2, 16), (1.1, 31), (2, 31.9), (1.9, 16)])
 def test_powers_of_two_are_drawn_alike_often(low, high):
-    found, counts = numpy.unique(AxisSpread(low, high, "pow2").at(PLACES), return_counts=True)
+    found, counts = numpy.unique(AxisSpread(low, high, "pow2").values_at(PLACES), return_counts=True)
     assert found.tolist() == [2, 4, 8, 16]
     assert set(counts) == {250}
 
 
 def test_choices_and_real_numbers_are_drawn_over_all_of_them():
-    found, counts = numpy.unique(AxisSpread(choices=(5.0, 2.0, 9.0, 7.0)).at(PLACES), return_counts=True)
+    found, counts = numpy.unique(AxisSpread(choices=(5.0, 2.0, 9.0, 7.0)).values_at(PLACES), return_counts=True)
     assert (found.tolist(), set(counts)) == ([2, 5, 7, 9], {250})
-    assert AxisSpread(choices=(5.0, 2.0)).at(numpy.array([0, 0.499, 0.5, 0.999])).tolist() == [5, 5, 2, 2]
-    assert AxisSpread(2, 10).at(numpy.array([0, 0.25, 0.5])) == pytest.approx([2, 4, 6])
-    assert AxisSpread(1, 100, "log").at(numpy.array([0, 0.25, 0.5])) == pytest.approx([1, 10**0.5, 10])
+    assert AxisSpread(choices=(5.0, 2.0)).values_at(numpy.array([0, 0.499, 0.5, 0.999])).tolist() == [5, 5, 2, 2]
+    assert AxisSpread(2, 10).values_at(numpy.array([0, 0.25, 0.5])) == pytest.approx([2, 4, 6])
+    assert AxisSpread(1, 100, "log").values_at(numpy.array([0, 0.25, 0.5])) == pytest.approx([1, 10**0.5, 10])

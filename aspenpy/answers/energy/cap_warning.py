@@ -20,7 +20,7 @@ def seconds_waited(prediction: Evaluation) -> float:
     return float(prediction.scope.values([waiting_of_run(prediction.tree)], prediction.seed)[0])
 
 
-def run_under_cap(prediction: Evaluation) -> tuple[float | None, list[Diagnostic]]:
+def runtime_under_cap(prediction: Evaluation) -> tuple[float | None, list[Diagnostic]]:
     """Seconds of a run under the power cap of its socket, None where the cap leaves no power for work, and a warning
     where they are more than its runtime says or where it cannot hold the cap."""
     try:

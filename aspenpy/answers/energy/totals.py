@@ -135,7 +135,7 @@ class _Amounts(TimedLeaf):
         needed: Totals = {Needed(name, key): worth for key, worth in self.law.amounts(cost).items()}
         return {**needed, **waiting_of_block(self.law, cost, name)}
 
-    def goes_with_time(self, key: object) -> bool:
+    def is_elapsed(self, key: object) -> bool:
         return isinstance(key, CapSlowdown) or (isinstance(key, Needed) and self.law.terms[key.term].elapsed)
 
 
@@ -185,6 +185,6 @@ and joule seconds squared (Gonzalez and Horowitz, 1996)."""
 
 
 def energy_metric(tree: CostTree, metric: str, options: EnergyOptions = DEFAULT) -> Expr:
-    """One of `METRICS` in the symbols of the models, for whoever sweeps, derives or compiles it."""
+    """One of `METRICS` as a formula in the symbols of the models, which can be swept, derived or compiled."""
     totals = energy_totals(tree, options)
     return METRICS[metric](totals.energy, totals.capped_runtime)

@@ -30,7 +30,7 @@ class WaitingLeaf(TimedLeaf):
     def of_block(self, cost: BlockCost, kernel: flow.Kernel) -> Totals:
         return waiting_of_block(self.law, cost, kernel.name if self.apart else "")
 
-    def goes_with_time(self, key: object) -> bool:
+    def is_elapsed(self, key: object) -> bool:
         return isinstance(key, CapSlowdown)
 
 

@@ -188,14 +188,14 @@ class _Chooser:
         return min((self._climb(start) for start in starts), key=lambda assigned: assigned[1])
 
     def _climb(self, sockets: Sockets) -> tuple[Sockets, float]:
-        best = self._seconds(sockets)
+        best = self._runtime_on(sockets)
         better = True
         while better:
             better = False
             for group, socket in product(self._groups(), self.order):
                 moved = {name: socket for name in group if socket in self.options[name]}
                 other = sockets | moved
-                if other != sockets and (seconds := self._seconds(other)) < best:
+                if other != sockets and (seconds := self._runtime_on(other)) < best:
                     sockets, best, better = other, seconds, True
         return sockets, best
 
@@ -208,7 +208,7 @@ class _Chooser:
                 touching.setdefault(data, []).append(kernel.name)
         return [*singles, *(touching[data] for data in sorted(touching) if len(touching[data]) > 1)]
 
-    def _seconds(self, sockets: Sockets) -> float:
+    def _runtime_on(self, sockets: Sockets) -> float:
         """Seconds of the run with its kernels on these sockets; infinite where they cannot run so."""
         self.tried += 1
         try:

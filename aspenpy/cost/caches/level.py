@@ -281,7 +281,7 @@ def share_levels(
             added = added * several / instances.parts_at(level.place)
         cores = graph.ONE if core is None else graph.div(core.count, level.place.count)
         at_once = graph.apply("max", 1, together)
-        if instances.turns_on(core, resident) is not graph.ONE:
+        if instances.mean_turns(core, resident) is not graph.ONE:
             most = cores if resident is None else graph.mul(resident, cores)
             at_once = graph.apply("max", 1, graph.apply("min", together, most))
         used.append(level.evading(instances, cores).replace(shares=at_once, added=added))

@@ -168,16 +168,16 @@ class Walks:
         gaps = [*pairwise(self.runs)]
         if not gaps:
             return [Touches(again, graph.ONE, graph.ZERO, near=True)]
-        counts = [self._share_met(*gap) * count for gap, count in zip(gaps, visits, strict=False)]
+        counts = [self._share_walked_before(*gap) * count for gap, count in zip(gaps, visits, strict=False)]
         scale = again / largest(1, graph.add(*counts))
         found = list[Touches]()
         for (behind, ahead), count in zip(gaps, counts, strict=True):
-            share, lines = self.share_since(behind, ahead, self.time(behind, ahead))
+            share, lines = self.share_since(behind, ahead, self.delay(behind, ahead))
             found.append(Touches(scale * count, share, but_its_own(lines)))
         return found
 
-    def _share_met(self, behind: ContiguousWords, ahead: ContiguousWords) -> Expr:
-        """The share of the places of a walk where the one before it has been."""
+    def _share_walked_before(self, behind: ContiguousWords, ahead: ContiguousWords) -> Expr:
+        """The share of the words of a walk that the walk before it has touched."""
         steps = zip(behind.steps, ahead.steps, self.walk.loops, strict=False)
         return product(
             at_least_none(1 - graph.apply("abs", theirs - mine) / loop.trips)
@@ -185,7 +185,7 @@ class Walks:
             if loop.moves
         )
 
-    def time(self, behind: ContiguousWords, ahead: ContiguousWords) -> Expr:
+    def delay(self, behind: ContiguousWords, ahead: ContiguousWords) -> Expr:
         """The delay after which the walk behind reaches a position of the one ahead."""
         steps = [theirs - mine for mine, theirs in zip(behind.steps, ahead.steps, strict=True)]
         return time_ahead(steps, self.walk)
@@ -219,7 +219,7 @@ class Walks:
         for run, following in zip(self.runs, (*self.runs[1:], None), strict=True):
             since, spacing = time, None
             if following is not None:
-                since = smallest(time, self.time(run, following))
+                since = smallest(time, self.delay(run, following))
                 spacing = following.place - run.place
             place = last + run.place - ahead.place
             if run is ahead:

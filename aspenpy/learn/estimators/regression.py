@@ -63,8 +63,8 @@ class Moments:
 
 
 def select_stepwise(moments: Moments, direction: str, criterion: str) -> tuple[list[int], list[SelectionStep]]:
-    """The places of the counters kept, and the steps: `forward` from none, `backward` from all, or `both` from none
-    with a look back after each; by `p`, `aic` or `bic`."""
+    """Columns of the counters that a stepwise selection keeps, and its steps. The direction `forward` adds counters to
+    none, `backward` drops them from all, `both` adds and drops; the criterion is `p`, `aic` or `bic`."""
     count = len(moments.cross)
     chosen = list(range(count)) if direction == "backward" else []
     steps: list[SelectionStep] = []

@@ -129,10 +129,10 @@ def compute_spots(
     longest, reference, power = time(1, low), time(1, high), watts(1, high)
     spots = []
     for count, clock in product(processors, clocks):
-        here, drawn = time(count, clock), watts(count, clock)
-        energy = None if drawn is None or power is None else drawn / power * here / reference
-        delay = None if energy is None else energy * here / reference
-        spots.append(Spot(count, clock, here, speedup=longest / here, energy=energy, energy_delay=delay))
+        seconds, drawn = time(count, clock), watts(count, clock)
+        energy = None if drawn is None or power is None else drawn / power * seconds / reference
+        delay = None if energy is None else energy * seconds / reference
+        spots.append(Spot(count, clock, seconds, speedup=longest / seconds, energy=energy, energy_delay=delay))
     return tuple(spots)
 
 

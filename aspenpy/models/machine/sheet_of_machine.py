@@ -95,7 +95,7 @@ def table_of_machine(name: str, kind: str) -> dict[str, Any] | None:
         table["memory"]["kind"] = words[0] if words else _kind_by_name(memory.name)
     if kind == "processor":
         return table | {"vector_bits": f"{32 * (values.number(core.value('simd_width')) or 1):g}"}
-    return table | _rates(values, core, count * (values.number(core.value("clock")) or 0))
+    return table | _peak_rates(values, core, count * (values.number(core.value("clock")) or 0))
 
 
 def _kind_by_name(memory: str) -> str:
@@ -103,7 +103,7 @@ def _kind_by_name(memory: str) -> str:
     return found[1] if found else "gddr"
 
 
-def _rates(values: _Values, core: Component, cycles: float) -> dict[str, Any]:
+def _peak_rates(values: _Values, core: Component, cycles: float) -> dict[str, Any]:
     """Peaks of lanes and matrix units and what products attain, of cores that have `cycles` a second together."""
     peak, tensor, attained = {}, {}, {}
     for name in PRECISIONS:

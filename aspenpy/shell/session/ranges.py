@@ -73,7 +73,7 @@ def _read_range(axis: Axis, span: Span, state: SessionState) -> Range:
     if low >= high:
         fail("empty-range", f"the range is empty: {float(low):.6g} is not below {float(high):.6g}", span)
     pow2 = axis.spacing == "pow2"
-    log = pow2 or axis.log(low, high)
+    log = pow2 or axis.is_logarithmic(low, high)
     if log and low <= 0:
         fail("bad-range", f"equal ratios cannot begin at {float(low):.6g}", span, hint="begin above 0, or say :lin")
     return Range(
