@@ -56,13 +56,15 @@ NOTHING: Mapping[Span, float] = {}
 NO_BLOCKS: Mapping[Span, Pointed] = {}
 NO_TOUCHES: Mapping[Site, TouchCounts] = {}
 NO_GUESSES: Mapping[Span, Guesses] = {}
+NO_SIZES: Mapping[str, float] = {}
 
 
 class RunCounts(Record):
     """Counts of a run: of loops and branches by their spans, of functions that were entered by key, the means of whole
     numbers that were recorded, the blocks of the heap that pointers point into, by the spans of expressions, how often
-    all lines of a function ran together, by the span of its name, the locality of accesses, and how often the outcomes
-    of conditions were guessed wrongly, by span."""
+    all lines of a function ran together, by the span of its name, the locality of accesses that have no order in the
+    source, and how often the outcomes of conditions were guessed wrongly, by span. Of a whole program also the `sizes`
+    that its command was given, the `words` of that from the program on, its seconds, and a file that it wrote."""
 
     ran: Mapping[Span, ExecutionCount]
     entered: Mapping[str, float]
@@ -71,6 +73,10 @@ class RunCounts(Record):
     executed: Mapping[Span, float] = NOTHING
     touched: Mapping[Site, TouchCounts] = NO_TOUCHES
     guessed: Mapping[Span, Guesses] = NO_GUESSES
+    sizes: Mapping[str, float] = NO_SIZES
+    words: int = 0
+    seconds: float = 0.0
+    written: str = ""
 
 
 class Layer(IntEnum):

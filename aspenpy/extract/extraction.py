@@ -22,6 +22,7 @@ from aspenpy.extract.branches import find_never_returning
 from aspenpy.extract.call_graph import CallGraph
 from aspenpy.extract.compiled import CompiledLoops, read_code
 from aspenpy.extract.costs import FunctionCosts, Hole, Invocation, Item, Meaning, Nest
+from aspenpy.extract.counted_units import RunCounts
 from aspenpy.extract.device import DeviceKernel
 from aspenpy.extract.device_functions import INT
 from aspenpy.extract.device_launches import expand_launches
@@ -31,7 +32,7 @@ from aspenpy.extract.fit import POOR, fit_measured
 from aspenpy.extract.fortran import read_fortran
 from aspenpy.extract.fortran_text import FortranText
 from aspenpy.extract.front_end import ParsedUnit, SourceText
-from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, CountedRun, Influence
+from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Influence
 from aspenpy.extract.library_time import SampledRun, add_hidden_calls
 from aspenpy.extract.linking import link_programs, separate_statics
 from aspenpy.extract.lookups import warn_in_turn
@@ -162,12 +163,12 @@ def _extract_program(
     """The model of a program. What a run says otherwise of a line than the model is taken from the run, the lines that
     others depend on first."""
     counted: frozenset[Span] = frozenset()
-    points: list[CountedRun] = []
+    points: list[RunCounts] = []
     same_blocks: dict[Span, Span] = {}
     touched: MeasuredTouches = ()
     guessed: MeasuredGuesses = ()
     means: frozenset[Span] = frozenset()
-    sampled: list[tuple[CountedRun, SampledRun]] = []
+    sampled: list[tuple[RunCounts, SampledRun]] = []
     timed = NOT_TIMED
     pinned = run is not None and run.through_last
     for _ in range(MOST_ROUNDS):
@@ -200,7 +201,7 @@ def _extract_program(
     return one.make_extraction(kernels, points[-1].sizes, reconciliation, runs.find_varied(points))
 
 
-def _restart_code(code: CompiledLoops | None, names: Names, points: Sequence[CountedRun]) -> None:
+def _restart_code(code: CompiledLoops | None, names: Names, points: Sequence[RunCounts]) -> None:
     """Has compiled loops priced anew, as they ran."""
     if code is not None:
         runs = [(point.ran, point.guessed) for point in points]

@@ -31,14 +31,12 @@ from aspenpy.extract.costs import (
     walk_items,
 )
 from aspenpy.extract.count import Counter, GuardedLoops, NoClosedForm
-from aspenpy.extract.counted_units import NO_BLOCKS, NO_GUESSES, NO_TOUCHES, NOTHING
+from aspenpy.extract.counted_units import RunCounts
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Compiled, ProgramCommand, prepare_program
 from aspenpy.extract.fit import POOR, FitTerm, Formula, Point, fit_mean, fit_through_last, join_terms, join_values
-from aspenpy.extract.heap_blocks import Pointed
 from aspenpy.extract.line_counts import ExecutionCount
-from aspenpy.extract.locality import Site, TouchCounts
-from aspenpy.extract.outcomes import Guesses
+from aspenpy.extract.locality import Site
 from aspenpy.extract.replay import SymbolValues, count_operations
 from aspenpy.extract.scope import BY_DEFAULT, CALL_ASSUMED
 from aspenpy.extract.smaller_runs import LONGEST, SHORT, CommandSize, find_command_sizes, list_files, name_sizes
@@ -68,26 +66,6 @@ def list_total_terms(sizes: Collection[str]) -> list[FitTerm]:
     return terms + join_terms(terms)
 
 
-class CountedRun(Record):
-    """One run: the values that the command was given, its words from the program on, how often loops and branches ran,
-    how often functions were entered, by key, the values of expressions that were recorded, the blocks of the heap that
-    pointers point into, how often all lines of a function ran together, by the span of its name, the locality of
-    accesses that have no order in the source, how often conditions were guessed wrongly, the time it took, and a file
-    that it wrote."""
-
-    sizes: Mapping[str, float]
-    words: int
-    ran: Mapping[Span, ExecutionCount]
-    entered: Mapping[str, float]
-    recorded: Mapping[Span, float]
-    pointed: Mapping[Span, Pointed] = NO_BLOCKS
-    executed: Mapping[Span, float] = NOTHING
-    touched: Mapping[Site, TouchCounts] = NO_TOUCHES
-    guessed: Mapping[Span, Guesses] = NO_GUESSES
-    seconds: float = 0.0
-    written: str = ""
-
-
 class HoleSite(Record):
     """A site of a parameter: the span that is counted, the loops around it, conditions that are known there, and the
     loop whose share it is."""
@@ -110,7 +88,7 @@ def measure_points(
     tested: Sequence[Span] = (),
     read: Mapping[str, Span] | None = None,
     allow_failure: bool = False,
-) -> list[CountedRun]:
+) -> list[RunCounts]:
     """Runs the program of some units at all combinations of sizes, and records whole numbers, pointers, touches and
     tests. Sizes that the command does not mention are macros. Numbers of the command that parameters are `read` from
     are also made smaller; the run that was asked for comes last. Raises AspenError."""
@@ -139,24 +117,23 @@ def measure_points(
 
 def _count_run(
     compiled: Compiled, command: ProgramCommand, sizes: Mapping[str, float], allow_failure: bool
-) -> CountedRun:
+) -> RunCounts:
     begin = time.monotonic()
     counts = compiled.count(command, sizes, allow_failure)
     seconds, words = time.monotonic() - begin, len(command.words) - command.program
-    said = (counts.ran, counts.entered, counts.recorded, counts.pointed, counts.executed, counts.touched)
-    return CountedRun(sizes, words, *said, counts.guessed, seconds=seconds)
+    return counts.replace(sizes=sizes, words=words, seconds=seconds)
 
 
 def _run_smaller_size(
     compiled: Compiled,
     command: ProgramCommand,
-    run: CountedRun,
+    run: RunCounts,
     size: CommandSize,
     sizes: Sequence[CommandSize],
     allow_failure: bool,
-) -> list[CountedRun]:
+) -> list[RunCounts]:
     """Runs at smaller values of one size, the smallest first, as long as they take little time."""
-    done: list[CountedRun] = []
+    done: list[RunCounts] = []
     given = {each.name: float(each.value) for each in sizes}
     for value in size.list_smaller():
         if sum(each.seconds for each in done) > max(SHORT, LONGEST * run.seconds):
@@ -172,8 +149,8 @@ def _run_smaller_size(
 
 
 def _run_smaller(
-    compiled: Compiled, command: ProgramCommand, run: CountedRun, read: Mapping[str, Span], allow_failure: bool
-) -> list[CountedRun]:
+    compiled: Compiled, command: ProgramCommand, run: RunCounts, read: Mapping[str, Span], allow_failure: bool
+) -> list[RunCounts]:
     """Runs at smaller sizes, and the one that was asked for. A size of which one run fails, or whose parameter does not
     have the number of the command there, stays as it was."""
     sizes = find_command_sizes(command, read, run.recorded)
@@ -185,7 +162,7 @@ def _run_smaller(
     return [each.replace(sizes={name: each.sizes.get(name, given[name]) for name in given}) for each in runs]
 
 
-def count_pointer_calls(program: r.Program, point: CountedRun) -> CountedRun:
+def count_pointer_calls(program: r.Program, point: RunCounts) -> RunCounts:
     """The point with how often each of several functions was meant by calls through a pointer, by its span."""
     ran, spans = dict(point.ran), {function.key: function.span for function in program.functions}
     for keys in program.pointer_targets.values():
@@ -205,7 +182,7 @@ class Filling:
         program: r.Program,
         holes: Mapping[Expr, Hole],
         resolved: Callable[[Value], Value],
-        runs: list[CountedRun],
+        runs: list[RunCounts],
         read: Collection[Expr],
         extents: Mapping[Expr, bool] = NO_EXTENTS,
         *,
@@ -260,7 +237,7 @@ class Filling:
             return join_values([(sizes, total / entries) for sizes, total, entries in values]) or found
         return fit_through_last(values, lambda kept: fit_mean(kept, terms, totals))
 
-    def find_known(self, point: CountedRun) -> dict[Expr, float]:
+    def find_known(self, point: RunCounts) -> dict[Expr, float]:
         """Values of the parameters at the sizes of a run: those of their formulas, and of macros."""
         known = {**self.macros, **{graph.symbol(name, "size"): size for name, size in point.sizes.items()}}
         for symbol, hole in self.holes.items():
@@ -272,7 +249,7 @@ class Filling:
 
     # -- one run -----------------------------------------------------------------------------------
 
-    def _find_sizes(self, point: CountedRun) -> dict[Expr, float]:
+    def _find_sizes(self, point: RunCounts) -> dict[Expr, float]:
         """Sizes of the model in a run: those of the command, macros, and bounds that loops count up to."""
         known: dict[Expr, float] = dict(self.macros)
         for name, value in point.sizes.items():
@@ -290,7 +267,7 @@ class Filling:
                     known.setdefault(*size)
         return known
 
-    def _find_recorded(self, symbol: Expr, hole: Hole, point: CountedRun) -> float | None:
+    def _find_recorded(self, symbol: Expr, hole: Hole, point: RunCounts) -> float | None:
         """Value of a parameter that was computed in a run; of what the run did not read, its default."""
         if hole.name in self.command_line:
             return self.command_line[hole.name] * point.words
@@ -314,7 +291,7 @@ class Filling:
         start, step = v.number(straight[0]), v.number(straight[1])
         return None if start is None or not step else (symbol, (passes - float(start)) / float(step))
 
-    def _measure_values(self, point: CountedRun, known: dict[Expr, float]) -> dict[Expr, tuple[float, float]]:
+    def _measure_values(self, point: RunCounts, known: dict[Expr, float]) -> dict[Expr, tuple[float, float]]:
         """Counts of each parameter in the run, and the number of which each is a part."""
         measured = {symbol: (value, 1.0) for symbol, value in known.items() if symbol in self.holes}
         for symbol, sites in self.sites.items():
@@ -328,7 +305,7 @@ class Filling:
         return measured
 
     def _count_at_site(
-        self, hole: Hole, site: HoleSite, point: CountedRun, known: Mapping[Expr, float]
+        self, hole: Hole, site: HoleSite, point: RunCounts, known: Mapping[Expr, float]
     ) -> tuple[float, float] | None:
         """Number of times that a parameter's event happened at one of its sites, and that it could have."""
         ran = _find_count(point, site.span)
@@ -387,14 +364,14 @@ class Filling:
         ]
 
 
-def _find_count(point: CountedRun, span: Span | None) -> ExecutionCount | None:
+def _find_count(point: RunCounts, span: Span | None) -> ExecutionCount | None:
     """The count of a run at a place, or the share of elements that it recorded there for a mask."""
     share = None if span is None else point.recorded.get(span)
     counted = None if span is None else point.ran.get(span)
     return ExecutionCount(1.0, (share,)) if counted is None and share is not None else counted
 
 
-def _is_unreached(site: HoleSite, point: CountedRun) -> bool:
+def _is_unreached(site: HoleSite, point: RunCounts) -> bool:
     """Whether a run has counted a place and did not come there."""
     ran = point.ran.get(site.span) if site.span is not None else None
     return ran is not None and not ran.entered

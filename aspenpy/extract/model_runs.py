@@ -10,12 +10,12 @@ from aspenpy.extract import records as r
 from aspenpy.extract import values as v
 from aspenpy.extract.costs import FunctionCosts
 from aspenpy.extract.counted_fortran import list_masks
+from aspenpy.extract.counted_units import RunCounts
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Tool, parse_command
 from aspenpy.extract.fit import FitTerm, fit_mean, fit_measured
 from aspenpy.extract.hole_values import (
     ROOTS,
-    CountedRun,
     Filling,
     Over,
     count_pointer_calls,
@@ -63,13 +63,13 @@ class ModelRuns:
         self.names = writer.names
 
     @staticmethod
-    def find_varied(points: Sequence[CountedRun]) -> frozenset[str]:
+    def find_varied(points: Sequence[RunCounts]) -> frozenset[str]:
         """The sizes of which runs have several values."""
         return frozenset(name for name in points[-1].sizes if len({point.sizes[name] for point in points}) > 1)
 
     def measure(
         self, units: tuple[TranslationUnit, ...], parts: Sequence[r.Program], tested: Sequence[Span]
-    ) -> list[CountedRun]:
+    ) -> list[RunCounts]:
         """Runs the program, and records what parameters stand for and the outcomes of conditions."""
         self.writer.write_declarations()  # which name what sizes depend on
         run = self.run
@@ -96,7 +96,7 @@ class ModelRuns:
         )
         return [count_pointer_calls(self.program, point) for point in points]
 
-    def fit_holes(self, points: list[CountedRun], profiles: Mapping[str, FunctionCosts]) -> Filling:
+    def fit_holes(self, points: list[RunCounts], profiles: Mapping[str, FunctionCosts]) -> Filling:
         """Fits the parameters of functions to what was counted, and keeps the formulas in them."""
         self.writer.write_declarations()
         holes = self.names.holes
@@ -116,8 +116,8 @@ class ModelRuns:
         return filling
 
     def sample(
-        self, units: tuple[TranslationUnit, ...], recipe: Recipe | None, points: Sequence[CountedRun]
-    ) -> tuple[list[tuple[CountedRun, SampledRun]], TimedLines]:
+        self, units: tuple[TranslationUnit, ...], recipe: Recipe | None, points: Sequence[RunCounts]
+    ) -> tuple[list[tuple[RunCounts, SampledRun]], TimedLines]:
         """Times the program as the recipe builds it at the sizes of the runs. Returns the lines, too."""
         if recipe is None:
             return [], NOT_TIMED
@@ -138,7 +138,7 @@ class ModelRuns:
 
     def fit_libraries(
         self,
-        sampled: Sequence[tuple[CountedRun, SampledRun]],
+        sampled: Sequence[tuple[RunCounts, SampledRun]],
         filling: Filling,
         profiles: Mapping[str, FunctionCosts],
         order: Sequence[str],
@@ -171,7 +171,7 @@ class ModelRuns:
 
     def fit_recursions(
         self,
-        points: list[CountedRun],
+        points: list[RunCounts],
         filling: Filling,
         profiles: Mapping[str, FunctionCosts],
         order: Sequence[str],
@@ -195,7 +195,7 @@ class ModelRuns:
 
     def reconcile_lines(
         self,
-        point: CountedRun,
+        point: RunCounts,
         filling: Filling,
         profiles: Mapping[str, FunctionCosts],
         order: Sequence[str],
@@ -215,7 +215,7 @@ class ModelRuns:
         causes = find_causes(tally, point) | list_counted_spans(failed, point)
         return reconcile(tally, point, self.program.functions), causes
 
-    def find_same_blocks(self, point: CountedRun) -> dict[Span, Span]:
+    def find_same_blocks(self, point: RunCounts) -> dict[Span, Span]:
         """Expressions whose pointers have pointed into the blocks of another, by their spans: of one whose bytes the
         source says, if there is one."""
         arrays = sorted(self.writer.data.values(), key=lambda array: array.volume is None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from aspenpy.extract import records as r
+from aspenpy.extract.counted_units import RunCounts
 from aspenpy.extract.effects import walk_records
-from aspenpy.extract.hole_values import CountedRun
 from aspenpy.extract.line_counts import ExecutionCount
 from aspenpy.extract.naming import source_line
 from aspenpy.extract.replay import BASES, Basis, RunTally, Work
@@ -63,7 +63,7 @@ class Reconciliation(Record):
         return f"{held}; operations {write(self.operations)}; bytes {write(self.moved)}"
 
 
-def reconcile(tally: RunTally, point: CountedRun, functions: Iterable[r.Function]) -> Reconciliation:
+def reconcile(tally: RunTally, point: RunCounts, functions: Iterable[r.Function]) -> Reconciliation:
     """Compares a replay with the run at the same sizes."""
     whole = Work()
     for work in tally.rests.values():
@@ -78,7 +78,7 @@ def reconcile(tally: RunTally, point: CountedRun, functions: Iterable[r.Function
     )
 
 
-def _compare_loops(tally: RunTally, point: CountedRun, whole: Work) -> Iterator[LineCount]:
+def _compare_loops(tally: RunTally, point: RunCounts, whole: Work) -> Iterator[LineCount]:
     for span, passes in tally.passes.items():
         ran = point.ran.get(span)
         if ran is not None:
@@ -87,7 +87,7 @@ def _compare_loops(tally: RunTally, point: CountedRun, whole: Work) -> Iterator[
 
 
 def _compare_functions(
-    tally: RunTally, point: CountedRun, functions: Iterable[r.Function], whole: Work
+    tally: RunTally, point: RunCounts, functions: Iterable[r.Function], whole: Work
 ) -> Iterator[LineCount]:
     for function in functions:
         if function.key in tally.functions and function.key in point.entered:
@@ -102,7 +102,7 @@ def _share(tally: RunTally, span: Span | None, whole: Work) -> float:
     return max(part / total if total else 0.0 for part, total in pairs)
 
 
-def find_causes(tally: RunTally, point: CountedRun) -> frozenset[Span]:
+def find_causes(tally: RunTally, point: RunCounts) -> frozenset[Span]:
     """Loops whose passes for each entry, and conditions whose share, are not those of the run: what makes other lines
     differ, too."""
     causes = set()
@@ -118,14 +118,14 @@ def _is_near(mean: float, ran: ExecutionCount) -> bool:
     return abs(mean - counted) <= PASSED_DIFFERENCE * abs(counted)
 
 
-def list_counted_spans(functions: Sequence[r.Function], point: CountedRun) -> frozenset[Span]:
+def list_counted_spans(functions: Sequence[r.Function], point: RunCounts) -> frozenset[Span]:
     """The loops and conditions of some functions that a run has counted."""
     nodes = (node for function in functions for node in walk_records(function.body))
     spans = (node.span for node in nodes if isinstance(node, r.LoopStatement | r.Branch))
     return frozenset(span for span in spans if span is not None and span in point.ran)
 
 
-def warn_unmodelled(functions: Iterable[r.Function], walked: Collection[str], point: CountedRun) -> list[Diagnostic]:
+def warn_unmodelled(functions: Iterable[r.Function], walked: Collection[str], point: RunCounts) -> list[Diagnostic]:
     """Names the functions that a run has executed for a good part of its lines, and that the model has nothing of: a
     call that was not resolved must not be lost. Instances of one template share their span."""
     by_span = {function.span: function.name for function in functions if function.span is not None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aspenpy.extract import records as r
-from aspenpy.extract.hole_values import CountedRun
+from aspenpy.extract.counted_units import RunCounts
 from aspenpy.extract.line_counts import ExecutionCount
 from aspenpy.extract.reconcile import (
     LineCount,
@@ -54,8 +54,8 @@ def tally() -> RunTally:
     return found
 
 
-def counted(ran: dict[Span, ExecutionCount], executed: dict[Span, float] | None = None) -> CountedRun:
-    return CountedRun({}, 0, ran, {"key f": 2.0, "key h": 1.0}, {}, executed=executed or {})
+def counted(ran: dict[Span, ExecutionCount], executed: dict[Span, float] | None = None) -> RunCounts:
+    return RunCounts(ran, {"key f": 2.0, "key h": 1.0}, executed=executed or {})
 
 
 def test_lines_of_model_and_run() -> None:
