@@ -53,7 +53,7 @@ from aspenpy.models.application.total import (
 from aspenpy.models.machine.model import Machine
 
 MOST_TRAITS = 100
-"""Unknown traits that are told: whoever writes more made one mistake often."""
+"""Unknown traits that are reported; more of them are one mistake that was made often."""
 
 AT_ONCE, IN_ORDER = ("overlap", "concurrent"), "concurrent"
 """Labels of `par` whose branches run at once, and the one whose branches keep the order of their own blocks."""

@@ -96,8 +96,8 @@ class Residence:
         return offers
 
     def _names(self, alias: str, offer: Offer) -> list[str]:
-        """Names that times on a resource of such a memory count for: the alias, and the resource's own name where
-        whoever asks for it by that gets this memory."""
+        """Names that times on a resource of such a memory count for: the alias, and the resource's own name where a
+        requirement of that name is served by this memory."""
         direct = self.where.offers.get(offer.resource.name)
         return [alias, offer.resource.name] if direct is not None and direct.place.path == offer.place.path else [alias]
 

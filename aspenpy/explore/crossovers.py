@@ -174,7 +174,7 @@ class Crossovers:
         return meetings
 
     def _part_of(self, before: int, count: int) -> Seen:
-        """Progress of one pair, told as that of all of them."""
+        """A callback that reports the progress of one pair as a share of that of all pairs."""
         return lambda part: self.progress((before + part) / count)
 
     def _find_meetings(self, first: str, second: str, until: Deadline, pairs: int, progress: Seen) -> list[Piece]:

@@ -224,8 +224,8 @@ def _points_at(space: Space, places: Floats) -> Floats:
 def _evaluate_places(
     space: Space, evaluate: Evaluator, places: Floats, metric_name: str, together: int
 ) -> tuple[Floats, Any, Skipped | None]:
-    """The metric at the places that are kept, and which these are: each `together` of them are compared with each
-    other, so that all are left out where one has no value."""
+    """The metric at the places that are kept, a mask of these, and what was skipped. Places are compared in groups of
+    `together`: one without a value takes its whole group with it."""
     points = _points_at(space, places)
     values: Floats = evaluate(points)[0]
     skipped = space.note_skipped(find_metric(metric_name).expr, points, values)

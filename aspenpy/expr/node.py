@@ -121,8 +121,7 @@ module takes 1 ms of a command's start."""
 
 
 def _forget_node(reference: NodeReference) -> None:
-    """Drops the entry of a node that is gone, unless an equal one has been made since; at once, whoever waits for the
-    lock."""
+    """Drops the entry of a node that is gone, unless an equal one has been made since; takes no lock."""
     _remove_dead_weakref(_references, reference.key)
 
 

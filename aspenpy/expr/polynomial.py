@@ -127,7 +127,7 @@ class Term(Record):
     powers: Monomial
 
     def expression(self) -> Expr:
-        """Factors, over those with a negative exponent."""
+        """The term as a product of its factors, divided by those with a negative exponent."""
         over = [graph.power(base, exponent) for base, exponent in self.powers if exponent > 0]
         under = [graph.power(base, -exponent) for base, exponent in self.powers if exponent < 0]
         above = graph.mul(graph.number(self.coefficient.numerator), *over)

@@ -99,7 +99,7 @@ def _choose_branch(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr,
 
 
 def _choose_argument(node: Expr, forms: Mapping[Expr, Exact], known: Mapping[Expr, Any]) -> Exact:
-    """The argument that is the value, the shortest of equals; the value itself where none is."""
+    """The argument that equals the value, the shortest if several do; the value itself if none does."""
     equal = [forms[arg] for arg in node.args if known[arg] == known[node]]
     return min(equal, key=len) if equal else constant_polynomial(known[node])
 

@@ -18,6 +18,26 @@ from aspenpy.extract.pragmas import read_aspen_control
 from aspenpy.extract.scope import Read, depends_on_data, formula_of
 from aspenpy.extract.state import WalkState, WalkTask, rename_array
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
+from aspenpy.record import NamedTuple
+
+
+class GuardedCondition(NamedTuple):
+    """A condition as guards that hold where it does: whether they say all of it, and whether it is instead that they do
+    not all hold (`negated`)."""
+
+    guards: tuple[Guard, ...]
+    whole: bool
+    negated: bool
+
+    def negate(self) -> GuardedCondition:
+        """The opposite condition, by one guard of its own where it can be said so."""
+        if len(self.guards) == 1 and self.guards[0].operator == ">=" and not self.negated:
+            return GuardedCondition((Guard(v.subtract(-self.guards[0].value, ONE)),), self.whole, False)
+        return GuardedCondition(self.guards, self.whole, not self.negated)
+
+
+UNGUARDED = GuardedCondition((), False, False)
+"""A condition of which nothing is known."""
 
 
 class Conditions(WalkTask):
@@ -27,12 +47,11 @@ class Conditions(WalkTask):
         super().__init__(state)
         self.evaluator = evaluator
 
-    def read_guards(self, node: r.Expression) -> tuple[tuple[Guard, ...], bool, bool]:
-        """Evaluates a condition. Returns guards that hold where it does, whether they say all of it, and whether the
-        condition is that they do not all hold."""
+    def read_guards(self, node: r.Expression) -> GuardedCondition:
+        """Evaluates a condition."""
         if isinstance(node, r.Operation) and node.operator == "not":
             guards, whole, negated = self.read_guards(node.operands[0])
-            return (guards, True, not negated) if whole else ((), False, False)
+            return GuardedCondition(guards, True, not negated) if whole else UNGUARDED
         if isinstance(node, r.Operation) and node.operator in ("&&", "||"):
             return self._join_guards(node)
         if (
@@ -45,15 +64,15 @@ class Conditions(WalkTask):
             return _guards_of_comparison(node.operator, v.subtract(left, right))
         value = self.evaluator.evaluate(node)
         if isinstance(value, PointerTarget):  # memory that is known to be there
-            return (), True, False
+            return GuardedCondition((), True, False)
         if not isinstance(value, Polynomial):
-            return (), False, False
+            return UNGUARDED
         if (known := v.number(value)) is not None:
-            return (Guard(ZERO if known else -ONE),), True, False
+            return GuardedCondition((Guard(ZERO if known else -ONE),), True, False)
         truth = self.evaluator.find_comparison(value)
         if truth is None and node.type.kind == "integer" and v.counters(value):
             truth = "!=", value
-        return ((), False, False) if truth is None else _guards_of_comparison(*truth)
+        return UNGUARDED if truth is None else _guards_of_comparison(*truth)
 
     def decide(self, guards: tuple[Guard, ...]) -> bool | None:
         """Whether guards always hold in the loops under way (true) or never (false); None where neither is certain."""
@@ -76,45 +95,41 @@ class Conditions(WalkTask):
             return True
         return False if counter.is_nonnegative(v.subtract(-guard.value, ONE), self.active.nests, ()) else None
 
-    def _join_guards(self, node: r.Operation) -> tuple[tuple[Guard, ...], bool, bool]:
-        first, whole, negated = self.read_guards(node.operands[0])
+    def _join_guards(self, node: r.Operation) -> GuardedCondition:
+        """Two conditions with `&&` or `||` between: `a || b` is `not (not a && not b)`."""
+        first = self.read_guards(node.operands[0])
         with self.state.collect() as inner:
-            second, second_whole, second_negated = self.read_guards(node.operands[1])
-        known = self.decide(first) if whole and first else None
+            second = self.read_guards(node.operands[1])
+        known = self.decide(first.guards) if first.whole and first.guards else None
         if known is not None:
-            if (known != negated) == (node.operator == "||"):
-                return first, True, negated
+            if (known != first.negated) == (node.operator == "||"):
+                return first
             self.state.out += inner
-            return second, second_whole, second_negated
-        decided = whole and first and negated != (node.operator == "&&")
-        is_recorded = self.names.counts_each and any(guard.operator == "==" or _is_rounded(guard) for guard in first)
+            return second
+        decided = first.whole and first.guards and first.negated != (node.operator == "&&")
+        is_recorded = self.names.counts_each and any(
+            guard.operator == "==" or _is_rounded(guard) for guard in first.guards
+        )
         if inner and decided and not (is_recorded and any(map(is_slow_item, inner))):
-            self.out.append(Alternative(first, None, *((inner, []) if not negated else ([], inner))))
+            self.out.append(Alternative(first.guards, None, *((inner, []) if not first.negated else ([], inner))))
         else:
             self.evaluator.add_second_part(node, inner)
-        if node.operator == "||":
-            first, negated = _negate_guards(first, negated)
-            second, second_negated = _negate_guards(second, second_negated)
-        first, negated = self._take_side(first, negated)
-        second, second_negated = self._take_side(second, second_negated)
-        usable = [
-            guards
-            for guards, is_whole, is_negated in ((first, whole, negated), (second, second_whole, second_negated))
-            if is_whole and not is_negated
-        ]
+        sides = (first.negate(), second.negate()) if node.operator == "||" else (first, second)
+        usable = [side.guards for side in map(self._take_side, sides) if side.whole and not side.negated]
         guards = tuple(guard for part in usable for guard in part)
         complete = len(usable) == 2
         if node.operator == "||":
-            return (guards, True, True) if complete else ((), False, False)
-        return guards, complete, False
+            return GuardedCondition(guards, True, True) if complete else UNGUARDED
+        return GuardedCondition(guards, complete, False)
 
-    def _take_side(self, guards: tuple[Guard, ...], negated: bool) -> tuple[tuple[Guard, ...], bool]:
-        """Guards of `i != 0` where `i` has one sign, as indices of threads and counters have: `i >= 1`."""
-        if negated and len(guards) == 1 and guards[0].operator == "==":
+    def _take_side(self, condition: GuardedCondition) -> GuardedCondition:
+        """The condition `i != 0` where `i` has one sign, as indices of threads and counters have: `i >= 1`."""
+        guards = condition.guards
+        if condition.negated and len(guards) == 1 and guards[0].operator == "==":
             for value in (guards[0].value, -guards[0].value):
                 if Counter().is_nonnegative(value, self.active.nests, ()):
-                    return (Guard(v.subtract(value, ONE)),), False
-        return guards, negated
+                    return GuardedCondition((Guard(v.subtract(value, ONE)),), condition.whole, False)
+        return condition
 
 
 def _is_rounded(guard: Guard) -> bool:
@@ -122,22 +137,16 @@ def _is_rounded(guard: Guard) -> bool:
     return any(base.kind == "apply" for monomial in guard.value.terms for base, _ in monomial)
 
 
-def _negate_guards(guards: tuple[Guard, ...], negated: bool) -> tuple[tuple[Guard, ...], bool]:
-    """Guards of the opposite condition where one guard says it; and whether they are negated."""
-    if len(guards) == 1 and guards[0].operator == ">=" and not negated:
-        return (Guard(v.subtract(-guards[0].value, ONE)),), False
-    return guards, not negated
-
-
-def _guards_of_comparison(operator: str, difference: Value) -> tuple[tuple[Guard, ...], bool, bool]:
-    """Guards of `difference operator 0`, whether they say all of it, and whether they are negated."""
+def _guards_of_comparison(operator: str, difference: Value) -> GuardedCondition:
+    """The condition `difference operator 0`."""
     if depends_on_data(difference):
-        return (), False, False
+        return UNGUARDED
     if operator in ("==", "!="):
-        return (Guard(difference, "=="),), True, operator == "!="
+        return GuardedCondition((Guard(difference, "=="),), True, operator == "!=")
     if operator[0] == "<":
         difference = -difference
-    return (Guard(difference if operator.endswith("=") else v.subtract(difference, ONE)),), True, False
+    least = difference if operator.endswith("=") else v.subtract(difference, ONE)
+    return GuardedCondition((Guard(least),), True, False)
 
 
 # -- passes of loops -------------------------------------------------------------------------------

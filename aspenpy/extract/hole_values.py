@@ -378,7 +378,7 @@ def _is_unreached(site: HoleSite, point: RunCounts) -> bool:
 
 
 def _find_command_line(program: r.Program) -> dict[str, int]:
-    """Names of the parameters for `argc`, and for the bytes of `argv`, by how much each word of the command adds."""
+    """The parameters for `argc` and the bytes of `argv`, with what each word of the command adds to them."""
     main = next((function for function in program.functions if function.name == "main"), None)
     names = [formal.name for formal in main.formals] if main is not None else []
     return dict(zip([*names[:1], *(f"{name}_bytes" for name in names[1:2])], (1, 8), strict=False))

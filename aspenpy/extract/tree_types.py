@@ -32,7 +32,7 @@ VOID = r.Type("void")
 INT = r.Type("integer", 4)
 
 _DEPENDENT = r.Type("real", 8, name="dependent")
-"""Stands for a parameter of a template of which nothing is made: a `double`, as in most numerical programs."""
+"""The type of a parameter of a template that is never instantiated: a `double`, as in most numerical programs."""
 
 _CONTAINER_OF_DEPENDENT = r.Type("record", 3 * ADDRESS_SIZE, _DEPENDENT, name="container")
 """A container of such elements, of the size of GCC's `std::vector`: pointers to its begin, end and end of storage."""

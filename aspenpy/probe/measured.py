@@ -145,8 +145,8 @@ def _derive_branches(results: Quantities, clock: Quantity) -> dict[str, Number]:
 
 
 def _derive_learning(results: Quantities) -> dict[str, Number]:
-    """The length of sequences of branches that come again at which half of the guesses go wrong that would without: in
-    one of the least length none does, and one of the greatest is as good as new."""
+    """The number of outcomes of branches that a core learns: the length of a repeated sequence of which it guesses half
+    as many wrongly as of a random one. It is taken to learn the shortest sequence wholly, the longest not at all."""
     sequences = select_rings(results, "sequence_")
     if len(sequences) < 3:
         return {}

@@ -138,7 +138,7 @@ def _calls_table(application: Application, trees: list[ListingTree[Called]]) -> 
 
 
 def _branch_as_data(tree: ListingTree[Called]) -> dict[str, Any]:
-    """Branches of calls; a kernel that is called further up stands there with its own calls."""
+    """A kernel with its calls for JSON; of one that stands further up already, its calls are there."""
     called = tree.item
     return {
         "kernel": called.kernel,

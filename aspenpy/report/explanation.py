@@ -272,7 +272,7 @@ def _describe_differing_exchange(exchange: Exchange, value: Valuer) -> str:
 
 
 def _describe_bound(step: ExplainedRequirement) -> str:
-    """Whether its block is: a kernel may have others that take longer."""
+    """A note on a requirement that its block is bound by; the kernel may have blocks that take longer."""
     return "; the block is bound by it" if step.bounds else ""
 
 

@@ -141,10 +141,10 @@ class _Reader:
             return Comment.Single
         self.position += 1
         if word.kind == "NAME":
-            return self._name(word)
+            return self._type_of_name(word)
         if word.kind == "KEYWORD":
-            return self._keyword(word)
-        self._follow(word)
+            return self._type_of_keyword(word)
+        self._track_brackets(word)
         return PLAIN.get(word.kind, Punctuation)
 
     def _word_at(self, offset: int) -> _Word:
@@ -152,7 +152,7 @@ class _Reader:
         place = self.position + offset
         return self.tokens[place] if 0 <= place < len(self.tokens) else _Word("", "", 0)
 
-    def _follow(self, word: _Word) -> None:
+    def _track_brackets(self, word: _Word) -> None:
         if word.kind in ("LPAR", "LSQB"):
             self.depth += 1
         elif word.kind in ("RPAR", "RSQB"):
@@ -160,16 +160,16 @@ class _Reader:
         elif word.kind == "LBRACE":
             component = self._word_at(-1).kind == "NAME" and self._word_at(-2).kind in ("NAME", "LIKE")
             self.blocks.append(PARTS if component else _find_keyword(self.header).holds)
-            self._begin()
+            self._forget_header()
         elif word.kind == "RBRACE":
-            self._begin()
+            self._forget_header()
             if len(self.blocks) > 1:
                 self.blocks.pop()
 
-    def _begin(self) -> None:
+    def _forget_header(self) -> None:
         self.depth, self.header, self.traits, self.typed = 0, "", None, False
 
-    def _keyword(self, word: _Word) -> Any:
+    def _type_of_keyword(self, word: _Word) -> Any:
         if word.text in SI_CONSTANTS:
             return Keyword.Constant
         self.header = word.text
@@ -178,7 +178,7 @@ class _Reader:
             return Operator.Word
         return Keyword.Declaration if _find_keyword(word.text).declares else Keyword
 
-    def _name(self, word: _Word) -> Any:
+    def _type_of_name(self, word: _Word) -> Any:
         before, after = self._word_at(-1), self._word_at(1)
         if self.traits == self.depth and (before.kind == "COMMA" or before.text in ("as", "with")):
             if after.kind == "EQUAL":

@@ -84,7 +84,7 @@ Item = TypeVar("Item")
 
 
 class ListingTree(Generic[Item]):
-    """An item with what hangs below it."""
+    """An item, and the trees of the items below it."""
 
     def __init__(self, item: Item, branches: list[ListingTree[Item]]) -> None:
         self.item = item

@@ -341,7 +341,7 @@ class Lock:
         self._descriptor: int | None = None
 
     def acquire(self) -> bool:
-        """Takes it, unless another has it."""
+        """Locks the file. False where another process has it."""
         self.release()
         try:
             import fcntl

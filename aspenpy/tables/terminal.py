@@ -74,7 +74,7 @@ def color_diagnostics(diagnostics: Iterable[Diagnostic], columns: int) -> str:
 
 
 def console_of(columns: int) -> Console:
-    """A console `columns` characters wide that colours what it is given, for whoever captures it."""
+    """A console `columns` characters wide that colours its text even where no terminal is; its output is captured."""
     return Console(force_terminal=True, width=columns, highlight=False, markup=False, emoji=False)
 
 

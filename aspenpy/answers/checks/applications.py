@@ -129,7 +129,7 @@ def _check_evaluation(
 
 
 def _check_counts(application: Application, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """The values that `aspenpy count` refuses in a model of which nothing else is wrong."""
+    """Errors of values that `aspenpy count` would give, in a model without other errors."""
     if any(item.severity == "error" for item in diagnostics):
         return []
     refused: list[Diagnostic] = []

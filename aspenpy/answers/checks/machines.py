@@ -101,7 +101,7 @@ def _check_unused_machine_parameters(machine: Machine) -> list[Diagnostic]:
 
 
 def _check_assumed_cores(machine: Machine) -> Iterator[Diagnostic]:
-    """Cores of which nothing is known, not even their vectors; those of the library are meant so."""
+    """Warns of cores whose vectors are those that `general_core` assumes; the library's say so themselves."""
     for name, base in machine.bases.items():
         core = machine.components[name]
         if (

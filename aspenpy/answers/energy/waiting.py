@@ -35,7 +35,7 @@ class WaitingLeaf(TimedLeaf):
 
 
 def waiting_of_block(law: EnergyLaw, cost: BlockCost, kernel: str) -> Totals:
-    """The seconds by which a block becomes longer, told as those of a kernel."""
+    """The seconds by which a power cap makes a block longer, under the name of its kernel."""
     waiting = law.waiting(cost)
     return {} if waiting is graph.ZERO else {CapSlowdown(kernel): waiting}
 

@@ -260,8 +260,8 @@ def _windows(own: AccessNest, others: InterveningData, between: ReuseWindow) -> 
 
 
 def _numbers_of(window: FilledWindow, between: ReuseWindow, part: Expr, level: Level) -> list[Expr]:
-    """A window, or that part of it, as `share_kept` takes it. Data structures of which nothing says where they begin do
-    so at equal places of the cache, as on pages of their own, or `apart`, all as far from each other as can be."""
+    """A window, or that part of it, as arguments of `share_kept`. Data structures without a stated place begin at the
+    same place of the cache, as on pages of their own, or, on a level that puts them `apart`, at equal distances."""
     numbers, way = [graph.number(len(window.outside)), *window.trips], level.line * level.sets
     apart = _places_apart(level.line, level.sets, len(window.structures)) if level.apart else None
     for number, walks in enumerate(_walks_of(window, between, part)):

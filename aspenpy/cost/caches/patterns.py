@@ -13,8 +13,8 @@ from aspenpy.record import Record
 
 
 class Affine(Record):
-    """Words at the strides of a nest, at each of `offsets` (in bytes) from there where there are any. One that
-    `has_own_loops` has those that the model writes."""
+    """A walk: a word in each pass of the loops of a nest, or several, at each of `offsets` bytes from there. The loops
+    are those that the model writes (`has_own_loops`), or of a stream its sweep and how often that is repeated."""
 
     nest: AccessNest
     has_own_loops: bool
@@ -130,9 +130,9 @@ class ContiguousWords(Record):
 
 
 class Offsets(Record):
-    """Words at several `offsets`, in bytes, from each place of a `walk`, which are `runs` in the order in which they
-    come to a line, the last first. `nest` are the loops over all that they touch; `rim` the bytes of that before the
-    first place of the walk."""
+    """A walk that touches several words in each pass, at `offsets` bytes from its place. Offsets side by side are one
+    of `runs`, which are in the reverse of the order in which they reach a line. `nest` are loops over all that is
+    touched, which begins `rim` bytes before the first place of the walk."""
 
     walk: AccessNest
     offsets: tuple[Expr, ...]

@@ -120,8 +120,8 @@ MOST_REBUILT = 500_000  # nodes of the graph that putting arguments into callees
 
 
 class Rebuilt:
-    """Nodes that arguments were put into, by these, and the callback by which `carry(old, new)` is told of each.
-    Totals of one tree under several leaves share most nodes: each is rebuilt once for all of them."""
+    """The nodes that come of substituting arguments, kept by these arguments: totals of one tree under several leaves
+    share most nodes, and each is rebuilt once. `carry(old, new)` is called for each."""
 
     def __init__(self, carry: Callable[[Expr, Expr], None] | None = None) -> None:
         self.carry = carry
