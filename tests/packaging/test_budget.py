@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "aspenpy"
 MOST: dict[str, int] = {
     "advice": 4336,
     "answers": 13028,
-    "assembly": 1424,
+    "assembly": 1426,
     "cost": 15590,
     "editor": 2743,
     "engine": 2289,
@@ -24,7 +24,7 @@ MOST: dict[str, int] = {
     "page": 726,
     "probe": 2091,
     "report": 10389,
-    "shell": 7708,
+    "shell": 7712,
     "sweeps": 2678,
     "tables": 1651,
     "traces": 1584,
