@@ -178,7 +178,7 @@ def _mean_share(of: SweepArithmetic, room: Any, line: Any, sets: Any, whole_sets
                 loads.append(lines)
             else:
                 loads[-1] = loads[-1] + lines
-        if crowding != 1:
+        if not isinstance(crowding, int) or crowding != 1:  # of arrays and expressions, no single one is 1
             loads[0] = of.most(loads[0], parts[0][1] * crowding)
         kept.append(_share_with_room(of, (room, line, sets, whole_sets), loads))
     return of.divide(sum(kept[1:], kept[0]), len(kept))
