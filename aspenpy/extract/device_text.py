@@ -13,7 +13,7 @@ from itertools import pairwise
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import constant_polynomial
 from aspenpy.extract import values as v
-from aspenpy.extract.atomics import MOST_PIECES, PIECE
+from aspenpy.extract.atomics import BANK, BANKS, MOST_PIECES, PIECE
 from aspenpy.extract.blocks import BlockAccess, BlockSummary, Event, OperationCount, list_events
 from aspenpy.extract.costs import (
     BEHIND,
@@ -450,7 +450,8 @@ def _extra_of_word(measured: WarpAccess) -> tuple[Fraction, Fraction]:
     cache."""
     threads = measured.threads
     if measured.wavefronts is not None:
-        return (measured.wavefronts - measured.fewest_wavefronts) / measured.fewest_wavefronts, Fraction(0)
+        slower = Fraction(measured.shape.line, BANKS * BANK)  # what the first cache serves in a cycle, of what banks do
+        return max(Fraction(0), slower * measured.wavefronts / measured.fewest_wavefronts - 1), Fraction(0)
     if measured.sectors is None or measured.block_sectors is None or measured.lines is None:
         return Fraction(0), Fraction(0)
     if measured.kind == "store":

@@ -182,6 +182,20 @@ def test_a_loop_that_shifts_has_the_mean_of_its_passes(tmp_path: Path) -> None:
     assert sectors_of_warps(found) == [("load", Fraction(4 + 7 * 5, 8)), ("store", 4)]
 
 
+def test_the_local_share_gives_twice_as_much_in_a_cycle_as_the_first_cache(tmp_path: Path) -> None:
+    """16 wavefronts that read columns take 64 cycles each, in which the first cache serves 16 words of 4 bytes."""
+    kernel = """__global__ void f(float *y, const float *x) {
+      __shared__ float s[32][32];
+      s[threadIdx.y][threadIdx.x] = x[threadIdx.y*32 + threadIdx.x];
+      __syncthreads();
+      y[threadIdx.y*32 + threadIdx.x] = s[threadIdx.x][threadIdx.y];
+    }"""
+    text = f"{kernel}\nint main() {{ float *x, *y; hipMalloc(&x, 4096); hipMalloc(&y, 4096);\n"
+    found = extracted(f"{text}f<<<1, dim3(32, 32)>>>(y, x); }}", tmp_path, "program.hip", flags=AMD)
+    assert wavefronts_of_warps(found) == [("store", 2), ("load", 64)]
+    assert f"loads [{16 * 64 * 16}] of size [4] from s as rd(0), warm" in found.text
+
+
 @pytest.mark.parametrize(("width", "wavefronts"), [(16, 16), (17, 1), (32, 32), (33, 1), (34, 2), (36, 4), (40, 8)])
 def test_bank_conflicts_of_columns(width: int, wavefronts: int, tmp_path: Path) -> None:
     """32 rows of w words: word r w lies in the bank r w mod 32, so gcd(w, 32) rows meet in one."""
