@@ -29,8 +29,8 @@ def stated_version(name: str) -> str:
     return found[1]
 
 
-def run(*command: str | Path) -> str:
-    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+def run(*command: str | Path, given: str = "") -> str:
+    return subprocess.run(command, cwd=ROOT, check=True, input=given, stdout=subprocess.PIPE, text=True).stdout
 
 
 def prepare(version: str) -> None:
@@ -107,8 +107,8 @@ def build(environment: str) -> None:
         "--annotate",
         "--cleanup=verbatim",
         f"v{version}",
-        "--message",
-        f"aspenpy {version}\n\n{changes_of(version)}",
+        "--file=-",  # one argument has at most 128 KiB on Linux, and a changelog more
+        given=f"aspenpy {version}\n\n{changes_of(version)}",
     )
     print(
         f"v{version} is tagged and dist/ holds {', '.join(sorted(file.name for file in DIST.iterdir()))}; to publish:"
