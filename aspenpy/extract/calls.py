@@ -33,6 +33,7 @@ from aspenpy.extract.fortran_coarrays import IMAGES
 from aspenpy.extract.library_functions import TYPE_BYTES, find_message
 from aspenpy.extract.places import AssignmentTarget, container_owner, count_fixed_elements
 from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Real, depends_on_data, is_default, is_equal
+from aspenpy.extract.sorts import element_of, list_sort_items
 from aspenpy.extract.state import CallContext, Shared, WalkState, WalkTask, rename_array, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
@@ -118,9 +119,9 @@ class CallEvaluator(WalkTask):
                 if is_default(value := self.scope.values.get(key)):
                     self.names.lost[key] = value
         found = [self.evaluator.evaluate(part) for part in node.arguments]
-        if self.names.counts_each and (comparing := self._find_comparator(node)) is not None:
-            self._compare_repeatedly(node, comparing, found)
-            return self.state.unknown_result(node)
+        comparing = self._find_comparator(node) if self.names.counts_each else None
+        if comparing is not None or node.span in self.names.compared:
+            return self._compare_repeatedly(node, comparing, found)
         if node.name in k.READING:
             return self._read_number(node)
         reals = [part for part in found if isinstance(part, Real)]
@@ -458,25 +459,46 @@ class CallEvaluator(WalkTask):
         known = (self.facts.functions.get(key) for key in list_comparators(node))
         return next((function for function in known if function is not None and len(function.formals) == 2), None)
 
-    def _compare_repeatedly(self, node: r.Call, function: r.Function, found: list[Known]) -> None:
+    def _sort(self, node: r.Call, function: r.Function | None, place: PointerTarget | None) -> Value | None:
+        """Adds what a sort of a library does beside what its comparator does. Returns how often it compares; None where
+        no run says that."""
+        fitted = self.names.compared.get(node.span) if node.span is not None else None
+        element = element_of(node) if fitted is not None else None
+        if fitted is None or element is None or place is None:
+            return None
+        compared = Meaning(f"comparisons of `{node.name}`, each time")
+        times = self.names.add_fitted(f"{node.name}_comparisons", compared, node.span, fitted.number)
+        if function is None and element.kind == "real":
+            self.out.append(Arithmetic("compare", "sp" if element.size == 4 else "dp", 1, node.span, times))
+        guessed = Meaning(f"the part of the comparisons of `{node.name}` that is guessed wrongly", is_share=True)
+        wrong = self.names.add_fitted(f"{node.name}_wrong_guesses", guessed, node.span, fitted.wrong)
+        beside = list_sort_items(node.name, element, function, place.array, times, wrong)
+        self.out.extend(item.replace(span=node.span) for item in beside)
+        return times
+
+    def _compare_repeatedly(self, node: r.Call, function: r.Function | None, found: list[Known]) -> Known:
         """Calls a function on elements anywhere in an array as often as a library compares them, which a run says."""
-        self.state.report_uncounted(
-            "comparisons-only",
-            f"of `{node.name}` only the comparisons are counted: moves of elements, and wrong guesses where they are "
-            "in no order, may take several times as long",
-            node.span,
-        )
         array = next((place for place in found[::-1] if isinstance(place, PointerTarget)), None)
         place = None if array is None else array.replace(offset=None)
-        meaning = Meaning(f"calls of `{function.name}` by `{node.name}`, each time")
-        times = self.names.add_hole(f"{node.name}_comparisons", meaning, ONE, node.span, low=0)
-        self.names.recursions.update(dict.fromkeys(v.symbols(times), function.key))
-        call = r.Call(function.key, function.name, node.arguments[:2], node.type, node.span)
-        with self.state.collect() as inside:
-            self._invoke(call, function, [place, place], {})
-        self.out.append(Nest(self.names.make_counter("comparison"), (times,), inside))
+        times = self._sort(node, function, place)
+        if times is None and function is not None:
+            self.state.report_uncounted(
+                "comparisons-only",
+                f"of `{node.name}` only the comparisons are counted: moves of elements, and wrong guesses where they "
+                "are in no order, may take several times as long",
+                node.span,
+            )
+            meaning = Meaning(f"calls of `{function.name}` by `{node.name}`, each time")
+            times = self.names.add_hole(f"{node.name}_comparisons", meaning, ONE, node.span, low=0)
+            self.names.recursions.update(dict.fromkeys(v.symbols(times), function.key))
+        if times is not None and function is not None:
+            call = r.Call(function.key, function.name, node.arguments[:2], node.type, node.span)
+            with self.state.collect() as inside:
+                self._invoke(call, function, [place, place], {})
+            self.out.append(Nest(self.names.make_counter("comparison"), (times,), inside))
         self.memory.forget()
         self._forget_arguments(node)
+        return self.state.unknown_result(node)
 
     def _substitute_arguments(self, value: Value | None) -> Value | None:
         """A value with the function's arguments replaced by what its callers pass; None where it becomes too long."""

@@ -24,7 +24,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import Alternative, Arithmetic, Array, Item, MemoryAccess, Nest, walk_items
 from aspenpy.extract.locality import Handover, Site, TouchCounts
 from aspenpy.extract.outcomes import Guesses
-from aspenpy.extract.paths import Located, Ran, WrongJumps, line_of, line_starts, real_path
+from aspenpy.extract.paths import Located, Ran, WrongJumps, line_of, line_starts, list_marks, locate_columns, real_path
 from aspenpy.extract.units import TranslationUnit
 from aspenpy.extract.values import ONE, Value
 from aspenpy.language.source import Span
@@ -146,12 +146,13 @@ class CompiledLoops:
 
     def count_jumps(self, condition: Span) -> int:
         """Number of compiled jumps for a condition: between its first letter, or the bracket before it, and its
-        last."""
+        last, or at the marks of the choice behind it."""
         source, start, end = condition.resolve()
         starts = line_starts(source)
         first = bisect_right(starts, start) - 1
         path, least = line_of(condition)
-        found = 0
+        marks = map(locate_columns, list_marks(condition))
+        found = sum(self.jumps.get(place, []).count(column) for place, column, _ in marks)
         for row in range(first, bisect_right(starts, end - 1)):
             low, high = max(start, starts[row]) - starts[row], end - starts[row]
             found += sum(low <= column <= high for column in self.jumps.get((path, least + row - first), ()))

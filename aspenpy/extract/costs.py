@@ -31,6 +31,14 @@ WRONG = "mispredicted"
 BEHIND = "behind"
 """The class of loads that say the address of one that decides a wrong guess; their precision is the array."""
 
+COMPARED_WRONG, STEPS = "comparisons guessed wrongly", "steps of a sort"
+"""The classes of the items that stand for comparisons of a library's sort that are guessed wrongly, of reals with the
+precision `dp`; and for its operations of whole numbers."""
+
+MOVED = {"load": "loads moved", "store": "stores moved"}
+"""The classes of the items that stand for elements that a library's sort moves; their precision are the bytes of each,
+whether that goes over the whole array each time, and the array."""
+
 FIRST = "first"
 """The class of loads that say the addresses of others of a block, or lie at such addresses: the first of them have to
 be there before the next ones begin; their precision is the array."""
@@ -57,7 +65,7 @@ the one before."""
 NO_WORK = frozenset(
     {
         *("integer", CYCLES, WAITING, RESTARTED, CUT, ROWS, LINKS, WRONG, BEHIND, FIRST, LIBRARY, *BESIDE.values()),
-        *(ROUND_TRIP, NEAR_TRIP, MEETING, ISSUED, STEP),
+        *(ROUND_TRIP, NEAR_TRIP, MEETING, ISSUED, STEP, COMPARED_WRONG, STEPS, *MOVED.values()),
     }
 )
 """Classes that are no operations of floating point."""

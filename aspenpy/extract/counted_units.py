@@ -22,6 +22,7 @@ from aspenpy.extract.line_counts import ExecutionCount, ExecutionCounter, Source
 from aspenpy.extract.locality import TOUCH, Site, TouchCounts
 from aspenpy.extract.outcomes import OUTCOME, Guesses, list_tests
 from aspenpy.extract.places import count_fixed_elements
+from aspenpy.extract.sorts import COMPARATOR, IN_C, IN_CPP, find_comparator
 from aspenpy.extract.tree import read_program
 from aspenpy.extract.tree_standard import STANDARD
 from aspenpy.language.source import Span
@@ -63,8 +64,9 @@ class RunCounts(Record):
     """Counts of a run: of loops and branches by their spans, of functions that were entered by key, the means of whole
     numbers that were recorded, the blocks of the heap that pointers point into, by the spans of expressions, how often
     all lines of a function ran together, by the span of its name, the locality of accesses that have no order in the
-    source, and how often the outcomes of conditions were guessed wrongly, by span. Of a whole program also the `sizes`
-    that its command was given, the `words` of that from the program on, its seconds, and a file that it wrote."""
+    source, how often outcomes of conditions were guessed wrongly, by span, and those of comparisons of a library, by
+    that of its call. Of a whole program also the `sizes` that its command was given, the `words` of that from the
+    program on, its seconds, and a file that it wrote."""
 
     ran: Mapping[Span, ExecutionCount]
     entered: Mapping[str, float]
@@ -73,6 +75,7 @@ class RunCounts(Record):
     executed: Mapping[Span, float] = NOTHING
     touched: Mapping[Site, TouchCounts] = NO_TOUCHES
     guessed: Mapping[Span, Guesses] = NO_GUESSES
+    compared: Mapping[Span, Guesses] = NO_GUESSES
     sizes: Mapping[str, float] = NO_SIZES
     words: int = 0
     seconds: float = 0.0
@@ -148,8 +151,10 @@ class CountedUnit:
         declared = f"{RECORD}(int, double), {POINTER}(int, const volatile void *)"
         declared += f", {TOUCH}(int, const volatile void *); extern {language}int {OUTCOME}(int, int)"
         is_used = recorded or touched or tested
-        head = f"extern {language}void {declared}; {_TEMPLATES if self.is_cpp else ''}" if is_used else ""
+        templates = f"{_TEMPLATES}{IN_CPP}" if self.is_cpp else IN_C
+        head = f"extern {language}void {declared}; {templates}" if is_used else ""
         inserted = [*self._insert_records(recorded), *self._insert_touches(touched), *self._insert_tests(tested)]
+        inserted += self._insert_comparators(tested)
         inserted.sort(key=lambda item: item.sort_key)
         return head + _MARKER.sub("", self.layout.text([(item.offset, item.text) for item in inserted]))
 
@@ -223,6 +228,23 @@ class CountedUnit:
                         found.setdefault(place, tested[span])
         around = ((span, f"({OUTCOME}({number}, !!(") for span, number in found.items())
         return [text for span, before in around for text in _surround(span, Layer.TEST, before, ")))")]
+
+    def _insert_comparators(self, tested: Mapping[Span, int]) -> list[Insertion]:
+        """Texts around what libraries compare by, or at the end of their calls."""
+        texts: dict[Span, tuple[Insertion, ...]] = {}
+        for written, expanded in self.pairs if tested else ():
+            for mine, other in _matching_nodes(walk_records(written.body), walk_records(expanded.body)):
+                found = find_comparator(other) if isinstance(mine, r.Call) and mine.span in tested else None
+                if found is None or other.span is None or not other.span.text().endswith(")"):
+                    continue
+                before = f"{COMPARATOR}{'' if other.name == 'qsort' else '_of'}({tested[mine.span]}, "
+                if found.by is not None and found.by.span is not None:
+                    texts[other.span] = _surround(found.by.span, Layer.TEST, before, ")")
+                elif found.by is None:
+                    end = Span(other.span.source, other.span.end - 1, other.span.end - 1)
+                    less = f", {before}{COMPARATOR}_less())"
+                    texts[other.span] = (Insertion(end, Layer.TEST, opens=True, text=less),)
+        return [text for some in texts.values() for text in some]
 
     def count(self, lines: Mapping[int, float]) -> RunCounts:
         """Counts of statements and functions from those of the lines."""

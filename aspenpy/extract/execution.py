@@ -273,11 +273,13 @@ class Compiled:
         counts = merge_counts(unit.count(found) for unit, found in zip(self.units, lines, strict=True))
         texts = [read_text_file(name) if os.path.exists(name) else "" for name in names]
         spans = {number: span for span, number in self.recorded.items()}
+        guessed = {self.tests[number]: found for number, found in outcomes.read_outcomes(texts[3]).items()}
         return counts.replace(
             recorded={spans[number]: value for number, value in read_records(texts[0]).items()},
             pointed={spans[number]: found for number, found in heap_blocks.read_pointed(texts[1]).items()},
             touched={self.sites[number]: found for number, found in locality.read_touches(texts[2]).items()},
-            guessed={self.tests[number]: found for number, found in outcomes.read_outcomes(texts[3]).items()},
+            guessed={span: found for span, found in guessed.items() if not found.calls},
+            compared={span: found for span, found in guessed.items() if found.calls},
         )
 
     def count_lines(self, command: ProgramCommand, sizes: Mapping[str, float], allow_failure: bool) -> list[Lines]:

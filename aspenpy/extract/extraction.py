@@ -21,7 +21,7 @@ from aspenpy.extract.blocks import list_invocations
 from aspenpy.extract.branches import find_never_returning
 from aspenpy.extract.call_graph import CallGraph
 from aspenpy.extract.compiled import CompiledLoops, read_code
-from aspenpy.extract.costs import FunctionCosts, Hole, Invocation, Item, Meaning, Nest
+from aspenpy.extract.costs import Alternative, FunctionCosts, Hole, Invocation, Item, Meaning, Nest, walk_items
 from aspenpy.extract.counted_units import RunCounts
 from aspenpy.extract.device import DeviceKernel
 from aspenpy.extract.device_functions import INT
@@ -32,7 +32,7 @@ from aspenpy.extract.fit import POOR, fit_measured
 from aspenpy.extract.fortran import read_fortran
 from aspenpy.extract.fortran_text import FortranText
 from aspenpy.extract.front_end import ParsedUnit, SourceText
-from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Influence
+from aspenpy.extract.hole_values import BY_INFLUENCE, LITTLE, Influence, fit_comparisons
 from aspenpy.extract.library_time import SampledRun, add_hidden_calls
 from aspenpy.extract.linking import link_programs, separate_statics
 from aspenpy.extract.lookups import warn_in_turn
@@ -40,18 +40,19 @@ from aspenpy.extract.loop_cycles import add_cycles
 from aspenpy.extract.model_runs import ModelRuns, ProgramRun
 from aspenpy.extract.model_text import ModelText
 from aspenpy.extract.naming import KernelText, Options, count_words
-from aspenpy.extract.outcomes import MeasuredGuesses, WrongGuesses, find_rates, list_tests
+from aspenpy.extract.outcomes import ConditionTest, MeasuredGuesses, WrongGuesses, find_rates, list_tests
 from aspenpy.extract.paths import line_of
 from aspenpy.extract.reconcile import Reconciliation, warn_far, warn_unmodelled
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.round_trips import RoundTrips, add_instructions, add_meetings, find_launch_bounds, may_overlap
-from aspenpy.extract.scope import NOT_TIMED, SIZE, MeasuredTouches, Names
+from aspenpy.extract.scope import NONE_COMPARED, NONE_SAME, NOT_TIMED, SIZE, MeasuredTouches, Names, TimedLines
 from aspenpy.extract.smaller_runs import note_smaller_runs
+from aspenpy.extract.sorts import FittedComparisons, find_comparator
 from aspenpy.extract.state import CallContext, Facts, merge_contexts
 from aspenpy.extract.text import NOTHING, Writer
 from aspenpy.extract.tree import read_program
 from aspenpy.extract.units import TranslationUnit, find_units
-from aspenpy.extract.values import ONE, TooLong, Value, symbols, to_expression
+from aspenpy.extract.values import TooLong, Value, to_expression
 from aspenpy.extract.walk import Walker
 from aspenpy.extract.warps import LaunchFacts, check_launch, measure_launch
 from aspenpy.language.diagnostics import Diagnostic, drop_repeats, fail, warning
@@ -157,42 +158,71 @@ def _read_sources(units: tuple[TranslationUnit, ...], recipe: Recipe | None) -> 
     return _Sources(units, tuple(parts), tuple(diagnostics), recipe, found)
 
 
+class MeasuredProgram(Record):
+    """Facts of a program that runs say, beside the counts in their `points`: see `Names`."""
+
+    points: list[RunCounts]
+    sampled: Sequence[tuple[RunCounts, SampledRun]] = ()
+    timed: TimedLines = NOT_TIMED
+    same_blocks: Mapping[Span, Span] = NONE_SAME
+    means: frozenset[Span] = frozenset()
+    touched: MeasuredTouches = ()
+    guessed: MeasuredGuesses = ()
+    compared: Mapping[Span, FittedComparisons] = NONE_COMPARED
+
+
+def _measure_program(one: _Extractor, runs: ModelRuns, sources: _Sources, pinned: bool) -> MeasuredProgram:
+    """Runs a program, and times it."""
+    tests = one.list_tested()
+    points = runs.measure(sources.units, sources.parts, tuple(tests))
+    sampled, timed = runs.sample(sources.units, sources.recipe, points[-1:] if pinned else points)
+    return MeasuredProgram(
+        points=points,
+        sampled=sampled,
+        timed=timed,
+        same_blocks=runs.find_same_blocks(points[-1]),
+        means=frozenset(span for point in points for span, mean in point.recorded.items() if mean % 1),
+        touched=tuple((point.sizes, point.touched) for point in points),
+        guessed=tuple((point.sizes, find_rates(point.guessed, point.ran, tests)) for point in points),
+        compared=fit_comparisons(points, pinned),
+    )
+
+
 def _extract_program(
     sources: _Sources, level: Level, options: Options, functions: tuple[str, ...], run: ProgramRun | None
 ) -> Extraction:
     """The model of a program. What a run says otherwise of a line than the model is taken from the run, the lines that
     others depend on first."""
     counted: frozenset[Span] = frozenset()
-    points: list[RunCounts] = []
-    same_blocks: dict[Span, Span] = {}
-    touched: MeasuredTouches = ()
-    guessed: MeasuredGuesses = ()
     means: frozenset[Span] = frozenset()
-    sampled: list[tuple[RunCounts, SampledRun]] = []
-    timed = NOT_TIMED
+    found = MeasuredProgram([])
     pinned = run is not None and run.through_last
     for _ in range(MOST_ROUNDS):
-        names = Names(run is not None, counted, same_blocks, touched, guessed, means=means, timed=timed, pinned=pinned)
-        _restart_code(sources.code, names, points)
-        one = _Extractor(sources, level, options, functions, names, with_cycles=run is None or bool(points))
+        names = Names(
+            run is not None,
+            counted,
+            same_blocks=found.same_blocks,
+            touched=found.touched,
+            guessed=found.guessed,
+            compared=found.compared,
+            means=means | found.means,
+            timed=found.timed,
+            pinned=pinned,
+        )
+        _restart_code(sources.code, names, found.points)
+        one = _Extractor(sources, level, options, functions, names, with_cycles=run is None or bool(found.points))
         kernels = one.write_kernels()
         if run is None:
             return one.make_extraction(kernels, {}, None)
         runs = ModelRuns(one.program, one.writer, run)
-        if not points:
-            tests = one.list_tested()
-            points = runs.measure(sources.units, sources.parts, tuple(tests))
-            sampled, timed = runs.sample(sources.units, sources.recipe, points[-1:] if pinned else points)
-            same_blocks = runs.find_same_blocks(points[-1])
-            means = frozenset(span for point in points for span, mean in point.recorded.items() if mean % 1)
-            touched = tuple((point.sizes, point.touched) for point in points)
-            guessed = tuple((point.sizes, find_rates(point.guessed, point.ran, tests)) for point in points)
+        found = found if found.points else _measure_program(one, runs, sources, pinned)
+        points = found.points
         filling = runs.fit_holes(points, one.profiles)
         means |= {hole.span for hole in names.holes.values() if hole.span and hole.fit and not hole.fit.is_whole}
         runs.fit_recursions(points, filling, one.profiles, one.order, one.roots)
-        missing = runs.fit_libraries(sampled, filling, one.profiles, one.order, one.roots)
+        missing = runs.fit_libraries(found.sampled, filling, one.profiles, one.order, one.roots)
         reconciliation, causes = runs.reconcile_lines(points[-1], filling, one.profiles, one.order, one.roots)
-        if causes <= counted and one.names.same_blocks == same_blocks and one.names.touched is touched:
+        if causes <= counted and one.names.same_blocks == found.same_blocks and one.names.touched is found.touched:
             break
         counted |= causes
     one.diagnostics += note_smaller_runs([each.sizes for each in points], points[-1].written) if pinned else []
@@ -217,10 +247,7 @@ def _add_measured(
     names: Names, name: str, meaning: Meaning, span: Span, values: Sequence[tuple[Mapping[str, float], float]]
 ) -> Value:
     """A parameter for what runs of some sizes say."""
-    value = names.add_hole(name, meaning, ONE, span, low=0)
-    symbol = next(iter(symbols(value)))
-    names.holes[symbol] = names.holes[symbol].replace(fit=fit_measured(values, names.pinned))
-    return value
+    return names.add_fitted(name, meaning, span, fit_measured(values, names.pinned))
 
 
 def _run_with_deep_stack(work: Callable[[], T]) -> T:
@@ -282,7 +309,7 @@ class _Extractor:
         self.profiles: dict[str, FunctionCosts] = {}
         self.contexts: dict[str, list[CallContext]] = {}
         self.overlaps: dict[str, set[tuple[str, str]]] = {}
-        self.guessed_expressions = self._list_guessed()
+        self.guessed_tests = self._list_guessed()
 
     def _gather_facts(self) -> Facts:
         """Facts that hold in all functions of the program."""
@@ -448,8 +475,13 @@ class _Extractor:
                 items = self._arrange_launch(function, device, registers, function.launch, dynamic)
             items = add_hidden_calls(items, self.names, self.names.timed.hidden)
             if self.code is not None and self.with_cycles:
-                wrong = WrongGuesses(self._find_rate, self.names.find_sources, self.guessed_expressions)
-                items = wrong.add_to(add_cycles(profile, items, self.code))
+                items = add_cycles(profile, items, self.code)
+                shown = {item.span for item in walk_items(items) if isinstance(item, Nest | Alternative)}
+                apart = {test.span: test.span for test in self.guessed_tests if not test.is_statement}
+                hidden = (test for test in self.guessed_tests if test.is_branch and test.span not in shown)
+                apart |= {test.condition: test.span for test in hidden}
+                of_loops = {test.span: test.condition for test in self.guessed_tests if not test.is_branch}
+                items = WrongGuesses(self._find_rate, self.names.find_sources, apart, of_loops).add_to(items)
             items = regions.put_back(items, lambda nest, assumed: self._arrange_region(function, nest, assumed))
             self.overlaps[function.key] = registers.overlaps
             self.profiles[function.key] = profile.replace(items=items)
@@ -494,13 +526,16 @@ class _Extractor:
             jumps = self.code.count_jumps(test.condition) if self.code is not None else 0
             is_whole = test.is_statement and 0 < jumps < len(test.parts)
             found |= dict.fromkeys((test.condition,) if is_whole else test.parts[:jumps], test.span)
+        for function in self.program.functions if self.code is not None else ():
+            calls = (node for node in walk_records(function.body) if isinstance(node, r.Call))
+            found |= {call.span: call.span for call in calls if call.span and find_comparator(call) is not None}
         return found
 
-    def _list_guessed(self) -> tuple[Span, ...]:
-        """The expressions in which branches were guessed wrongly."""
+    def _list_guessed(self) -> tuple[ConditionTest, ...]:
+        """The tests at which branches were guessed wrongly."""
         known = {span for _, rates in self.names.guessed for span in rates}
         tests = (test for function in self.program.functions for test in list_tests(function))
-        return tuple(test.span for test in tests if not test.is_statement and test.span in known)
+        return tuple(test for test in tests if test.span in known)
 
     def _find_rate(self, span: Span) -> Value | None:
         """Wrong guesses each time that a condition is tested or a loop entered: a parameter that runs say."""

@@ -34,12 +34,23 @@ from aspenpy.extract.count import Counter, GuardedLoops, NoClosedForm
 from aspenpy.extract.counted_units import RunCounts
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.execution import Build, Compiled, ProgramCommand, prepare_program
-from aspenpy.extract.fit import POOR, FitTerm, Formula, Point, fit_mean, fit_through_last, join_terms, join_values
+from aspenpy.extract.fit import (
+    POOR,
+    FitTerm,
+    Formula,
+    Point,
+    fit_mean,
+    fit_measured,
+    fit_through_last,
+    join_terms,
+    join_values,
+)
 from aspenpy.extract.line_counts import ExecutionCount
 from aspenpy.extract.locality import Site
 from aspenpy.extract.replay import SymbolValues, count_operations
 from aspenpy.extract.scope import BY_DEFAULT, CALL_ASSUMED
 from aspenpy.extract.smaller_runs import LONGEST, SHORT, CommandSize, find_command_sizes, list_files, name_sizes
+from aspenpy.extract.sorts import FittedComparisons
 from aspenpy.extract.values import ONE, TooLong, Value
 from aspenpy.language.diagnostics import AspenError, fail
 from aspenpy.language.source import Span
@@ -74,6 +85,24 @@ class HoleSite(Record):
     nests: tuple[Nest, ...]
     guards: tuple[Guard, ...] = ()
     nest: Nest | None = None
+
+
+def fit_comparisons(points: Sequence[RunCounts], through_last: bool) -> dict[Span, FittedComparisons]:
+    """Formulas for the comparisons of each call of a sort, and for the part that is guessed wrongly."""
+    terms = list_total_terms(points[-1].sizes)
+    found: dict[Span, FittedComparisons] = {}
+    for span in points[-1].compared:
+        ran = [(point.sizes, each) for point in points if (each := point.compared.get(span)) is not None]
+        counted = [(sizes, each.number, each.calls) for sizes, each in ran]
+        wrong = fit_measured(
+            [(sizes, each.wrong / each.number if each.number else 0.0) for sizes, each in ran], through_last
+        )
+
+        def fit(kept: Sequence[Point]) -> Formula:
+            return fit_mean(kept, terms, terms)
+
+        found[span] = FittedComparisons(fit_through_last(counted, fit) if through_last else fit(counted), wrong)
+    return found
 
 
 def measure_points(

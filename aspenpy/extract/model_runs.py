@@ -23,6 +23,7 @@ from aspenpy.extract.hole_values import (
     measure_points,
 )
 from aspenpy.extract.library_time import SampledRun, list_timed, sample_program, warn_missing
+from aspenpy.extract.paths import line_of
 from aspenpy.extract.reconcile import Reconciliation, find_causes, list_counted_spans, reconcile
 from aspenpy.extract.replay import Replay
 from aspenpy.extract.scope import NOT_TIMED, TimedLines
@@ -162,6 +163,7 @@ class ModelRuns:
                         (point.sizes, time.seconds / times.cycle, tally.libraries[line])
                     )
             reached = [line for line, calls in tally.libraries.items() if calls]
+            reached += (f"{path}:{line}" for path, line in map(line_of, self.names.compared))
             warnings = warn_missing(times, reached)
         holes = self.names.holes
         for symbol, measured in values.items():

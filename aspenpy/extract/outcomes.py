@@ -13,7 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from aspenpy.extract import records as r
-from aspenpy.extract.costs import BEHIND, WRONG, Alternative, Arithmetic, Item, MemoryAccess, Nest, rewrite_inside
+from aspenpy.extract.costs import (
+    BEHIND,
+    WRONG,
+    Alternative,
+    Arithmetic,
+    Item,
+    MemoryAccess,
+    Nest,
+    rewrite_inside,
+    walk_items,
+)
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.line_counts import ExecutionCount
 from aspenpy.extract.values import Value, counters
@@ -29,14 +39,18 @@ take 0.04 % of the time where each outcome takes a cycle."""
 
 
 class Guesses(Record):
-    """Outcomes of a condition in a run: their `number`, and how many were guessed `wrong`."""
+    """Outcomes of a condition in a run: their `number`, and how many were guessed `wrong`. Those of comparisons of a
+    library have the number of its `calls`."""
 
     number: float
     wrong: float
+    calls: float = 0.0
 
     def add(self, other: Guesses | None) -> Guesses:
         """The outcomes of both."""
-        return self if other is None else Guesses(self.number + other.number, self.wrong + other.wrong)
+        if other is None:
+            return self
+        return Guesses(self.number + other.number, self.wrong + other.wrong, self.calls + other.calls)
 
 
 MeasuredGuesses = Sequence[tuple[Mapping[str, float], Mapping[Span, float]]]
@@ -45,12 +59,13 @@ MeasuredGuesses = Sequence[tuple[Mapping[str, float], Mapping[Span, float]]]
 
 class ConditionTest(Record):
     """A condition of a branch or loop, or what `&&`, `||` and `?:` test inside another expression: the span of the
-    statement or expression, of all that is tested, and of the parts that each may be a jump, in their order."""
+    statement, which may be a branch, or expression, of all that is tested, and of the parts that each may be a jump."""
 
     span: Span
     condition: Span
     parts: tuple[Span, ...]
     is_statement: bool
+    is_branch: bool
 
 
 def list_tests(function: r.Function) -> list[ConditionTest]:
@@ -65,7 +80,7 @@ def list_tests(function: r.Function) -> list[ConditionTest]:
         inside |= {id(part) for part in walk_records(node if not is_statement else condition) if _is_test(part)}
         parts = tuple(span for part in _list_parts(condition) if (span := part.span) is not None)
         if node.span is not None and condition.span is not None and parts:
-            tests.append(ConditionTest(node.span, condition.span, parts, is_statement))
+            tests.append(ConditionTest(node.span, condition.span, parts, is_statement, isinstance(node, r.Branch)))
     return tests
 
 
@@ -92,8 +107,8 @@ def read_outcomes(text: str) -> dict[int, Guesses]:
     """The outcomes behind each number, from the lines of all processes; those that are guessed stand for all."""
     outcomes: dict[int, Guesses] = {}
     for line in text.splitlines():
-        place, number, guessed, wrong = map(int, line.split())
-        outcomes[place] = Guesses(number, wrong * number / guessed).add(outcomes.get(place))
+        place, number, guessed, wrong, calls = map(int, line.split())
+        outcomes[place] = Guesses(number, wrong * number / guessed, calls).add(outcomes.get(place))
     return outcomes
 
 
@@ -115,11 +130,13 @@ def find_rates(
 
 class WrongGuesses(Record):
     """Rates of wrong guesses of branches: the rate at each statement or expression, None where they are few, the arrays
-    from which the values in an offset are loaded, and the spans of expressions."""
+    from which the values in an offset are loaded, the tests that are no loop or branch of the items, by the spans of
+    what they test, and the conditions of loops."""
 
     rate_of: Callable[[Span], Value | None]
     sources_of: Callable[[Value], Sequence[str]]
-    expressions: Sequence[Span]
+    apart: Mapping[Span, Span]
+    of_loops: Mapping[Span, Span]
 
     def add_to(self, items: Sequence[Item]) -> list[Item]:
         """The items with branches that are guessed wrongly before what they decide."""
@@ -130,6 +147,8 @@ class WrongGuesses(Record):
             rate = self.rate_of(around) if around is not None and around is not before else None
             if rate is not None and around is not None:
                 load = self._find_condition_load((*result, *items[place:]), around)
+                if load is None and isinstance(item, Nest) and around in self.of_loops:
+                    load = self._find_condition_load(walk_items(item.body), self.of_loops[around])
                 result.append(Arithmetic(WRONG, load.array if load is not None else "", 1, around, rate))
                 for array in self.sources_of(load.offset) if load is not None and load.offset is not None else ():
                     result.append(Arithmetic(BEHIND, array, 1, around, rate))
@@ -138,10 +157,10 @@ class WrongGuesses(Record):
         return result
 
     def _find_test(self, item: Item) -> Span | None:
-        """The statement that an item is, or the expression that it is part of."""
+        """The statement that an item is, or the test that it is part of."""
         if isinstance(item, Nest | Alternative) or item.span is None:
             return item.span
-        return next((span for span in self.expressions if _contains(span, item.span)), None)
+        return next((test for span, test in self.apart.items() if _contains(span, item.span)), None)
 
     def _find_condition_load(self, around: Iterable[Item], span: Span) -> MemoryAccess | None:
         """The load that decides a condition: the last whose address comes from the most other loads, else the last from

@@ -8,6 +8,7 @@ they did, and calls of functions of the program are followed.
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -86,6 +87,24 @@ def locate_columns(span: Span) -> tuple[Located, int, int]:
     return (real_path(source.path or source.name), line), column, column + max(1, width)
 
 
+def list_marks(condition: Span) -> Iterator[Span]:
+    """The question mark and the colon of `a < b ? x : y` behind its condition, at which GCC may put the jump for it."""
+    source, _, end = condition.resolve()
+    mark = _QUESTION_MARK.match(source.text, end)
+    depth = 0
+    for found in _SIGNS.finditer(source.text, mark.end() - 1) if mark is not None else ():
+        depth += found[0] in "([{?"
+        depth -= found[0] in ")]}:"
+        if (found[0] == "?" and depth == 1) or depth <= 0:
+            yield Span(source, found.start(), found.end())
+        if depth <= 0:
+            return
+
+
+_QUESTION_MARK = re.compile(r"[\s)]*\?")
+_SIGNS = re.compile(r"::|[][(){}?:;]")
+
+
 class WrongJumps:
     """Shares of wrong guesses of conditional jumps each time that they run, by the conditions that a run guessed."""
 
@@ -93,8 +112,9 @@ class WrongJumps:
         self.regions: dict[Located, list[Region]] = {}
         for span, guesses in guessed.items():
             if guesses.number and guesses.wrong / guesses.number >= SELDOM_WRONG:
-                place, start, end = locate_columns(span)
-                self.regions.setdefault(place, []).append((start, end, guesses.wrong / guesses.number))
+                for each in (span, *list_marks(span)):
+                    place, start, end = locate_columns(each)
+                    self.regions.setdefault(place, []).append((start, end, guesses.wrong / guesses.number))
 
     def find(self, one: Instruction) -> float:
         """The share of wrong guesses of a jump; its column is that of the condition or of the bracket before it."""

@@ -11,10 +11,12 @@ from aspenpy.expr import graph
 from aspenpy.expr.node import Expr
 from aspenpy.expr.polynomial import Monomial, Polynomial, atom_polynomial, constant_polynomial
 from aspenpy.extract.costs import Array, Hole, Meaning, PointerTarget
+from aspenpy.extract.fit import Formula
 from aspenpy.extract.library_functions import PURE
 from aspenpy.extract.locality import Site, TouchCounts
 from aspenpy.extract.outcomes import MeasuredGuesses
 from aspenpy.extract.paths import Located, line_of
+from aspenpy.extract.sorts import FittedComparisons
 from aspenpy.extract.values import COUNTER, Value, is_same, owners, symbols, value_key
 from aspenpy.language.diagnostics import Diagnostic
 from aspenpy.language.source import Span
@@ -245,6 +247,7 @@ def join_paths(values: list[Real], operation: str | None = None) -> Real:
 
 
 NONE_SAME: Mapping[Span, Span] = {}
+NONE_COMPARED: Mapping[Span, FittedComparisons] = {}
 
 MeasuredTouches = Sequence[tuple[Mapping[str, float], Mapping[Site, TouchCounts]]]
 """The locality of accesses by the spans of those to one array, for the sizes of each run."""
@@ -274,6 +277,7 @@ class Names:
         means: frozenset[Span] = frozenset(),
         *,
         timed: TimedLines = NOT_TIMED,
+        compared: Mapping[Span, FittedComparisons] = NONE_COMPARED,
         pinned: bool = False,
     ) -> None:
         self.counts_each = counts_each  # whether each branch has a count of its own
@@ -312,6 +316,7 @@ class Names:
         self.rows_of_pointers: set[str] = set()  # arrays whose begin is read anew in each pass of a loop
         self.touched = touched  # the locality of accesses in runs
         self.guessed = guessed  # branches guessed wrongly in runs
+        self.compared = compared  # comparisons of libraries in runs
         self.means = means  # expressions of whole numbers whose mean in a run is none
         self.wandering: set[Site] = set()  # accesses whose order the source does not say
         self.same_blocks = same_blocks  # expressions whose pointers point into the blocks of another in a run
@@ -403,6 +408,13 @@ class Names:
             self.holes[symbol] = Hole(name, meaning, value, symbol, span, low=low, rule=rule)
         return atom_polynomial(self.places[place])
 
+    def add_fitted(self, wanted: str, meaning: Meaning, span: Span | None, fit: Formula) -> Value:
+        """A parameter whose formula runs say."""
+        value = self.add_hole(wanted, meaning, constant_polynomial(1), span, low=0)
+        symbol = next(iter(symbols(value)))
+        self.holes[symbol] = self.holes[symbol].replace(fit=fit)
+        return value
+
     def add_parameter(
         self, symbol: Expr, text: str, span: Span | None, meaning: str = "", origin: tuple[str, object] | None = None
     ) -> Value:
@@ -467,10 +479,10 @@ class Names:
 
     def find_library_cycles(self, span: Span, place: Located | None = None) -> tuple[str, Value] | None:
         """The line of a call of a library, that of its span if no `place` is given, and the parameter for the cycles it
-        takes; None where it took no time in runs, or there were none."""
+        takes; None where it took no time in runs, or there were none, and where it sorts, which has a price."""
         place = place or line_of(span)
         first = self.library_calls.setdefault(place, span)
-        if place not in self.timed.names:
+        if place not in self.timed.names or place in map(line_of, self.compared):
             return None
         line, name = f"{place[0]}:{place[1]}", self.timed.names[place]
         meaning = Meaning(f"cycles of libraries, most of them `{name}`, each time")

@@ -26,14 +26,17 @@ from aspenpy.extract.blocks import (
 from aspenpy.extract.costs import (
     BEHIND,
     BESIDE,
+    COMPARED_WRONG,
     CUT,
     CYCLES,
     FIRST,
     LIBRARY,
     LINKS,
+    MOVED,
     NO_WORK,
     RESTARTED,
     ROWS,
+    STEPS,
     THREADS,
     WAITING,
     WRONG,
@@ -66,6 +69,12 @@ from aspenpy.language.tokens import MAXIMUM_BLOCKS
 
 ScatteredLoads = dict[str, tuple[Value, bool]]
 """Loads of an array that jump: how many these are, and whether they lead anywhere in it."""
+
+OF_SORT = "of a library's sort"
+"""The comment on operations of sorts beside what compares."""
+
+LOADED = 4
+"""Cycles in which the first cache brings what is compared behind a wrong guess."""
 
 MOST_LETTERS = 1500
 """Letters of a line; a function with longer ones takes its loops and conditions from the counts of a run."""
@@ -382,6 +391,7 @@ class Body(Naming):
         lines: list[str] = []
         waiting: list[OperationCount] = []
         called: list[Value] = []
+        sorting: list[str] = []
         scattered: ScatteredLoads = {}
         for done in (done for done in amounts.operations if done.name not in (FIRST, LINKS, ROWS)):
             if done.name == CYCLES:
@@ -393,6 +403,8 @@ class Body(Naming):
             elif done.name == WRONG:
                 data = f" from {self.name_array(done.precision)}" if done.precision else ""
                 lines.append(f"branches [{share_of(done.amount)}]{data} as mispredicted(1)")
+            elif done.name in (COMPARED_WRONG, STEPS, *MOVED.values()):
+                sorting.append(self._write_sort(done, share_of(done.amount)))
             elif done.name == LIBRARY:
                 called.append(done.amount)
             elif done.name == "integer":
@@ -404,6 +416,7 @@ class Body(Naming):
             else:
                 wide = "" if "simd" in done.precision else simd
                 lines.append(f"flops [{share_of(done.amount)}] as {done.name}, {done.precision}{wide}")
+        ahead += sorting
         ahead += (
             [f"chain [{share_of(v.add(*called))}] as integer  // of libraries, as timed in a run"] if called else []
         )
@@ -445,7 +458,10 @@ class Body(Naming):
             for part in split_chain(done, words, amounts):
                 restarts = f", restarts({self.write_formula(part.operations)})" if part.operations is not None else ""
                 lines.append(f"chain [{share_of(part.words)}] from {self.name_array(done.precision)} as load{restarts}")
-        ahead += self._write_first(amounts, scattered, {done.precision for done in waiting}) if not parts else []
+        awaited = {done.precision for done in waiting} | {
+            done.precision for done in amounts.operations if done.name == WRONG
+        }
+        ahead += self._write_first(amounts, scattered, awaited) if not parts else []
         return lines
 
     def _write_words(self, request: Request, run: int, share_of: Callable[[Value], str]) -> str:
@@ -456,7 +472,7 @@ class Body(Naming):
 
     def _write_first(self, amounts: BlockAmounts, scattered: ScatteredLoads, awaited: set[str]) -> Iterator[str]:
         """The first load of each step of indirection, at most as many as jump: the others of its block wait for it.
-        An array for whose loads each pass waits has them in its block."""
+        An array for whose loads each pass waits, or a wrong guess, has them in its block."""
         written = set[frozenset[tuple[Monomial, Fraction]]]()
         for done in amounts.operations:
             jumps, is_anywhere = scattered.get(done.precision, (ZERO, False))
@@ -472,6 +488,23 @@ class Body(Naming):
         way = "from" if done.name == BESIDE["load"] else "to"
         return f"of size [{done.precision}] {way} {stack} as rd(0), warm  // {OF_COMPILED}"
 
+    def _write_sort(self, done: OperationCount, amount: str) -> str:
+        """The requirement of a library's sort beside its comparisons; what it moves it has just compared."""
+        if done.name == STEPS:
+            return f"intops [{amount}]  // {OF_SORT}"
+        if done.name == COMPARED_WRONG:
+            kind = f"{done.precision}, " if done.precision else ""
+            return f"branches [{amount}] as {kind}mispredicted(1), behind({LOADED})  // {OF_SORT}"
+        size, reach, array = done.precision.split(" ", 2)
+        way = "from" if done.name == MOVED["load"] else "to"
+        known = self.names.arrays.get(array) if reach == "swept" else None
+        elements = self.writer.count_elements(known) if known is not None else None
+        trait = "rd(0), warm"
+        if elements is not None:
+            passes = v.extreme_of("max", (ONE, v.ratio(done.amount, elements)))
+            trait = f"nest({size}, {self.write_formula(elements)}, 0, {self.write_formula(passes)})"
+        return f"{done.name.split()[0]} [{amount}] of size [{size}] {way} {self.name_array(array)} as {trait}"
+
     def _write_measured(
         self, request: Request, way: str, share_of: Callable[[Value], str], scattered: ScatteredLoads
     ) -> list[str]:
@@ -486,10 +519,7 @@ class Body(Naming):
         def measure(of: Callable[[Locality], float], wanted: str, meaning: str, is_share: bool = False) -> Value:
             fit = fit_measured([(sizes, of(locality)) for sizes, locality in runs], self.names.pinned)
             stands_for = Meaning(f"{meaning} of `{name}`", is_share=is_share)
-            value = self.names.add_hole(f"{name}_{wanted}", stands_for, ONE, request.spans[0], low=0)
-            symbol = next(iter(v.symbols(value)))
-            self.names.holes[symbol] = self.names.holes[symbol].replace(fit=fit)
-            return value
+            return self.names.add_fitted(f"{name}_{wanted}", stands_for, request.spans[0], fit)
 
         head, tail = way[: way.index("[")], way[way.index("]") + 1 :]
 

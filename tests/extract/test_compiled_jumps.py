@@ -43,3 +43,23 @@ def test_jumps_belong_to_the_condition_at_their_columns(condition: str, jumps: i
     loops = CompiledLoops(read_listing(LISTING.replace("{folder}", str(tmp_path))), Simulator("", "", ""), "znver4")
     start = TEXT.index(condition)
     assert loops.count_jumps(Span(Source(TEXT, path=str(file)), start, start + len(condition))) == jumps
+
+
+CHOICE = "int g(int a, int b)\n{\n  return a < b ? f(a ? 1 : 2) : (a > 9) ? std::max(a, 3)\n    : b;\n}\n"
+
+
+@pytest.mark.parametrize(("condition", "jumps"), [("a < b", 2), ("a ?", 0), ("a > 9", 1)])
+def test_jumps_of_a_choice_may_stand_at_its_marks(condition: str, jumps: int, tmp_path: Path) -> None:
+    """GCC 12 puts the jump of `a < b ? x : y` at the colon in C, and at the question mark in C++. By hand: one at each
+    mark of the outer choice, and one at the colon of the inner one, on the next line."""
+    file = tmp_path / "f.c"
+    file.write_text(CHOICE, encoding="utf-8")
+    row = CHOICE.splitlines()[2]
+    places = [(3, row.index("?") + 1), (3, row.index(" : (") + 2), (4, 5)]
+    listing = LISTING.replace(".loc 1 3 7", f".loc 1 {places[0][0]} {places[0][1]}")
+    listing = listing.replace(".loc 1 3 16", f".loc 1 {places[1][0]} {places[1][1]}").replace(
+        ".loc 1 3 33", ".loc 1 4 5"
+    )
+    loops = CompiledLoops(read_listing(listing.replace("{folder}", str(tmp_path))), Simulator("", "", ""), "znver4")
+    start = CHOICE.index(condition)
+    assert loops.count_jumps(Span(Source(CHOICE, path=str(file)), start, start + len(condition.rstrip(" ?")))) == jumps

@@ -105,7 +105,7 @@ def test_sequences_that_come_again_are_learnt(length: int, least: float, most: f
 
 
 def test_processes_add_up() -> None:
-    assert read_outcomes("0 10 10 1\n2 5 5 5\n0 30 15 3\n") == {0: Guesses(40, 7), 2: Guesses(5, 5)}
+    assert read_outcomes("0 10 10 1 0\n2 5 5 5 2\n0 30 15 3 0\n") == {0: Guesses(40, 7), 2: Guesses(5, 5, 2)}
 
 
 LATE = """
@@ -174,6 +174,19 @@ def test_parts_of_a_condition_are_guessed_apart(tmp_path: Path) -> None:
     work = "if (x[i] & 1 && x[i] & 2) { y[kept & 255] = x[i]; kept += y[(kept + 3) & 255]; }"
     rate = sum(wrong_guesses(tmp_path, 4, work))
     assert rate == pytest.approx(1 / 4, rel=0.15) or rate == pytest.approx(3 / 4, rel=0.15)  # in one jump, or in two
+
+
+@SIMULATES
+def test_a_loop_that_data_leave_is_guessed(tmp_path: Path) -> None:
+    """One draw in four ends the inner loop: by a `break` without work of its own, the core guesses that it goes on, and
+    is wrong in one of four passes; as the condition of the loop in each entry, where it waits for what it loads."""
+    leave = "{ int k = 0; for (; k < 64; k++) if (x[(i * 7 + k) % n] == 0) break; y[(kept += k) & 255] = i; }"
+    assert wrong_guesses(tmp_path, 4, leave)[-1] == pytest.approx(1 / 4, rel=0.15)
+    wrong_guesses(
+        tmp_path, 4, "{ int k = 0; while (k < 64 && x[(i * 7 + k) % n] != 0) k++; y[(kept += k) & 255] = i; }"
+    )
+    text = extract(tmp_path / "main.c", level="o2", run=ProgramRun("./a.out 200000"), recipe=Recipe()).text
+    assert re.search(r"branches \[n\*wrong_guesses\w*\] from x as mispredicted", text)
 
 
 BEHIND = """#include <stdlib.h>

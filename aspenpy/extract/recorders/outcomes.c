@@ -9,7 +9,7 @@ typedef struct { unsigned short tag; signed char weight; unsigned char useful; }
 static __thread entry tagged[TABLES][ENTRIES];
 static __thread signed char untagged[1 << 14];
 static __thread unsigned long past[4], guesses, draws;
-static unsigned long branches[BRANCHES][3];
+static unsigned long branches[BRANCHES][4];
 static unsigned long past_outcomes, every = 1;
 #define BURST (1ul << 20)
 static unsigned long fold(int length) {
@@ -70,10 +70,27 @@ int aspenpy_outcome(int place, int holds) {
   if (wrong) __atomic_fetch_add(&branches[place][2], every, __ATOMIC_RELAXED);
   return holds;
 }
+/* Comparisons of a library, by the call of it: a comparator may call the library again. */
+typedef int (*comparator)(const void *, const void *);
+static __thread struct { int place; comparator compare; } comparing;
+static int compare(const void *a, const void *b) {
+  __typeof__(comparing) now = comparing;
+  int found = now.compare(a, b);
+  comparing = now;
+  aspenpy_outcome(now.place, found > 0);
+  return found;
+}
+void aspenpy_sorts(int place) { __atomic_fetch_add(&branches[place][3], 1, __ATOMIC_RELAXED); }
+comparator aspenpy_comparator(int place, comparator given) {
+  aspenpy_sorts(place);
+  comparing.place = place, comparing.compare = given;
+  return compare;
+}
 __attribute__((destructor)) static void write_outcomes(void) {
   FILE *file = fopen(OUTCOMES, "a");
   for (int place = 0; file && place < BRANCHES; place++)
     if (branches[place][1])
-      fprintf(file, "%d %lu %lu %lu\n", place, branches[place][0], branches[place][1], branches[place][2]);
+      fprintf(file, "%d %lu %lu %lu %lu\n", place, branches[place][0], branches[place][1], branches[place][2],
+              branches[place][3]);
   if (file) fclose(file);
 }
