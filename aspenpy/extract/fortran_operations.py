@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from aspenpy.extract import records as r
+from aspenpy.extract.complex_numbers import FUNCTIONS, list_costs
 from aspenpy.extract.fortran_scopes import (
     DESCRIPTOR_BYTES,
     DIMENSION_BYTES,
@@ -23,7 +24,6 @@ from aspenpy.extract.fortran_scopes import (
     integer,
     multiply,
 )
-from aspenpy.extract.tree_complex import FUNCTIONS, list_costs
 from aspenpy.language.source import Span
 
 OPERATORS = {

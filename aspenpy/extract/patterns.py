@@ -61,7 +61,19 @@ def group_requests(accesses: tuple[BlockAccess, ...], depth: int) -> list[Reques
             result.append(base.replace(trait="nest", arguments=arguments, spans=spans, is_unordered=not in_order))
         else:
             result.append(base)
-    return result
+    return _join_spans(result)
+
+
+def _join_spans(requests: list[Request]) -> list[Request]:
+    """The requests, those of one kind whose places in an array data say noted together: words of a structure that have
+    other sizes lie in one line, which whichever is first brings."""
+    together: dict[tuple[str, str], dict[Span, None]] = {}
+    for request in requests:
+        if request.is_unordered:
+            together.setdefault((request.kind, request.array), {}).update(dict.fromkeys(request.spans))
+    return [
+        each.replace(spans=tuple(together[each.kind, each.array])) if each.is_unordered else each for each in requests
+    ]
 
 
 def _spans_of(group: list[BlockAccess]) -> tuple[Span, ...]:

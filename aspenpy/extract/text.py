@@ -534,7 +534,8 @@ class Body(Naming):
                 words = v.multiply(words, measure(lambda found: found.jumps, "jumps", meaning, is_share=True))
             left = v.subtract(left, words)
             if request.kind == "load":
-                scattered[request.array] = words, all(found.anywhere for _, found in runs)
+                others, _ = scattered.get(request.array, (ZERO, False))
+                scattered[request.array] = v.add(others, words), all(found.anywhere for _, found in runs)
             if all(found.anywhere for _, found in runs):
                 lines.append(write(words, "random"))
             else:

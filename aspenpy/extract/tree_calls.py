@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.complex_numbers import operate_on_complex
 from aspenpy.extract.effects import POINTED, pointer_key
 from aspenpy.extract.front_end import load_libclang
-from aspenpy.extract.tree_complex import operate_on_complex
 from aspenpy.extract.tree_device import DeviceCalls, is_kernel
 from aspenpy.extract.tree_expressions import FUNCTIONS, Expressions
 from aspenpy.extract.tree_methods import find_template, has_virtual_methods, is_virtual, list_overridden

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.complex_numbers import operate_on_complex
 from aspenpy.extract.device_functions import INDICES, SHARED, index_variable
 from aspenpy.extract.front_end import evaluate_constant, load_libclang
-from aspenpy.extract.tree_complex import operate_on_complex
 from aspenpy.extract.tree_state import UnitState
 from aspenpy.extract.tree_types import INT, NULL, THIS, VOID, Types, children_of, pointer_to, size_of
 from aspenpy.language.source import Span

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract.complex_numbers import PREFIX
 from aspenpy.extract.front_end import evaluate_constant
-from aspenpy.extract.tree_complex import PREFIX
 from aspenpy.extract.tree_state import UnitState
 
 _INTEGERS = frozenset({

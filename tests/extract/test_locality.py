@@ -377,6 +377,35 @@ int main(int argc, char **argv) {
 """
 
 
+MIXED = """#include <stdio.h>
+#include <stdlib.h>
+typedef struct { int next; float weight; double value; } node;
+int main(int argc, char **argv) {
+  int nodes = atoi(argv[1]), at = 0;
+  node *ring = aligned_alloc(64, nodes * sizeof(node));
+  for (int i = 0; i < nodes; i++) {
+    int to = (int)((i * 40503ul + 9973) % nodes);
+    ring[i].next = to; ring[i].weight = 1; ring[i].value = i;
+  }
+  double sum = 0;
+  for (int hop = 0; hop < 4 * nodes; hop++) { sum += ring[at].value * ring[at].weight; at = ring[at].next; }
+  printf("%g\\n", sum);
+  return 0;
+}
+"""
+
+
+@COMPILES
+def test_words_of_a_node_share_its_line(tmp_path: Path) -> None:
+    """A ring of 16,384 nodes of 16 bytes, in an order that meets each once a round: each hop brings a line for a
+    word of 8 bytes and two of 4, which were three lines when each size was noted by itself."""
+    model = make_model(MIXED, "./a.out 16384", tmp_path)
+    jumps = [float(share) for share in re.findall(r"param ring_jumps\w* = ([\d.]+) ", model.text)]
+    assert jumps == pytest.approx([1 / 3], rel=0.02)
+    words = re.findall(r"loads \[(.*)\] of size \[(\d)\] from ring as random", model.text)
+    assert sorted(size for _, size in words) == ["4", "8"]
+
+
 @COMPILES
 def test_stores_a_changing_step_apart_are_measured(tmp_path: Path) -> None:
     """Each prime p strikes a word in p from its square on: no store is a jump, since its step is that before, and

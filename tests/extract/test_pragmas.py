@@ -83,7 +83,7 @@ void f(int n, double A[restrict n][n], double x[restrict n], double y[restrict n
     [
         ("#pragma omp parallel for", "", {"x", "t"}),
         ("#pragma omp parallel for", "x[i] = 0;", {"t"}),
-        ("#pragma omp target teams distribute parallel for", "", {"x"}),
+        ("#pragma omp target teams distribute parallel for", "", {"x", "t"}),
         ("", "", set()),
     ],
 )
