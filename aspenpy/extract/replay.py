@@ -115,10 +115,12 @@ class SymbolValues:
         """Value of a formula."""
         if (number := v.number(value)) is not None:
             return float(number)
-        given = {symbol: Fraction(self._evaluate_symbol(symbol)) for symbol in v.symbols(value)}
+        given = {symbol: _make_exact(self._evaluate_symbol(symbol)) for symbol in v.symbols(value)}
         try:
+            if all(base in given for monomial in value.terms for base, _ in monomial):
+                return float(_evaluate_polynomial(value, given))
             return float(evaluate(v.to_expression(value), given))
-        except (EvaluationError, OverflowError):
+        except (EvaluationError, OverflowError, ZeroDivisionError):
             return float(SIZE_ASSUMED)
 
     def _evaluate_symbol(self, symbol: Expr) -> float:
@@ -136,6 +138,21 @@ class SymbolValues:
     def holds(self, guard: Guard) -> bool:
         value = self.evaluate(guard.value)
         return value == 0 if guard.operator == "==" else value >= 0
+
+
+def _make_exact(number: float) -> int | Fraction:
+    return int(number) if float(number).is_integer() else Fraction(number)
+
+
+def _evaluate_polynomial(value: Value, given: Mapping[Expr, int | Fraction]) -> Fraction:
+    """The value of a polynomial of symbols, without the graph: a replay asks for hundreds of thousands."""
+    total = Fraction(0)
+    for monomial, coefficient in value.terms.items():
+        term = coefficient
+        for base, exponent in monomial:
+            term = term * Fraction(given[base]) ** exponent
+        total += term
+    return total
 
 
 def count_operations(item: Arithmetic) -> float:
