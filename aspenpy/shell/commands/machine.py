@@ -202,7 +202,8 @@ def _write_file(arguments: Arguments, text: str, path: Path | str, then: str) ->
 
 def _require_one_name(arguments: Arguments) -> str:
     if len(arguments.names) != 1:
-        raise CommandError(f"`aspenpy machine {arguments.action}` takes one name")
+        example = f"aspenpy machine {arguments.action} my_{'host' if arguments.action == 'probe' else 'machine'}"
+        raise CommandError(f"`aspenpy machine {arguments.action}` takes one name, as in `{example}`")
     return str(arguments.names[0])
 
 
