@@ -42,7 +42,7 @@ def test_peaks_of_a_skeleton(kind: Kind) -> None:
         (("new", "kernel"), "`kernel` is no name for a machine: it is a word of the language"),
         (("new", "2nd"), "`2nd` is no name for a machine: letters, digits and _, none of them a digit in front"),
         (("new", "cluster"), "`cluster.aspen` is there already; --output names another file, --replace writes it anew"),
-        (("new", "one", "two"), "`aspenpy machine new` takes one name"),
+        (("new", "one", "two"), "`aspenpy machine new` takes one name, as in `aspenpy machine new my_machine`"),
         (("new", "one", "--strict"), "--strict and --format belong to `aspenpy machine check`"),
         (("new", "one", "--output", "none/one.aspen"), "cannot write `none/one.aspen`: No such file or directory"),
         (
