@@ -95,7 +95,10 @@ class Visit(Record):
         """The total over the run of a worth per execution, in symbols of the entry and of counters around."""
         body: flow.Flow = self.block
         for item in reversed(self.scene.around):
-            body = item.wrap(body) if isinstance(item, EnclosingBranch) else _repeat_body(item, body)
+            if isinstance(item, EnclosingBranch):
+                body = item.wrap(body)
+            else:
+                body = item.node.replace(count=item.count, body=body)
         totaller = Totaller(OfBlocks(lambda block, kernel: {"worth": worth}))
         kernel = flow.Kernel("", (), (), body, graph.ZERO, span=None, name_span=None)
         return totaller.kernel(kernel).get("worth", graph.ZERO)
@@ -178,13 +181,6 @@ _STEPS: dict[type, Callable[[Any, Scene], list[tuple[flow.Flow, Scene]]]] = {
     flow.Expectation: _expectation,
     flow.Repeat: _repeat,
 }
-
-
-# -- what a visit is worth -------------------------------------------------------------------------
-
-
-def _repeat_body(loop: EnclosingLoop, body: flow.Flow) -> flow.Flow:
-    return loop.node.replace(count=loop.count, body=body)
 
 
 # -- the largest value over the passes of loops ----------------------------------------------------

@@ -288,7 +288,8 @@ class _Ideal(Leaf):
             price(asked.replace(amount=graph.number(amount)), ONE_INSTANCE, where, self.tree.origins)
             for amount in LARGE[:2]
         )
-        return first, graph.div(_subtract_spans(second.serial, first.serial), graph.number(LARGE[1] - LARGE[0]))
+        more = graph.add(second.serial, graph.mul(graph.number(-1), first.serial))
+        return first, graph.div(more, graph.number(LARGE[1] - LARGE[0]))
 
     def _seconds_of_kinds(self, asked: flow.Requirement, asker: _Asker, kinds: Sequence[Offer]) -> Expr:
         """The least seconds of one more where several kinds of cores work: their rates add, and no part is done sooner
@@ -318,7 +319,3 @@ def _caches(traffic: RequirementTraffic, asker: _Asker) -> list[Totals]:
             worth |= {ideal: alone, contended: contention}
         totals.append(worth)
     return totals
-
-
-def _subtract_spans(more: Expr, less: Expr) -> Expr:
-    return graph.add(more, graph.mul(graph.number(-1), less))

@@ -33,7 +33,7 @@ def warn_of_sweeps(
     warnings = []
     for access in accesses:
         warnings += _warn_of_walk_beyond(access, sizes, value)
-        sweeps = _sweeps(access, value)
+        sweeps = _number_of_sweeps(access, value)
         if sweeps and abs(sweeps - round(sweeps)) > SLACK * max(1, sweeps):
             warnings.append(_warn_of_uneven(access, sweeps))
             if isinstance(access.pattern, Stencil):
@@ -42,7 +42,7 @@ def warn_of_sweeps(
     return warnings
 
 
-def _sweeps(access: Access, value: Callable[[Expr], Any]) -> float | None:
+def _number_of_sweeps(access: Access, value: Callable[[Expr], Any]) -> float | None:
     """The number of sweeps; None where the pattern does not say, or where that depends on a loop or on who calls the
     kernel."""
     return None if access.sweep is None else _value(graph.div(access.accesses, access.sweep), value)

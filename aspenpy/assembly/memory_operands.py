@@ -63,7 +63,9 @@ def count_moves(code: Iterable[Instruction]) -> Moves:
         operand = memory_operand(one)
         if not operand:
             continue
-        is_store = operand == one.operands[-1] and writes_target(one) and (len(one.operands) > 1 or _alone(one))
+        is_store = (
+            operand == one.operands[-1] and writes_target(one) and (len(one.operands) > 1 or _writes_only_operand(one))
+        )
         width = width_of(one)
         if is_store:
             stores, stored = stores + 1, stored + width
@@ -72,6 +74,6 @@ def count_moves(code: Iterable[Instruction]) -> Moves:
     return Moves(loads, loaded, stores, stored)
 
 
-def _alone(one: Instruction) -> bool:
+def _writes_only_operand(one: Instruction) -> bool:
     """Whether an instruction of one operand writes to it."""
     return one.mnemonic.startswith(("set", "inc", "dec", "neg", "not", "sal", "shl", "sar", "shr", "pop"))

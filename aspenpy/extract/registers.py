@@ -74,6 +74,11 @@ class RegisterContents:
             if place in lines.get(line, {}):
                 self._remove(kind, line, place)
 
+    def forget(self, access: MemoryAccess) -> None:
+        """Drops the access to the same place, and all that it may overlap."""
+        self.drop_overlapping(access)
+        self.drop(access)
+
     def has_overlap(self, access: MemoryAccess) -> bool:
         """Whether an access may overlap one to another place."""
         return any(True for _ in self._list_overlapping(access))
@@ -202,8 +207,7 @@ class Registers:
                 found.append(item.replace(then=then, otherwise=otherwise))
             elif isinstance(item, Nest):
                 for store in list_stores(item.body):
-                    known.drop_overlapping(store)
-                    known.drop(store)
+                    known.forget(store)
                 found.append(item.replace(body=self._reuse_values(item.body, known.copy())))
             else:
                 if isinstance(item, Invocation | MessageStatement):
@@ -222,12 +226,10 @@ class Registers:
                         continue
                     dead.add(item)
                 elif item.kind == "load":
-                    dead.drop_overlapping(item)
-                    dead.drop(item)
+                    dead.forget(item)
             elif isinstance(item, Nest):
                 for access in list_accesses(item.body):
-                    dead.drop_overlapping(access)
-                    dead.drop(access)
+                    dead.forget(access)
             elif not isinstance(item, Arithmetic):
                 dead.kinds.clear()
             kept_items.append(item)
@@ -247,8 +249,7 @@ class Registers:
             elif isinstance(item, Nest):
                 item = item.replace(body=self._forward_stores(item.body))
                 for store in list_stores(item.body):
-                    known.drop_overlapping(store)
-                    known.drop(store)
+                    known.forget(store)
             elif isinstance(item, Alternative):
                 item = rewrite_inside(item, self._forward_stores)
                 known.kinds.clear()
