@@ -242,7 +242,7 @@ class Choices:
                     return some
         return ()
 
-    def unmet(self, budget: Budget) -> tuple[str, int]:
+    def explain_unmet(self, budget: Budget) -> tuple[str, int]:
         """Why none keeps to the budget, and the row that exceeds it least: by the smallest part of a limit."""
         limits = budget.limits
         alone = [limit for limit, bound in limits.items() if not self.find_affordable(Budget(**{limit: bound})).any()]
@@ -346,7 +346,7 @@ def decide_for_input(item: ApplicationInput, choices: Choices, objective: Object
     """The best of the choices for an input."""
     kept = choices.find_affordable(budget)
     if not kept.any():
-        reason, row = choices.unmet(budget)
+        reason, row = choices.explain_unmet(budget)
         return Decision(item.label, item.words, objective, choices.choice(row), len(choices.points), unmet=reason)
     row = choices.best(objective, kept)
     value = float(choices.values_of(objective)[row])

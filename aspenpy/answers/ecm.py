@@ -70,7 +70,7 @@ def ecm(prediction: Evaluation, kernel: str | None = None, diagnostics: tuple[Di
     values = [as_float(value, "a time", span) for value in prediction.scope.values(bound, prediction.seed)]
     *amounts, clock, available = values
     numbers = dict(zip(totals, amounts, strict=True))
-    wanted = ((item, block) for item in tree.ran(kernel) for block in blocks_in(item.body))
+    wanted = ((item, block) for item in tree.kernels_run(kernel) for block in blocks_in(item.body))
     blocks = tuple(
         _block(item, block, model, numbers, clock, available)
         for item, block in wanted

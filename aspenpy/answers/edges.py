@@ -181,7 +181,7 @@ class MissSpread(Record):
         elsewhere = abs(self.apart - self.misses) > max(BY_PLACE * self.misses, OF_ALL * total, FEW * self.accesses)
         return self.replace(near_edge=near, in_full_sets=full == most, by_law=law == most, by_place=elsewhere)
 
-    def like(self, block: MissSpread) -> MissSpread:
+    def with_flags_of(self, block: MissSpread) -> MissSpread:
         """A part of the spread of a block, with the flags of the block."""
         return self.replace(
             near_edge=block.near_edge, by_place=block.by_place, in_full_sets=block.in_full_sets, by_law=block.by_law
@@ -279,7 +279,7 @@ class Edges:
 
     def spread(self, kernel: str, block: flow.Block, need: flow.Requirement, level: str) -> MissSpread:
         """The misses of a requirement of a block at a level, which are in doubt where those of the block are."""
-        return self._of_requirements(kernel, [need], level).like(self.of_block(kernel, block, level))
+        return self._of_requirements(kernel, [need], level).with_flags_of(self.of_block(kernel, block, level))
 
     def list_spreads(self) -> list[tuple[flow.Block, str, MissSpread]]:
         """The misses of each block with patterns at each level."""

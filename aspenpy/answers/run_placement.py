@@ -134,7 +134,7 @@ def _formulas_by_name(placement: RankPlacement, ranks: Expr, places: Sequence[Pl
     if socket is None:
         return asked
     asked |= {
-        "sockets": placement.used(socket, ranks),
+        "sockets": placement.components_used(socket, ranks),
         "of_socket": placement.fullest(socket, ranks),
         "of_full_socket": placement.ranks_per_component(socket),
         "sockets_of_node": ratio_of_counts(socket.count, placement.nodes),

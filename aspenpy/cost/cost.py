@@ -167,7 +167,7 @@ class CostTree:
         """The entry and all it calls, callees first."""
         return callees_first(self.entry)
 
-    def ran(self, kernel: str | None = None) -> list[flow.Kernel]:
+    def kernels_run(self, kernel: str | None = None) -> list[flow.Kernel]:
         """The kernels, the entry first; one alone if it is named. Raises AspenError where that did not run."""
         names = [item.name for item in reversed(self.kernels)]
         if kernel is not None:
@@ -177,7 +177,7 @@ class CostTree:
 
     def list_costs(self, kernel: str | None = None) -> Iterator[tuple[flow.Kernel, flow.Block, RequirementCost]]:
         """The price of each requirement of the kernels that `ran`, with its kernel and block, in the order written."""
-        for item in self.ran(kernel):
+        for item in self.kernels_run(kernel):
             for block in blocks_in(item.body):
                 yield from ((item, block, cost) for cost in self.blocks[block].requirements)
 

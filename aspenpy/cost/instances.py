@@ -161,7 +161,7 @@ class Instances(Record):
         """Number of a place's components that have any work, one at least."""
         if self.placement is None or is_file_system(place):
             return graph.apply("min", graph.apply("max", self.count, 1), self.available(place))
-        return graph.apply("min", graph.apply("max", self.placement.used(place, self.ranks), 1), place.count)
+        return graph.apply("min", graph.apply("max", self.placement.components_used(place, self.ranks), 1), place.count)
 
     def on_a_node(self, nodes: Expr) -> Expr:
         """Instances on the fullest of `nodes` nodes."""

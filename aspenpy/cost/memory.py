@@ -273,7 +273,7 @@ def waiting_for_memory(
     latency = memory.component.value("latency")
     outstanding = core.component.value("outstanding") if core is not None else None
     page, last = page_of(core), item.levels[-1]
-    unforeseen, run = item.access.unforeseen(page), item.access.short_run(page, last.level.line)
+    unforeseen, run = item.access.lines_not_prefetched(page), item.access.short_run(page, last.level.line)
     if core is None or latency is None or outstanding is None or unforeseen is run:
         return None
     each = graph.div(unforeseen, outstanding)

@@ -165,7 +165,7 @@ def _make_level(paths: Paths, path: Path, group: RankGroup, below: Expr, inside:
         least = ranks - full * (graph.apply("ceil", ranks / full) - 1)
         ends, fewest = (graph.apply("ceil", count / below) for count in (full, least))
     else:
-        containers = placement.used(path.container, ranks) if path.inner else graph.ONE
+        containers = placement.components_used(path.container, ranks) if path.inner else graph.ONE
         least = graph.apply("max", 1, graph.apply("floor", ranks / graph.apply("max", 1, containers)))
         capacity = graph.div(inside.count, path.container.count)
         ends, fewest = (graph.apply("min", count, capacity) for count in (full, least))

@@ -160,7 +160,7 @@ class RankPlacement(Record):
                     near = most
         return most
 
-    def used(self, place: Place, ranks: Expr) -> Expr:
+    def components_used(self, place: Place, ranks: Expr) -> Expr:
         """Number of a place's components that have any rank."""
         if self.node is not None and not _is_in(place, self.node) and not self.is_dense:
             return graph.mul(self.nodes_used(ranks), ratio_of_counts(place.count, self.nodes))

@@ -79,7 +79,7 @@ class Residence:
     def _offers_of(self, place: Place, need: flow.Requirement) -> dict[str, Offer]:
         offers = {}
         for name in MEMORY_RESOURCES:
-            resource = serving(place, name)
+            resource = find_serving_resource(place, name)
             if resource is not None:
                 first = self.where.offers.get(name)
                 comes_first = first is not None and (first.place.path, first.resource.name) == (
@@ -148,7 +148,9 @@ def memory_named(machine: Machine, socket: str | None, node: nodes.Data) -> Plac
     """The memory in which data say they lie: the first of that name, else the first of that type, else the first that
     has a property of that name without a value (`property hbm`). Raises AspenError where there is none."""
     memories = [
-        place for place in machine.first_places(socket) if any(serving(place, name) for name in MEMORY_RESOURCES)
+        place
+        for place in machine.first_places(socket)
+        if any(find_serving_resource(place, name) for name in MEMORY_RESOURCES)
     ]
     wanted = node.memory or ""
     for answers in (_has_name, _has_type, _has_flag):
@@ -187,7 +189,7 @@ def _describe_place(place: Place) -> str:
     return f"`{place.component.name}` ({flags})" if flags else f"`{place.component.name}`"
 
 
-def serving(place: Place, resource: str) -> Resource | None:
+def find_serving_resource(place: Place, resource: str) -> Resource | None:
     """The resource with which a memory loads or stores: the one of that name, or the only one whose name ends in it,
     such as the `nvram_loads` of a memory whose data must be asked for by that name otherwise."""
     own = place.component.resources

@@ -140,7 +140,7 @@ def wait_for_load(
     if traffic is None:
         return Wait(graph.ZERO, graph.mul(latencies[0], turns), by_rule)
     accesses = graph.apply("max", traffic.access.accesses, LEAST)
-    unforeseen = graph.div(traffic.access.unforeseen(page), accesses)
+    unforeseen = graph.div(traffic.access.lines_not_prefetched(page), accesses)
     missed = list[Expr]()
     for use in traffic.levels:
         share = graph.mul(use.misses, unforeseen)

@@ -191,12 +191,12 @@ class Crossovers:
         places += [(leap.before, leap.behind) for leap in roots.leaps]
         looking = Deadline(LOOK_SECONDS / pairs, LOOK_CLOCK / pairs)
         for index, (low, high) in enumerate(race.left):
-            looks = self._try_values(race, self._looks(low, high), looking.part(len(race.left) - index))
+            looks = self._try_values(race, self._values_to_try(low, high), looking.part(len(race.left) - index))
             self._unproven.append(Unproven(first, second, low, high, len(looks)))
             places += self._bracket_crossovers(race, looks)
         return sorted(places)
 
-    def _looks(self, low: Real, high: Real) -> list[Real]:
+    def _values_to_try(self, low: Real, high: Real) -> list[Real]:
         """Values from one end to the other, at equal ratios where there are ratios."""
         if self.whole and high - low < MOST_LOOKS:
             return list(range(int(low), int(high) + 1))

@@ -48,7 +48,7 @@ class Reconciliation(Record):
     operations: Mapping[Basis, float]
     moved: Mapping[Basis, float]
 
-    def far(self) -> tuple[LineCount, ...]:
+    def lines_far_off(self) -> tuple[LineCount, ...]:
         return tuple(line for line in self.lines if not line.is_near())
 
     def summary(self) -> str:
@@ -58,7 +58,7 @@ class Reconciliation(Record):
         def write(parts: Mapping[Basis, float]) -> str:
             return ", ".join(f"{100 * parts[basis]:.3g} % {names[basis]}" for basis in BASES)
 
-        near = len(self.lines) - len(self.far())
+        near = len(self.lines) - len(self.lines_far_off())
         held = f"held against the run: {near} of {len(self.lines)} lines within {100 * PASSED_DIFFERENCE:.0f} %"
         return f"{held}; operations {write(self.operations)}; bytes {write(self.moved)}"
 
@@ -154,6 +154,6 @@ def warn_far(reconciliation: Reconciliation) -> list[Diagnostic]:
             line.span,
             hint=hint,
         )
-        for line in reconciliation.far()
+        for line in reconciliation.lines_far_off()
         if line.share >= SHOWN_SHARE
     ]

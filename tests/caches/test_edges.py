@@ -233,7 +233,7 @@ def test_limits_of_doubt_below_at_and_above(changed: dict[str, float], flag: str
     flags = ("near_edge", "by_place", "in_full_sets", "by_law")
     assert [name for name in flags if getattr(judged, name)] == ([flag] if flag else [])
     assert judged.is_doubtful == (flag not in ("", "by_place"))
-    assert spread_of().like(judged) == spread_of().replace(**{name: getattr(judged, name) for name in flags})
+    assert spread_of().with_flags_of(judged) == spread_of().replace(**{name: getattr(judged, name) for name in flags})
 
 
 @pytest.mark.parametrize(("part", "by_place"), [(899, False), (900, False), (901, True)])

@@ -295,7 +295,7 @@ def test_a_rank_on_a_core_beside_one_on_a_device_is_told_where_it_was_asked_for(
 
 
 def looks(low: float, high: float, whole: bool = False) -> list[Any]:
-    return Crossovers._looks(SimpleNamespace(whole=whole), low, high)  # type: ignore[arg-type]
+    return Crossovers._values_to_try(SimpleNamespace(whole=whole), low, high)  # type: ignore[arg-type]
 
 
 def test_values_that_are_tried() -> None:

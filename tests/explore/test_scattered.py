@@ -15,7 +15,7 @@ from aspenpy.sweeps.grid import AxisSpread
 
 
 def looks(low: float, high: float, whole: bool) -> list[Any]:
-    return Crossovers._looks(SimpleNamespace(whole=whole), low, high)  # type: ignore[arg-type]
+    return Crossovers._values_to_try(SimpleNamespace(whole=whole), low, high)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 10), (-3, 5), (-0.5, 0), (1e-3, 1), (2, 4096)])

@@ -68,7 +68,7 @@ def test_lines_of_model_and_run() -> None:
     ]
     assert found.operations == {"closed": 220 / 400, "fitted": 100 / 400, "assumed": 80 / 400}
     assert found.moved == {"closed": 110 / 800, "fitted": 50 / 800, "assumed": 640 / 800}
-    assert [line.text for line in found.far()] == ["while (x > 3)"]
+    assert [line.text for line in found.lines_far_off()] == ["while (x > 3)"]
     assert found.summary() == (
         "held against the run: 2 of 3 lines within 5 %; operations 55 % in closed form, 25 % fitted, 20 % assumed; "
         "bytes 13.8 % in closed form, 6.25 % fitted, 80 % assumed"

@@ -44,7 +44,7 @@ def test_whole_programs_do_what_the_instructions_do(name: str, tmp_path: Path) -
     found = extract(WHOLE / name, level="o1", run=ProgramRun("./a.out"))
     assert not found.left()
     assert found.reconciliation is not None
-    assert not found.reconciliation.far()
+    assert not found.reconciliation.lines_far_off()
     counts = total(found, tmp_path)
     for kind, ran in STORED[name].items():
         assert counts[kind] == pytest.approx(ran, rel=0.05, abs=10), kind

@@ -89,7 +89,7 @@ def test_loops_that_differ_take_the_counts_of_the_run(tmp_path: Path) -> None:
     ran = {"add dp": 200 * 33, "multiply dp": 200 * 30, "divide dp": 200 * 3}
     assert {kind: total[kind] for kind in ran} == pytest.approx(ran, rel=1e-3)
     assert found.reconciliation is not None
-    assert not found.reconciliation.far()
+    assert not found.reconciliation.lines_far_off()
     assert found.reconciliation.operations == pytest.approx({"closed": 0, "fitted": 1, "assumed": 0}, abs=1e-3)
 
 

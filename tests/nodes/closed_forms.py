@@ -25,7 +25,7 @@ def tally_closed_forms(model: Machine, placement: RankPlacement, values: Mapping
         instances.instances_at(of["s"]),
         instances.instances_at(of["d"]),
         placement.nodes_used(RANKS),
-        placement.used(of["s"], RANKS),
-        placement.used(of["d"], RANKS),
+        placement.components_used(of["s"], RANKS),
+        placement.components_used(of["d"], RANKS),
     )
     return Tally(*(evaluate(expr, values) for expr in exprs))

@@ -143,7 +143,7 @@ class Access(Record):
             run = graph.if_else(goes_on, loop.stride * (loop.trips - 1) + run, run)
         return graph.apply("max", 0, (run - line + self.word) / (run - self.word + line))
 
-    def unforeseen(self, page: Expr) -> Expr:
+    def lines_not_prefetched(self, page: Expr) -> Expr:
         """The share of the lines that no prefetcher fetches ahead: all of a table's, and all where the innermost loop
         goes on by a page or more each time (Intel's optimization manual 2.5.5.4: prefetchers stay within a page)."""
         if self.is_scattered or self.nest is None:

@@ -106,7 +106,7 @@ class IterationDomain(Record):
         highs = self._drop_implied_bounds(highs, -1)
         return Bounds(tuple(lows), tuple(highs)), tuple(others)
 
-    def without(self, counter: Expr) -> IterationDomain:
+    def eliminate(self, counter: Expr) -> IterationDomain:
         """The values of the other counters for which there is one of this (Fourier and Motzkin's elimination)."""
         bounds, others = self.bounds(counter)
         more = (gather_terms(high - low) for low, high in pairs_of(bounds.lows, bounds.highs))

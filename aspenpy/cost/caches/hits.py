@@ -81,7 +81,7 @@ def _layers_kept(pattern: Stencil, axis: int, lines: Expr, beside: list[Expr], l
 def _words_kept(pattern: Stencil, around: AccessSurroundings, level: Level) -> Expr:
     """The share of the lines that stay while the stencil goes on along a row, of each row that it touches one."""
     walks = Walks(pattern.as_offsets, around, level)
-    touched = [walks.touched(run) for run in walks.runs]
+    touched = [walks.lines_touched(run) for run in walks.runs]
     kept = (graph.mul(count, walks.share_of_next_word(run)) for count, run in zip(touched, walks.runs, strict=True))
     return graph.add(*kept) / graph.apply("max", 1, graph.add(*touched))
 

@@ -146,7 +146,7 @@ def sets_of(nest: AccessNest, depth: int, lines: Expr, level: Level) -> Expr:
     bounds it."""
     if nest.dense(depth):
         return graph.apply("min", level.sets, lines)
-    loops = [part for loop in nest.moving(depth) for part in (loop.stride, loop.trips)]
+    loops = [part for loop in nest.moving_loops(depth) for part in (loop.stride, loop.trips)]
     return graph.apply("min", graph.apply("sets_touched", nest.word, level.line, level.sets, *loops), lines)
 
 
@@ -169,7 +169,7 @@ def reuse(own: AccessNest, others: InterveningData, carried: int, level: Level) 
     """
     between = reuse_window(own, carried)
     share, lines = share_found(own, others, between, level)
-    inner = own.moving(carried - 1)
+    inner = own.moving_loops(carried - 1)
     loop = own.loops[carried - 1]
     if not inner or not loop.moves or own.order(carried)[-1] != carried - 1:
         return share, lines

@@ -196,7 +196,7 @@ class Level(Record):
         """Bytes of what is counted as fetched and as written back: a sector, or a line."""
         return self.line if self.sector is None else self.sector
 
-    def evading(self, instances: Instances, cores: Expr) -> Level:
+    def with_store_evasion(self, instances: Instances, cores: Expr) -> Level:
         """The level with the share of store misses that evade the fetch while `instances` run. The share grows evenly
         from the stated number of cores to the stated value, when every core that shares the cache is busy."""
         first = self.place.component.value("store_evasion_cores")
@@ -284,7 +284,7 @@ def share_levels(
         if instances.mean_turns(core, resident) is not graph.ONE:
             most = cores if resident is None else graph.mul(resident, cores)
             at_once = graph.apply("max", 1, graph.apply("min", together, most))
-        used.append(level.evading(instances, cores).replace(shares=at_once, added=added))
+        used.append(level.with_store_evasion(instances, cores).replace(shares=at_once, added=added))
     return used
 
 

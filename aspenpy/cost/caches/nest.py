@@ -55,7 +55,7 @@ class AccessNest(Record):
         """Number of loops up to the outermost that moves the access."""
         return max((depth for depth, loop in enumerate(self.loops, 1) if loop.moves), default=0)
 
-    def moving(self, depth: int) -> tuple[StridedLoop, ...]:
+    def moving_loops(self, depth: int) -> tuple[StridedLoop, ...]:
         """The loops that move among the innermost `depth`, the shortest stride first. Where neither is surely shorter,
         words side by side are, and a number than what a parameter says."""
         within = self.within(depth)
@@ -106,7 +106,7 @@ class AccessNest(Record):
     def seams(self, depth: int, line: Expr) -> Expr:
         """Lines that hold the end of one row and the begin of the next, where the loop `depth` walks across rows that
         loops inside step through. Rows shorter than a line are touched side by side."""
-        loops = self.moving(depth)
+        loops = self.moving_loops(depth)
         walked = self.order(depth).index(depth - 1) + 1
         if any(are_nearly_equal(loop.stride, loops[walked - 1].stride) for loop in loops[walked:]):
             return graph.ZERO
@@ -150,7 +150,7 @@ class AccessNest(Record):
     def dense(self, depth: int) -> bool:
         """Whether the innermost `depth` loops certainly touch one run, each going on where the last one ended."""
         ends = self.word
-        for loop in self.moving(depth):
+        for loop in self.moving_loops(depth):
             if as_term(loop.stride, all_positive=True) != as_term(ends, all_positive=True):
                 return False
             ends = loop.stride * loop.trips
@@ -192,7 +192,7 @@ def _begin_on_pages(pages: Expr, way: Expr) -> Expr:
 def _independent_lines(word: Expr, loops: tuple[StridedLoop, ...], depth: int, line: Expr) -> Expr:
     """`Nest.lines` of loops that do not depend on each other: every other array of a block asks for those of a nest."""
     nest = AccessNest(word, loops)
-    moving = nest.moving(depth)
+    moving = nest.moving_loops(depth)
     outer = tuple(loop for loop in loops[depth:] if loop.moves)
     candidates = []
     for inner in range(len(moving) + 1):

@@ -63,7 +63,9 @@ def offsets(access: Access, around: AccessSurroundings, level: Level) -> list[To
     parts = list[Touches]()
     for run, count in zip(pattern.runs, visits, strict=True):
         parts.append(
-            Touches(at_least_none(walks.touched(run) - count), walks.share_of_next_word(run), graph.ZERO, near=True)
+            Touches(
+                at_least_none(walks.lines_touched(run) - count), walks.share_of_next_word(run), graph.ZERO, near=True
+            )
         )
     returns = [Touches(count, *walks.share_of_return(depth, time)) for depth, time, count in walks.returns]
     again = at_least_none(graph.add(*visits) - lines - graph.add(graph.ZERO, *(part.count for part in returns)))
@@ -96,7 +98,7 @@ class Walks:
         near = self._words * smallest(1, self.pace / self.level.line)
         return largest(near, nest.lines(len(nest.loops), self.level.line))
 
-    def touched(self, run: ContiguousWords) -> Expr:
+    def lines_touched(self, run: ContiguousWords) -> Expr:
         """Lines that a run touches, summed over all its places."""
         steps = tuple(self.walk.loops[depth] for depth in self.moving[:1])
         still = (StridedLoop(graph.ZERO, graph.ONE),)

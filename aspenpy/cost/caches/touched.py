@@ -91,7 +91,7 @@ def _extent(access: Access | None) -> Expr | None:
     make it."""
     if access is None or access.nest is None:
         return None
-    spans = [loop.stride * loop.trips for loop in access.nest.moving(len(access.nest.loops))]
+    spans = [loop.stride * loop.trips for loop in access.nest.moving_loops(len(access.nest.loops))]
     return spans[-1] if spans else None
 
 

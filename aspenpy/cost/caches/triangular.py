@@ -46,7 +46,7 @@ def _total(body: Expr, domain: IterationDomain, counters: Sequence[Expr]) -> Exp
     """The sum of a body over some counters of a domain, in this order."""
     for counter in counters:
         bounds, _ = domain.bounds(counter)
-        body, domain = sum_over_counter(body, counter, bounds), domain.without(counter)
+        body, domain = sum_over_counter(body, counter, bounds), domain.eliminate(counter)
     return body
 
 
@@ -63,13 +63,13 @@ def lines_of_pass(loops: tuple[StridedLoop, ...], order: tuple[int, ...], depth:
         domain = IterationDomain.of(loops[:depth])
     for place in range(depth):
         if place not in order:
-            domain = domain.without(COUNTERS[place])
+            domain = domain.eliminate(COUNTERS[place])
     candidates = []
     for inner in range(len(order) + 1):
         run, apart = order[:inner], sorted(order[inner:])
         within = domain
         for place in run:
-            within = within.without(COUNTERS[place])
+            within = within.eliminate(COUNTERS[place])
         body = _run_lines(loops, run, domain, line)
         counters = [*(COUNTERS[place] for place in apart), *(outer if summed else ())]
         candidates.append(_total(body, within, counters))
@@ -91,7 +91,7 @@ def _run_lines(loops: tuple[StridedLoop, ...], run: tuple[int, ...], domain: Ite
     for place in run:
         alone = domain
         for other in run:
-            alone = alone if other == place else alone.without(COUNTERS[other])
+            alone = alone if other == place else alone.eliminate(COUNTERS[other])
         bounds, _ = alone.bounds(COUNTERS[place])
         single = single and len(bounds.lows) == len(bounds.highs) == 1
         first, last = first + loops[place].stride * bounds.low, last + loops[place].stride * bounds.high
@@ -131,7 +131,7 @@ def widest_loops(loops: tuple[StridedLoop, ...], depth: int) -> tuple[StridedLoo
     for index, loop in enumerate(loops[:depth]):
         domain = IterationDomain.of(loops[:depth])
         for other in range(depth):
-            domain = domain if other == index else domain.without(COUNTERS[other])
+            domain = domain if other == index else domain.eliminate(COUNTERS[other])
         bounds, _ = domain.bounds(COUNTERS[index])
         trips = bounds.trips
         loops_above.append(loop if gather_terms(loop.trips) is trips else loop.replace(trips=trips, low=bounds.low))
@@ -170,5 +170,5 @@ def _bounds(loops: tuple[StridedLoop, ...], index: int) -> Bounds:
     """The bounds of a counter by the counters around it."""
     domain = IterationDomain.of(loops)
     for inner in range(index):
-        domain = domain.without(COUNTERS[inner])
+        domain = domain.eliminate(COUNTERS[inner])
     return domain.bounds(COUNTERS[index])[0]

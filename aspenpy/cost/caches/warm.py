@@ -113,7 +113,7 @@ def _crowding(nest: AccessNest, lines: Expr, level: Level) -> Expr:
     depth = len(nest.loops)
     if nest.dense(depth) or nest.is_triangular:
         return graph.ONE
-    touched = [part for loop in nest.moving(depth) for part in (loop.stride, loop.trips)]
+    touched = [part for loop in nest.moving_loops(depth) for part in (loop.stride, loop.trips)]
     if not touched:
         return graph.ONE
     met = graph.apply("sets_touched", nest.word, level.line, level.whole_sets, *touched)
