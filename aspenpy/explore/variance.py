@@ -211,7 +211,7 @@ def _refuse(samples: int, space: Space, times: int) -> None:
 
 
 def _salib_problem(space: Space) -> dict[str, Any]:
-    """SALib varies the unit cube; `Variable.at` makes values of it, whole ones and choices included."""
+    """SALib varies the unit cube; `Variable.values_at` makes values of it, whole ones and choices included."""
     names = [item.name for item in space.variables]
     return {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
 

@@ -40,7 +40,9 @@ def test_looks_at_whole_numbers(low: int, width: int) -> None:
 
 
 def scattered(count: int) -> numpy.ndarray:
-    variables = [SimpleNamespace(at=AxisSpread(0, 1).at, base=0.3, low=0.0, high=1.0) for _ in range(count)]
+    variables = [
+        SimpleNamespace(values_at=AxisSpread(0, 1).values_at, base=0.3, low=0.0, high=1.0) for _ in range(count)
+    ]
     problem = SimpleNamespace(real=range(count), space=SimpleNamespace(variables=variables))
     return Problem._scatter_points(problem)  # type: ignore[arg-type]
 
