@@ -11,6 +11,7 @@ a quarter of which hold (timed on a Zen 5: 36,000 and 26,000).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from aspenpy.extract import records as r
 from aspenpy.extract.costs import (
@@ -138,8 +139,10 @@ class WrongGuesses(Record):
     apart: Mapping[Span, Span]
     of_loops: Mapping[Span, Span]
 
-    def add_to(self, items: Sequence[Item]) -> list[Item]:
-        """The items with branches that are guessed wrongly before what they decide."""
+    def add_to(self, items: Sequence[Item], in_walk: bool = False) -> list[Item]:
+        """The items with branches that are guessed wrongly before what they decide. In a loop whose end is guessed
+        wrongly, steps of a walk, the place of a loop inside is known when the step before is decided, so that its
+        condition waits for loads; rows at places of their own are on their way whichever way it goes."""
         result: list[Item] = []
         before: Span | None = None
         for place, item in enumerate(items):
@@ -147,13 +150,14 @@ class WrongGuesses(Record):
             rate = self.rate_of(around) if around is not None and around is not before else None
             if rate is not None and around is not None:
                 load = self._find_condition_load((*result, *items[place:]), around)
-                if load is None and isinstance(item, Nest) and around in self.of_loops:
+                if load is None and in_walk and isinstance(item, Nest) and around in self.of_loops:
                     load = self._find_condition_load(walk_items(item.body), self.of_loops[around])
                 result.append(Arithmetic(WRONG, load.array if load is not None else "", 1, around, rate))
                 for array in self.sources_of(load.offset) if load is not None and load.offset is not None else ():
                     result.append(Arithmetic(BEHIND, array, 1, around, rate))
             before = None if isinstance(item, Nest | Alternative) else around
-            result.append(rewrite_inside(item, self.add_to))
+            is_step = in_walk or (isinstance(item, Nest) and rate is not None)
+            result.append(rewrite_inside(item, partial(self.add_to, in_walk=is_step)))
         return result
 
     def _find_test(self, item: Item) -> Span | None:

@@ -179,14 +179,16 @@ def test_parts_of_a_condition_are_guessed_apart(tmp_path: Path) -> None:
 @SIMULATES
 def test_a_loop_that_data_leave_is_guessed(tmp_path: Path) -> None:
     """One draw in four ends the inner loop: by a `break` without work of its own, the core guesses that it goes on, and
-    is wrong in one of four passes; as the condition of the loop in each entry, where it waits for what it loads."""
+    is wrong in one of four passes; as the condition of the loop in each entry, where it waits for what it loads in a
+    step of a walk that ends at random."""
     leave = "{ int k = 0; for (; k < 64; k++) if (x[(i * 7 + k) % n] == 0) break; y[(kept += k) & 255] = i; }"
     assert wrong_guesses(tmp_path, 4, leave)[-1] == pytest.approx(1 / 4, rel=0.15)
-    wrong_guesses(
-        tmp_path, 4, "{ int k = 0; while (k < 64 && x[(i * 7 + k) % n] != 0) k++; y[(kept += k) & 255] = i; }"
-    )
-    text = extract(tmp_path / "main.c", level="o2", run=ProgramRun("./a.out 200000"), recipe=Recipe()).text
-    assert re.search(r"branches \[n\*wrong_guesses\w*\] from x as mispredicted", text)
+    row = "int k = 0; while (k < 64 && x[(at + k) % n] != 0) k++; y[(kept += k) & 255] = i;"
+    walk = f"for (unsigned at = i; at % 4 != 1; at = x[at % n] + 5 * at + 1) {{ {row} }}"
+    for work in (f"{{ int at = i; {row} }}", walk):
+        (tmp_path / "main.c").write_text(BRANCH.replace("PERIOD", "4").replace("WORK", work), encoding="utf-8")
+        text = extract(tmp_path / "main.c", level="o2", run=ProgramRun("./a.out 200000"), recipe=Recipe()).text
+        assert (re.search(r"branches .* from x as mispredicted", text) is not None) == (work is walk)
 
 
 BEHIND = """#include <stdlib.h>
