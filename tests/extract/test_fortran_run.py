@@ -58,7 +58,7 @@ def test_counts_fill_parameters(body: str, flops: float, tmp_path: Path) -> None
     found = run_program(tmp_path, f"{HEAD}{READ}{body}print *, s, k\nend program\n")
     assert not found.left()
     assert found.reconciliation is not None
-    assert not found.reconciliation.far()
+    assert not found.reconciliation.lines_far_off()
     assert flops_at(found, tmp_path, 80) == pytest.approx(flops, rel=0.07)
 
 
@@ -262,7 +262,7 @@ def test_a_jump_out_of_two_loops_is_reconciled(tmp_path: Path) -> None:
     loops = "outer: do j = 1, n\n do i = 1, n\n  if (i*j >= n*n/4) exit outer\n  s = s + x(i)\n end do\nend do outer\n"
     found = run_program(tmp_path, f"{HEAD}{READ}{loops}print *, s\nend program\n")
     assert found.reconciliation is not None
-    assert not found.reconciliation.far()
+    assert not found.reconciliation.lines_far_off()
     assert flops_at(found, tmp_path, 40) == pytest.approx(399, rel=0.05)
 
 
@@ -329,7 +329,7 @@ def test_both_languages_and_modules_in_any_order(tmp_path: Path) -> None:
     found = extract(tmp_path, run=ProgramRun("./a.out {n}", {"n": [10.0, 20.0, 40.0]}))
     assert not found.left()
     assert found.reconciliation is not None
-    assert not found.reconciliation.far()
+    assert not found.reconciliation.lines_far_off()
     compared = 5 + 50
     assert flops_at(found, tmp_path, 50) == pytest.approx(4 * 50 + 50 + 1 + compared, abs=1)
 
@@ -354,7 +354,7 @@ def test_texts_with_marks_are_compiled_and_do_the_same(name: str, text: str, tmp
     (tmp_path / name).write_text(text, encoding="utf-8")
     found = extract(tmp_path / name, run=ProgramRun("./a.out"))
     assert found.reconciliation is not None
-    assert not found.reconciliation.far()
+    assert not found.reconciliation.lines_far_off()
     layout = FortranLayout(FortranText(str(tmp_path / name)))
     kept = [line for line in layout.write().splitlines() if "aspenpy" not in line]
     assert len(kept) >= len(text.splitlines())
