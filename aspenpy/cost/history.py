@@ -21,6 +21,7 @@ from aspenpy.cost.touch_order import (
     sizes_in,
     substitute_in_order,
     totals_by_structure,
+    walks_of,
     with_sizes,
 )
 from aspenpy.expr import graph
@@ -484,7 +485,7 @@ class ReuseHistory:
             assert step.around is not None
             (count,) = self._seen_values([loop.count], step.around, search)
             body = self._seen(self._pass(loop, step.kernel), step.around, search)
-            touched = totals_by_structure(body)
+            touched = totals_by_structure(body) | totals_by_structure(walks_of(body))
             uneven = self._uneven(loop, step.kernel)
             moves = {
                 name: self._goes_on(name, part, loop, count, step.kernel, uneven.get(name))

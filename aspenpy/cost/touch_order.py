@@ -105,6 +105,12 @@ def totals_by_structure(order: Order, names: Collection[str] | None = None) -> d
     return {name: parts[0] if len(parts) == 1 else _sum_of_parts(parts) for name, parts in by_name.items()}
 
 
+def walks_of(order: Order) -> Order:
+    """The touches of an order without the draws from tables: a walk through one goes on in it, or does not."""
+    groups = ({key: part for key, part in group.items() if not part.anywhere} for group in order)
+    return tuple(group for group in groups if group)
+
+
 def _sum_of_parts(parts: Sequence[Touched]) -> Touched:
     lines, size = graph.add(*(part.lines for part in parts)), graph.add(*(part.bytes for part in parts))
     return parts[0].replace(lines=lines, bytes=size, stored=any(part.stored for part in parts))
@@ -154,12 +160,14 @@ def add_by_structure(amounts: Iterable[tuple[str, Expr]]) -> dict[str, Expr]:
 
 def covered_share(found: Touched, own: Touched, line: Expr) -> Expr:
     """The share of what a block touches, in lines of `line` bytes, that others have touched before. Of a table from
-    which both draw, it is that of its lines that they have drawn."""
+    which one of them draws, it is that of its lines that the others have touched."""
     theirs, mine = found.lines, own.lines
     if own.anywhere:
-        if not found.anywhere or own.together:
+        if own.together:
             return graph.ONE
         mine = own.bytes / line
+    elif found.anywhere:
+        mine = found.bytes / line
     elif found.instances is not own.instances:
         theirs, mine = theirs * found.instances, mine * own.instances
     if is_certainly_at_most(mine, theirs):
@@ -204,7 +212,14 @@ def _with_words_of(group: Group, first: Mapping[str, Touched]) -> Group:
 
 
 def _share_left(first: Touched, second: Touched) -> Expr:
-    """The share of what was touched first that the second does not touch again."""
+    """The share of what was touched first that the second does not touch again. Lines that are drawn lie anywhere in
+    their table, of which a walk touches a part: that part of the lines drawn before it is touched again, and as much
+    of the walk as lines are drawn of the table."""
+    if first.anywhere and not second.anywhere and second.dense:
+        return graph.apply("max", 0, 1 - second.bytes / graph.apply("max", first.bytes, 1))
+    if second.anywhere and not first.anywhere and first.dense:
+        drawn = second.lines * first.bytes / graph.apply("max", first.lines, 1)
+        return graph.apply("max", 0, 1 - drawn / graph.apply("max", second.bytes, 1))
     if first.lines is second.lines or is_certainly_at_most(first.lines, second.lines) or first.lines is graph.ZERO:
         return graph.ZERO
     return graph.apply("max", 0, 1 - second.lines / graph.apply("max", first.lines, 1))

@@ -187,3 +187,42 @@ def test_sectors_of_a_table_in_a_loop(lines: int, passes: int) -> None:
     body = f"iterate [{passes}] {{ execute {{ loads [{40_000 // passes}] of size [{WORD}] from a as random }} }}"
     (total,) = Traffic(predict(application(body, f"data a [{128 * lines}]"), machine(text))).totals
     assert total.read_misses == pytest.approx(missed, rel=0.06)
+
+
+def walk_beside_draws(draws: Random) -> Loop:
+    """A loop that draws from a table, walks a part of the same one in another block, and sweeps others or does not."""
+    passes, size = draws.choice([2000, 4000]), draws.choice([512, 2048, 8192, 32768])
+    table = [
+        Part("a", draws.choice("LLLS"), size, "draws", draws.choice([1, 2, 4, 8])),
+        Part("a", draws.choice("LLLS"), size, "sweep", draws.choice([1, 8, 32, 256])),
+    ]
+    draws.shuffle(table)
+    blocks: list[tuple[Part, ...]] = [(part,) for part in table]
+    if draws.random() < 0.5:
+        words = draws.choice([8, 32, 128])
+        blocks.append((Part("b", draws.choice("LLLS"), words, "sweep", words),))
+    return Loop(passes, tuple(blocks))
+
+
+def data_of(case: Loop) -> str:
+    parts = {part.name: part for block in case.blocks for part in block}
+    return " ".join(f"data {part.name} [{WORD * part.size}]" for part in parts.values())
+
+
+def errors_of_walk(seed: int) -> list[float]:
+    """Relative errors of the misses of each level, of as few as a hundredth of the accesses none."""
+    case = walk_beside_draws(Random(seed))
+    found = counted(simulator(*SHAPES), case.references(Random(seed + 1)))
+    predicted = Traffic(predict(application(case.body, data_of(case)), machine(machine_of(*SHAPES)))).totals
+    accesses = case.passes * sum(part.words for block in case.blocks for part in block)
+    return [
+        abs(level.read_misses + level.write_misses - count.misses) / max(count.misses, accesses / 100)
+        for level, count in zip(predicted, found, strict=True)
+    ]
+
+
+def test_a_table_that_others_walk_through_in_part() -> None:
+    """The rules were made with seeds below 200. A walk through a part of a table was taken for all of it, and draws for
+    touches of the walk's lines: of 80 counts of seeds from 1000 on 36 were within 15 %."""
+    errors = [error for seed in range(1000, 1000 + some(60, 10)) for error in errors_of_walk(seed)]
+    assert sum(error <= 0.15 for error in errors) >= 0.9 * len(errors)
