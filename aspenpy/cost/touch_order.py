@@ -162,10 +162,10 @@ def covered_share(found: Touched, own: Touched, line: Expr) -> Expr:
     """The share of what a block touches, in lines of `line` bytes, that others have touched before. Of a table from
     which one of them draws, it is that of its lines that the others have touched."""
     theirs, mine = found.lines, own.lines
-    if own.anywhere:
-        if own.together:
-            return graph.ONE
-        mine = own.bytes / line
+    if own.anywhere and own.together:
+        return graph.ONE
+    if own.anywhere:  # each instance of a walk has a part of the one table
+        theirs, mine = theirs if found.anywhere else theirs * found.instances, own.bytes / line
     elif found.anywhere:
         mine = found.bytes / line
     elif found.instances is not own.instances:

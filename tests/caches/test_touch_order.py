@@ -129,7 +129,9 @@ def test_share_of_instances() -> None:
     four = touched(2).replace(instances=graph.number(4))
     for lines, share in ((4, 1), (8, 0.5)):
         assert number(covered_share(four, touched(lines).replace(instances=graph.number(2)), graph.ONE)) == share
-    assert number(covered_share(four, touched(16).replace(anywhere=True), graph.ONE)) == 1
+    table = touched(16).replace(anywhere=True)  # of 128 bytes, of lines of one
+    assert number(covered_share(four, table, graph.ONE)) == 8 / 128
+    assert number(covered_share(touched(32).replace(instances=graph.number(4)), table, graph.ONE)) == 1
 
 
 def test_sums_and_parts_that_are_known() -> None:
