@@ -51,7 +51,7 @@ _RULES = frozenset(int(which) for which in Between) | {BESIDE_THE_ONE_BEFORE - w
 
 
 class SweepArithmetic(Record):
-    """SweepArithmetic that numbers, arrays and expressions do each in their own way."""
+    """Operations that numbers, arrays and expressions do each in their own way."""
 
     divide: Callable[[Any, Any], Any]
     ceil: Callable[[Any], Any]
