@@ -14,11 +14,12 @@ DEFINED = {name: row.definition for name, row in FUNCTIONS.items() if row.defini
 def write_definitions(exprs: Sequence[Expr], symbol: Expr | None = None) -> list[Expr]:
     """The expressions with every function that has a `definition` in its table written so: everywhere, or in what
     depends on a symbol."""
-
-    moving = None if symbol is None else {*graph.dependents(*exprs, on=[symbol])}
+    nodes = graph.topological_order(*exprs) if symbol is None else graph.dependents(*exprs, on=[symbol])
+    defined = {node for node in nodes if node.kind == "apply" and node.payload in DEFINED}
+    if not defined:
+        return list(exprs)
 
     def written(node: Expr, args: tuple[Expr, ...]) -> Expr | None:
-        definition = DEFINED.get(node.payload) if node.kind == "apply" else None
-        return None if definition is None or (moving is not None and node not in moving) else definition(graph, *args)
+        return DEFINED[node.payload](graph, *args) if node in defined else None
 
-    return graph.rewrite(exprs, written)
+    return graph.rewrite(exprs, written, since=min(node.serial for node in defined))

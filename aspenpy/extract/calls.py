@@ -419,7 +419,7 @@ class CallEvaluator(WalkTask):
         if is_counted:
             return self._invoke_repeatedly(node, function, found, referred)
         is_small = function.in_place or can_inline(function, bool(self.active.changes))
-        if not is_small and self.active.nests and len(list(walk_records(function.body))) <= LARGEST_INLINED:
+        if not is_small and self.active.nests:
             is_small = self.facts.is_inlined(function, (node.span, self.active.nests[-1].span))
         if len(self.stack.inlined) >= MOST_INLINED or not is_small:
             return self._invoke(node, function, found, referred)

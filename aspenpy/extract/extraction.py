@@ -20,6 +20,7 @@ from aspenpy.extract import records as r
 from aspenpy.extract.blocks import list_invocations
 from aspenpy.extract.branches import find_never_returning
 from aspenpy.extract.call_graph import CallGraph
+from aspenpy.extract.calls import LARGEST_INLINED
 from aspenpy.extract.compiled import CompiledLoops, read_code
 from aspenpy.extract.costs import Alternative, FunctionCosts, Hole, Invocation, Item, Meaning, Nest, walk_items
 from aspenpy.extract.counted_units import RunCounts
@@ -337,10 +338,12 @@ class _Extractor:
         )
 
     def _is_inlined(self, function: r.Function, places: tuple[Span | None, ...]) -> bool:
-        """Whether the compiled program has the loops of a function, none in another, in a loop around a call of it at
-        some places."""
-        loops = [part for part in walk_records(function.body) if isinstance(part, r.LoopStatement)]
-        if any(isinstance(part, r.LoopStatement) for loop in loops for part in walk_records(loop.body)):
+        """Whether the compiled program has the loops of a function that is small, none in another, in a loop around a
+        call of it at some places."""
+        inside = list(walk_records(function.body))
+        loops = [part for part in inside if isinstance(part, r.LoopStatement)]
+        in_loops = (part for loop in loops for part in walk_records(loop.body))
+        if len(inside) > LARGEST_INLINED or any(isinstance(part, r.LoopStatement) for part in in_loops):
             return False  # passes of so much work hardly overlap, and are a kernel to whoever reads the model
         heads = [line_of(loop.span) for loop in loops if loop.span is not None]
         called = {line_of(place) for place in places if place is not None}

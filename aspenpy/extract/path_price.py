@@ -129,8 +129,8 @@ def _list_inner_laps(
         best = max(shares, key=lambda part: part[:2], default=None)
         if best is None or best[0] < Fraction(3, 10):
             continue
-        own = sum(each_lines == lines[id(best[2])] for each_lines in lines.values()) == 1
-        if own and any(part.nest is best[2] and each in part.loop.walk() for part in made):
+        has_own_lines = list(lines.values()).count(lines[id(best[2])]) == 1
+        if has_own_lines and any(part.nest is best[2] and each in part.loop.walk() for part in made):
             continue  # a way back inside the loop itself, such as where a loop inside has no passes
         match = measure_match(best[2], each) if not each.inner else None
         made.append(InnerLaps(best[2], each, match.passes if match is not None else 1))
