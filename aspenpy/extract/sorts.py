@@ -107,8 +107,9 @@ def compares_reals(function: r.Function | None, element: r.Type) -> bool:
     """Whether numbers of floating point decide which element is less."""
     if function is None:
         return element.kind == "real"
-    compared = (node for node in walk_records(function.body) if isinstance(node, r.Operation))
-    return any(part.type.kind == "real" for node in compared if node.operator in "<=>=" for part in node.operands)
+    operations = (node for node in walk_records(function.body) if isinstance(node, r.Operation))
+    compared = (node for node in operations if node.operator in ("<", "<=", ">", ">="))
+    return any(part.type.kind == "real" for node in compared for part in node.operands)
 
 
 def list_sort_items(
