@@ -166,12 +166,13 @@ class CountedUnit:
         sizes: dict[Span, str] = {}  # of containers, where another of their methods needs it
         for written, expanded in self.pairs if recorded else ():
             changed = {_changed_span(node) for node in walk_records(expanded.body)}
+            declared = {node.span for node in walk_records(expanded.body) if isinstance(node, r.Declaration)}
             for mine, other in _matching_nodes(walk_records(written.body), walk_records(expanded.body)):
                 number = recorded.get(mine.span)
                 part = find_part_condition(mine)
                 if part is not None and part.place is not None and part.place in recorded:
                     parts |= dict.fromkeys(_list_condition_spans(other), recorded[part.place])
-                if number is None or other.span is None:
+                if number is None or other.span is None or other.span in declared:
                     continue
                 if (container := _container_behind(other)) is not None:
                     records[other.span], sizes[other.span] = (number, RECORD), f"({container.text()}).size()"

@@ -54,6 +54,9 @@ SELDOM_WRONG = 0.02
 """Share of wrong guesses of a jump up to which what stands behind it is taken to have begun: a core looks ahead over
 several hundred instructions, and from one wrong guess to the next there are more."""
 
+FARTHEST = 40
+"""Letters from `if` to its condition at most, which may be in brackets."""
+
 SURE = 0.02
 """How far apart the weights of two blocks lie at least for one of them to be rarer."""
 
@@ -88,8 +91,11 @@ def locate_columns(span: Span) -> tuple[Located, int, int]:
 
 
 def list_marks(condition: Span) -> Iterator[Span]:
-    """The question mark and the colon of `a < b ? x : y` behind its condition, at which GCC may put the jump for it."""
-    source, _, end = condition.resolve()
+    """The places beside a condition at which GCC may put the jump for it: the `if` before it, where an operator that it
+    calls returns a reference, and the question mark and the colon of `a < b ? x : y` behind it."""
+    source, start, end = condition.resolve()
+    if (word := _IF.search(source.text, max(0, start - FARTHEST), start)) is not None:
+        yield Span(source, word.start(), word.start() + len("if"))
     mark = _QUESTION_MARK.match(source.text, end)
     depth = 0
     for found in _SIGNS.finditer(source.text, mark.end() - 1) if mark is not None else ():
@@ -101,6 +107,7 @@ def list_marks(condition: Span) -> Iterator[Span]:
             return
 
 
+_IF = re.compile(r"\bif\s*\([\s(!]*\Z")
 _QUESTION_MARK = re.compile(r"[\s)]*\?")
 _SIGNS = re.compile(r"::|[][(){}?:;]")
 

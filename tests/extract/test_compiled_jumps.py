@@ -63,3 +63,16 @@ def test_jumps_of_a_choice_may_stand_at_its_marks(condition: str, jumps: int, tm
     loops = CompiledLoops(read_listing(listing.replace("{folder}", str(tmp_path))), Simulator("", "", ""), "znver4")
     start = CHOICE.index(condition)
     assert loops.count_jumps(Span(Source(CHOICE, path=str(file)), start, start + len(condition.rstrip(" ?")))) == jumps
+
+
+@pytest.mark.parametrize(("condition", "jumps"), [("v[0] < a", 1), ("v[1] < b", 0), ("v[2]", 0)])
+def test_a_jump_may_stand_at_the_word_before_its_condition(condition: str, jumps: int, tmp_path: Path) -> None:
+    """GCC 12 puts the jump of `if (v[0] < a)` at `if` where a method of the library gives the element."""
+    text = "int h(std::vector<int> v, int a, int b)\n{\n  while (v[1] < b) if ((!(v[0] < a))) v[1] = v[2];\n}\n"
+    file = tmp_path / "f.c"
+    file.write_text(text, encoding="utf-8")
+    listing = LISTING.replace(".loc 1 3 7", f".loc 1 3 {text.splitlines()[2].index('if') + 1}")
+    listing = listing.replace(".loc 1 3 16", ".loc 1 1 1").replace(".loc 1 3 33", ".loc 1 1 1")
+    loops = CompiledLoops(read_listing(listing.replace("{folder}", str(tmp_path))), Simulator("", "", ""), "znver4")
+    start = text.index(condition)
+    assert loops.count_jumps(Span(Source(text, path=str(file)), start, start + len(condition))) == jumps

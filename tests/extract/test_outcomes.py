@@ -257,3 +257,37 @@ def test_each_node_that_leads_to_the_next_is_waited_for(kernel: str, least: floa
     app = aspenpy.parse(re.sub(r"chain .* as window.*", "", found.text))
     (passes,) = re.findall(rf"param {kernel}_loop_passes = (\S+) ", found.text)
     assert least * float(passes) <= aspenpy.count(app, "chain", kernel=kernel) <= 1.001 * float(passes)
+
+
+SEARCH = """#include <cstdlib>
+#include <vector>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), found = 0;
+  unsigned state = 1;
+  std::vector<int> sorted(n), keys(n);
+  for (int i = 0; i < n; i++) {
+    state ^= state << 13; state ^= state >> 17; state ^= state << 5;
+    sorted[i] = 2 * i, keys[i] = state % (2 * n);
+  }
+  for (int i = 0; i < n; i++) {
+    int first = 0, length = n;
+    while (length > 0) {
+      int half = length >> 1;
+      if (sorted[first + half] < keys[i]) { first += half + 1; length -= half + 1; } else length = half;
+    }
+    found += first;
+  }
+  return found == 1;
+}
+"""
+
+
+@SIMULATES
+@pytest.mark.skipif(not shutil.which("g++"), reason="compiles C++ with GCC")
+def test_a_search_in_a_vector_guesses_half(tmp_path: Path) -> None:
+    """Keys at random go either way; two vectors of one declaration are no expressions that a run could record."""
+    (tmp_path / "main.cpp").write_text(SEARCH, encoding="utf-8")
+    text = extract(tmp_path / "main.cpp", level="o2", run=ProgramRun("./a.out 50000"), recipe=Recipe(("-O2",))).text
+    rates = [float(rate) for rate in re.findall(r"param wrong_guesses\w* = ([\d.]+)", text)]
+    assert any(rate == pytest.approx(1 / 2, rel=0.03) for rate in rates)
+    assert "as gather(" in text  # the places were recorded, too
