@@ -13,6 +13,8 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import (
     LIBRARY,
     NEAR_TRIP,
+    STEPS,
+    WRONG,
     Alternative,
     Arithmetic,
     Array,
@@ -32,8 +34,19 @@ from aspenpy.extract.evaluate import Evaluator
 from aspenpy.extract.fortran_coarrays import IMAGES
 from aspenpy.extract.library_functions import TYPE_BYTES, find_message
 from aspenpy.extract.places import AssignmentTarget, container_owner, count_fixed_elements
-from aspenpy.extract.scope import NOTHING, Contents, DataKey, Known, Real, depends_on_data, is_default, is_equal
-from aspenpy.extract.sorts import element_of, list_sort_items
+from aspenpy.extract.scope import (
+    NONE_COMPARED,
+    NOTHING,
+    Contents,
+    DataKey,
+    Known,
+    Real,
+    depends_on_data,
+    is_default,
+    is_equal,
+)
+from aspenpy.extract.searches import BEHIND_REAL, BEHIND_WHOLE, STEP, element_argument, is_search
+from aspenpy.extract.sorts import compares_reals, element_of, list_sort_items
 from aspenpy.extract.state import CallContext, Shared, WalkState, WalkTask, rename_array, source_text
 from aspenpy.extract.values import ONE, ZERO, TooLong, Value
 
@@ -120,6 +133,8 @@ class CallEvaluator(WalkTask):
                     self.names.lost[key] = value
         found = [self.evaluator.evaluate(part) for part in node.arguments]
         comparing = self._find_comparator(node) if self.names.counts_each else None
+        if self.names.counts_each and is_search(node) and (searched := self._search(node, comparing, found)):
+            return searched
         if comparing is not None or node.span in self.names.compared:
             return self._compare_repeatedly(node, comparing, found)
         if node.name in k.READING:
@@ -475,6 +490,50 @@ class CallEvaluator(WalkTask):
         beside = list_sort_items(node.name, element, function, place.array, times, wrong)
         self.out.extend(item.replace(span=node.span) for item in beside)
         return times
+
+    def _search(self, node: r.Call, function: r.Function | None, found: list[Known]) -> PointerTarget | Value | None:
+        """Adds the steps of a binary search, which a run counts: in each one element of the array is loaded where the
+        step before said, and compared. The result is a place in the array that data decide; None where no run has
+        counted the steps, or the array is not known."""
+        place = found[1 if node.name == "bsearch" else 0]
+        element, times = element_of(node), ONE
+        fitted = self.names.compared.get(node.span) if node.span is not None else None
+        is_counted = fitted is not None or self.names.compared is NONE_COMPARED  # or will be, in the run to come
+        if not isinstance(place, PointerTarget) or element is None or not element.size or not is_counted:
+            return None
+        if fitted is not None:
+            meaning = Meaning(f"steps of `{node.name}`, each time")
+            times = self.names.add_fitted(f"{node.name}_steps", meaning, node.span, fitted.number)
+            meaning = Meaning(f"branches guessed wrongly in a step of `{node.name}`")
+            wrong = v.multiply(times, self.names.add_fitted("wrong_guesses", meaning, node.span, fitted.wrong))
+            self.out.append(Arithmetic(WRONG, place.array, 1, node.span, wrong))
+            behind = BEHIND_REAL if compares_reals(function, element) else BEHIND_WHOLE
+            self.out.append(Arithmetic(STEPS, "search", STEP, node.span, times))
+            self.out.append(Arithmetic(STEPS, "search", behind, node.span, wrong))
+        anywhere = place.replace(offset=None)
+        inside: list[Item] = [MemoryAccess("load", place.array, None, element.size, indirect=True, span=node.span)]
+        if function is not None:
+            inside = self._compare_once(node, function, anywhere)
+        self.out.append(Alternative((), times, inside, otherwise=[]))
+        self._forget_arguments(node)
+        where = self.state.make_unknown(source_text(node), node.span)
+        return PointerTarget(place.array, v.scale(where, element.size)) if node.type.kind == "pointer" else where
+
+    def _compare_once(self, node: r.Call, function: r.Function, element: PointerTarget) -> list[Item]:
+        """Items of the comparator of a search with its key, which is in a register, and an element, in the order in
+        which the search has them."""
+        key, at = node.arguments[0 if node.name == "bsearch" else 2], element_argument(node) - 1
+        call = r.Call(function.key, function.name, (key, key), node.type, node.span)
+        with self.state.collect():  # a search loads its key once
+            known = self.bind_argument(key, function.formals[1 - at])
+        there = element.replace(refers=function.formals[at].type.is_reference)
+        pairs = [(there, None) if place == at else known for place in (0, 1)]
+        referred = {formal.key: name for formal, (_, name) in zip(function.formals, pairs, strict=True) if name}
+        enter = self._inline if function.in_place or can_inline(function, with_loops=False) else self._invoke
+        with self.state.collect() as inside:
+            enter(call, function, [value for value, _ in pairs], referred)
+        kept = known[0].array if isinstance(known[0], PointerTarget) and known[0].array != element.array else None
+        return [item for item in inside if not (isinstance(item, MemoryAccess) and item.array == kept)]
 
     def _compare_repeatedly(self, node: r.Call, function: r.Function | None, found: list[Known]) -> Known:
         """Calls a function on elements anywhere in an array as often as a library compares them, which a run says."""

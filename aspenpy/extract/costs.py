@@ -33,7 +33,7 @@ BEHIND = "behind"
 
 COMPARED_WRONG, STEPS = "comparisons guessed wrongly", "steps of a sort"
 """The classes of the items that stand for comparisons of a library's sort that are guessed wrongly, of reals with the
-precision `dp`; and for its operations of whole numbers."""
+precision `dp`; and for its operations of whole numbers, or those of a search: which is their precision."""
 
 MOVED = {"load": "loads moved", "store": "stores moved"}
 """The classes of the items that stand for elements that a library's sort moves; their precision are the bytes of each,

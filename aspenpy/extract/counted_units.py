@@ -14,6 +14,7 @@ from itertools import zip_longest
 from typing import Any
 
 from aspenpy.extract import records as r
+from aspenpy.extract import searches
 from aspenpy.extract.effects import find_part_condition, walk_records, way_behind
 from aspenpy.extract.front_end import ParsedUnit
 from aspenpy.extract.heap_blocks import POINTER, Pointed
@@ -151,10 +152,11 @@ class CountedUnit:
         declared = f"{RECORD}(int, double), {POINTER}(int, const volatile void *)"
         declared += f", {TOUCH}(int, const volatile void *); extern {language}int {OUTCOME}(int, int)"
         is_used = recorded or touched or tested
-        templates = f"{_TEMPLATES}{IN_CPP}" if self.is_cpp else IN_C
+        of_searches = searches.IN_CPP if self.is_cpp else searches.IN_C
+        templates = f"{_TEMPLATES}{IN_CPP}{of_searches}" if self.is_cpp else IN_C + of_searches
         head = f"extern {language}void {declared}; {templates}" if is_used else ""
         inserted = [*self._insert_records(recorded), *self._insert_touches(touched), *self._insert_tests(tested)]
-        inserted += self._insert_comparators(tested)
+        inserted += self._insert_comparators(tested, touched)
         inserted.sort(key=lambda item: item.sort_key)
         return head + _MARKER.sub("", self.layout.text([(item.offset, item.text) for item in inserted]))
 
@@ -201,10 +203,13 @@ class CountedUnit:
         """Texts around places that are accessed, which stay places."""
         touches: dict[Span, list[int]] = {}
         for written, expanded in self.pairs if touched else ():
+            nodes = walk_records(expanded.body)
+            called = {node.span for node in nodes if isinstance(node, r.Call) and searches.is_search(node)}
             for mine, other in _matching_nodes(_list_places(written), _list_places(expanded)):
                 numbers = touched.get(mine.span, ())
                 place = other.target if isinstance(other, r.Assignment) else other
-                if not numbers or not isinstance(place, r.Element | r.Field) or place.span is None:
+                is_place = isinstance(place, r.Element | r.Field) and place.span not in called
+                if not numbers or not is_place or place.span is None:
                     continue
                 known = touches.setdefault(place.span, [])
                 known += [number for number in numbers if number not in known]
@@ -230,7 +235,9 @@ class CountedUnit:
         around = ((span, f"({OUTCOME}({number}, !!(") for span, number in found.items())
         return [text for span, before in around for text in _surround(span, Layer.TEST, before, ")))")]
 
-    def _insert_comparators(self, tested: Mapping[Span, int]) -> list[Insertion]:
+    def _insert_comparators(
+        self, tested: Mapping[Span, int], touched: Mapping[Span, tuple[int, ...]]
+    ) -> list[Insertion]:
         """Texts around what libraries compare by, or at the end of their calls."""
         texts: dict[Span, tuple[Insertion, ...]] = {}
         for written, expanded in self.pairs if tested else ():
@@ -239,6 +246,8 @@ class CountedUnit:
                 if found is None or other.span is None or not other.span.text().endswith(")"):
                     continue
                 before = f"{COMPARATOR}{'' if other.name == 'qsort' else '_of'}({tested[mine.span]}, "
+                if searches.is_search(other):
+                    before = searches.comparator_begin(other, tested[mine.span], touched.get(mine.span, ()))
                 if found.by is not None and found.by.span is not None:
                     texts[other.span] = _surround(found.by.span, Layer.TEST, before, ")")
                 elif found.by is None:

@@ -28,7 +28,14 @@ from aspenpy.extract.device import DeviceKernel
 from aspenpy.extract.device_functions import INT
 from aspenpy.extract.device_launches import expand_launches
 from aspenpy.extract.device_regions import Regions, has_regions, region_key
-from aspenpy.extract.effects import find_effects, find_exposed_members, find_references, resolve_pointers, walk_records
+from aspenpy.extract.effects import (
+    find_effects,
+    find_exposed_members,
+    find_references,
+    list_comparators,
+    resolve_pointers,
+    walk_records,
+)
 from aspenpy.extract.fit import POOR, fit_measured
 from aspenpy.extract.fortran import read_fortran
 from aspenpy.extract.fortran_text import FortranText
@@ -47,6 +54,7 @@ from aspenpy.extract.reconcile import Reconciliation, warn_far, warn_unmodelled
 from aspenpy.extract.registers import Level, Registers
 from aspenpy.extract.round_trips import RoundTrips, add_instructions, add_meetings, find_launch_bounds, may_overlap
 from aspenpy.extract.scope import NONE_COMPARED, NONE_SAME, NOT_TIMED, SIZE, MeasuredTouches, Names, TimedLines
+from aspenpy.extract.searches import is_search
 from aspenpy.extract.smaller_runs import note_smaller_runs
 from aspenpy.extract.sorts import FittedComparisons, find_comparator
 from aspenpy.extract.state import CallContext, Facts, merge_contexts
@@ -523,16 +531,21 @@ class _Extractor:
 
     def list_tested(self) -> dict[Span, Span]:
         """Parts of conditions that are jumps in the compiled program, with what they are parts of: a condition as a
-        whole where it has fewer jumps than parts; inside an expression the first parts, as many as there are jumps."""
+        whole where it has fewer jumps than parts; inside an expression the first parts, as many as there are jumps.
+        Outcomes of comparators stand for the tests in those of searches."""
         found: dict[Span, Span] = {}
-        for test in (test for function in self.program.functions for test in list_tests(function)):
+        comparing = {key for call in self._list_calls() if is_search(call) for key in list_comparators(call)}
+        functions = (function for function in self.program.functions if function.key not in comparing)
+        for test in (test for function in functions for test in list_tests(function)):
             jumps = self.code.count_jumps(test.condition) if self.code is not None else 0
             is_whole = test.is_statement and 0 < jumps < len(test.parts)
             found |= dict.fromkeys((test.condition,) if is_whole else test.parts[:jumps], test.span)
-        for function in self.program.functions if self.code is not None else ():
-            calls = (node for node in walk_records(function.body) if isinstance(node, r.Call))
-            found |= {call.span: call.span for call in calls if call.span and find_comparator(call) is not None}
-        return found
+        calls = self._list_calls() if self.code is not None else ()
+        return found | {call.span: call.span for call in calls if call.span and find_comparator(call) is not None}
+
+    def _list_calls(self) -> Iterator[r.Call]:
+        nodes = (node for function in self.program.functions for node in walk_records(function.body))
+        return (node for node in nodes if isinstance(node, r.Call))
 
     def _list_guessed(self) -> tuple[ConditionTest, ...]:
         """The tests at which branches were guessed wrongly."""

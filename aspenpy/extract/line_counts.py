@@ -86,9 +86,9 @@ class ExecutionCounter:
         if isinstance(node, r.Switch):  # a plain variable has no code of its own
             counted = self.at(node.span)
             return self._sum_entries(*node.cases) if counted is None and node.exhaustive else counted
-        if isinstance(node, r.Declaration) and node.value is None:
+        if node is None or _has_lambda(node) or (isinstance(node, r.Declaration) and node.value is None):
             return None
-        return None if node is None else self.at(node.span)
+        return self.at(node.span)
 
     def _count_leaving(self, node: r.Statement | None) -> float | None:
         """Jumps that led out of a statement; None where one has no count, or may lead anywhere."""
@@ -203,6 +203,11 @@ class ExecutionCounter:
         """Adds the count of a statement. One text may run in several places, as arguments of macros do."""
         if span is not None and entered is not None and None not in passes:
             self.found[span] = ExecutionCount(entered, tuple(max(count or 0, 0) for count in passes))
+
+
+def _has_lambda(node: r.Statement) -> bool:
+    """Whether a function begins inside a statement: GCC counts that at the statement's line, too."""
+    return any(isinstance(part, r.Constant) and part.type.name.startswith(r.LAMBDA) for part in walk_records(node))
 
 
 def is_range(node: r.LoopStatement) -> bool:

@@ -19,6 +19,7 @@ from aspenpy.extract import values as v
 from aspenpy.extract.costs import COMPARED_WRONG, MOVED, STEPS, Arithmetic
 from aspenpy.extract.effects import walk_records
 from aspenpy.extract.fit import Formula
+from aspenpy.extract.searches import SEARCHES, is_search
 from aspenpy.extract.values import Value
 from aspenpy.record import Record
 
@@ -73,7 +74,7 @@ SORTS = {
 
 
 class Comparator(Record):
-    """The comparator of a sort of a library; None where elements say themselves which is less."""
+    """The comparator of a sort or search of a library; None where elements say themselves which is less."""
 
     by: r.Expression | None
 
@@ -86,7 +87,9 @@ class FittedComparisons(Record):
 
 
 def find_comparator(node: r.Call) -> Comparator | None:
-    """The comparator of a call of a sort; None for other calls."""
+    """The comparator of a call of a sort or search; None for other calls."""
+    if is_search(node):
+        return Comparator(node.arguments[-1] if len(node.arguments) > SEARCHES[node.name].arguments else None)
     if node.name == "qsort" and len(node.arguments) == 4:
         return Comparator(node.arguments[3])
     is_range = len(node.arguments) in (2, 3) and all(part.type.kind == "pointer" for part in node.arguments[:2])
@@ -96,10 +99,10 @@ def find_comparator(node: r.Call) -> Comparator | None:
 
 
 def element_of(node: r.Call) -> r.Type | None:
-    """The type of what a call sorts; of a size alone where it gets that as an argument."""
-    if node.name != "qsort":
+    """The type of what a call sorts or searches; of a size alone where it gets that as an argument."""
+    if node.name not in ("qsort", "bsearch"):
         return node.arguments[0].type.of
-    size = node.arguments[2]
+    size = node.arguments[-2]
     return r.Type("record", size.value) if isinstance(size, r.Constant) and isinstance(size.value, int) else None
 
 
@@ -122,7 +125,7 @@ def list_sort_items(
     precision = "dp" if compares_reals(function, element) else ""
     yield Arithmetic(COMPARED_WRONG, precision, times=v.multiply(comparisons, wrong))
     steps = sort.count_steps(size) + (OF_VALUES if function is None else 0)
-    yield Arithmetic(STEPS, "", steps, times=comparisons)
+    yield Arithmetic(STEPS, "sort", steps, times=comparisons)
     for kind in MOVED.values():
         place = f"{size} {'swept' if sort.is_swept else 'near'} {array}"
         yield Arithmetic(kind, place, times=v.scale(comparisons, sort.moves))

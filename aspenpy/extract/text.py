@@ -491,7 +491,7 @@ class Body(Naming):
     def _write_sort(self, done: OperationCount, amount: str) -> str:
         """The requirement of a library's sort beside its comparisons; what it moves it has just compared."""
         if done.name == STEPS:
-            return f"intops [{amount}]  // {OF_SORT}"
+            return f"intops [{amount}]  // of a library's {done.precision}"
         if done.name == COMPARED_WRONG:
             kind = f"{done.precision}, " if done.precision else ""
             return f"branches [{amount}] as {kind}mispredicted(1), behind({LOADED})  // {OF_SORT}"

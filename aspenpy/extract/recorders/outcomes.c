@@ -60,14 +60,18 @@ static int is_wrong(int place, int holds) {
   past[0] = past[0] << 1 | holds;
   return guess != holds;
 }
-int aspenpy_outcome(int place, int holds) {
-  __atomic_fetch_add(&branches[place][0], 1, __ATOMIC_RELAXED);
+/* The outcome of one of the jumps of a place, of which only the first is counted; all wrong guesses are. */
+static void note(int place, int jump, int holds) {
+  if (!jump) __atomic_fetch_add(&branches[place][0], 1, __ATOMIC_RELAXED);
   unsigned long now = past_outcomes++;
   if (now == BURST * BURSTS * every) every *= 2;
-  if (now / BURST % every) return holds;
-  int wrong = is_wrong(place, holds != 0);
-  __atomic_fetch_add(&branches[place][1], every, __ATOMIC_RELAXED);
+  if (now / BURST % every) return;
+  int wrong = is_wrong(place + (jump << 24), holds != 0);
+  if (!jump) __atomic_fetch_add(&branches[place][1], every, __ATOMIC_RELAXED);
   if (wrong) __atomic_fetch_add(&branches[place][2], every, __ATOMIC_RELAXED);
+}
+int aspenpy_outcome(int place, int holds) {
+  note(place, 0, holds);
   return holds;
 }
 /* Comparisons of a library, by the call of it: a comparator may call the library again. */
@@ -85,6 +89,41 @@ comparator aspenpy_comparator(int place, comparator given) {
   aspenpy_sorts(place);
   comparing.place = place, comparing.compare = given;
   return compare;
+}
+/* Steps of a search of a library: each begins with a jump that ends the search where nothing is left. */
+extern void aspenpy_touch(int, const volatile void *) __attribute__((weak));
+enum { END = 1, GREATER = 2 };
+static __thread struct { int place, touched, is_open; const volatile void *key; comparator compare; } searching;
+void aspenpy_search_end(void) {
+  if (searching.is_open) note(searching.place, END, 1);
+  searching.is_open = 0;
+}
+void aspenpy_search_begin(int place) {
+  aspenpy_search_end();  // of one in C
+  aspenpy_sorts(place);
+  searching.place = place;
+}
+void aspenpy_search_step(int place, int touched, int element, const volatile void *a, const volatile void *b) {
+  if (!searching.is_open) searching.key = element == 1 ? b : a;
+  searching.is_open = 1;
+  note(place, END, 0);
+  if (touched >= 0) aspenpy_touch(touched, a == searching.key ? b : a);
+}
+static int compare_in_search(const void *key, const void *element) {
+  __typeof__(searching) now = searching;
+  aspenpy_search_step(now.place, now.touched, 2, key, element);
+  now.is_open = 1;
+  int found = now.compare(key, element);
+  searching = now;
+  if (aspenpy_outcome(now.place, found < 0)) return found;
+  note(now.place, GREATER, found > 0);
+  if (!found) searching.is_open = 0;  // it ends there
+  return found;
+}
+comparator aspenpy_search(int place, int touched, comparator given) {
+  aspenpy_search_begin(place);
+  searching.touched = touched, searching.compare = given;
+  return compare_in_search;
 }
 __attribute__((destructor)) static void write_outcomes(void) {
   FILE *file = fopen(OUTCOMES, "a");
