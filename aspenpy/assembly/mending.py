@@ -130,7 +130,8 @@ class _Mending:
             return
         self.name[to] = self._free_name()
         if not self._is_overwritten(one, target):
-            yield f"movaps %xmm{old}, %xmm{self.name[to]}"
+            move, letter = ("vmovaps", target[1]) if one.mnemonic.startswith("v") else ("movaps", "x")
+            yield f"{move} %{letter}mm{old}, %{letter}mm{self.name[to]}"  # movaps would keep what lies above
             yield self._rename(text)
             return
         head, _, tail = before.rpartition("%")

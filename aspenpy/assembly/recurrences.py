@@ -134,7 +134,8 @@ def _list_read(one: Instruction) -> list[tuple[str, frozenset[Place]]]:
     sources, target = one.operands[:-1], one.operands[-1].split("{")[0]
     is_written = writes_target(one)
     read = [operand for operand in sources if "(" not in operand]
-    if "(" not in target and not (is_written and _SETS_ANEW.match(one.mnemonic) and len(one.operands) > 1):
+    is_set = len(one.operands) > 1 and (_SETS_ANEW.match(one.mnemonic) or (one.mnemonic[:4] == "imul" and sources[1:]))
+    if "(" not in target and not (is_written and is_set):
         read.append(target)
     if "xor" in one.mnemonic and set(sources) == {target}:
         read = []  # sets to 0

@@ -200,7 +200,8 @@ class CompiledLoops:
     def find_around(self, nest: Nest, name: str) -> NaturalLoop | None:
         """The compiled loop of a loop that has others inside, calls or branches: it has the most of its instructions
         from the loop's lines, and of those that have as many it is the largest that has no more levels of loops inside
-        than the source."""
+        than the source. Of two beside each other, as GCC writes them where arrays might overlap, it is the
+        one in vectors, whose jump and counter may be on any of its lines."""
         lines = nest_lines(nest)
         good = [(loop, share_of_lines(loop, lines)) for loop in self.loops]
         good = [(loop, share) for loop, share in good if share >= Fraction(1, 2)]
@@ -210,7 +211,13 @@ class CompiledLoops:
         head = {line_of(nest.span)} if nest.span is not None else set()
         heads = [pair for pair in own if any(locate(one.place) in head for one in pair[0].instructions())] or own
         heads = [pair for pair in heads if _is_steered_from(pair[0], head)] or heads
-        return max(heads, key=lambda pair: len(pair[0].blocks), default=(None, 0))[0]
+        best = max(heads, key=lambda pair: len(pair[0].blocks), default=(None, 0))[0]
+        if best is None or best.inner or is_in_vectors(best):
+            return best
+        beside = [
+            loop for loop, _ in own if not loop.inner and self.parents.get(id(loop)) is self.parents.get(id(best))
+        ]
+        return next(filter(is_in_vectors, beside), best)
 
     def simulate(self, windows: Sequence[SimulationWindow]) -> list[Fraction] | None:
         """Cycles of a lap of each window."""

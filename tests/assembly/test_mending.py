@@ -47,6 +47,18 @@ def test_a_copy_that_is_computed_on_is_a_copy() -> None:
     assert found == ("nop", "movaps %xmm4, %xmm0", "cmpltpd -32(%rax), %xmm0", "addpd %xmm4, %xmm0")
 
 
+HORNER = "vmovupd (%rcx,%rax), %ymm1; vmovapd %ymm1, %ymm0; vfmadd132pd %ymm3, %ymm2, %ymm0; "
+HORNER += "vfmadd132pd %ymm1, %ymm2, %ymm0; " * 11 + "addq $32, %rax; cmpq %rdx, %rax; jne f"
+
+
+def test_a_copy_in_vectors_is_as_wide_as_what_is_computed_on_it() -> None:
+    """Twelve products and sums, each waiting for the last, do not wait for those of the lap before: two start in a
+    cycle (uops.info), where a copy of the lower half alone keeps the rest of the lap before."""
+    found = mend(read("vmovapd %zmm1, %zmm0; vfmadd132pd %zmm3, %zmm2, %zmm0; vaddpd %zmm1, %zmm0, %zmm2"))
+    assert found[1:] == ("vmovaps %zmm1, %zmm0", "vfmadd132pd %zmm3, %zmm2, %zmm0", "vaddpd %zmm1, %zmm0, %zmm2")
+    assert 6 <= cycles_of_lap(HORNER, mend_for_zen) < 7
+
+
 def test_what_has_three_operands_writes_anew() -> None:
     found = mend(read("vmovapd %ymm1, %ymm0; vaddpd %ymm2, %ymm0, %ymm0; vmulpd %ymm1, %ymm0, %ymm2"))
     assert found == ("nop", "vaddpd %ymm2, %ymm1, %ymm0", "vmulpd %ymm1, %ymm0, %ymm2")

@@ -89,6 +89,11 @@ ROWS = {
     ),
     "a sum of what was found": ("movslq (%rsi), %rax\nmovslq (%rdi,%rax,4), %rax\naddq %rax, %rbx", False),
     "a start on the stack": ("movq 8(%rsp), %rax\nmovslq (%rdi,%rax,4), %rax\nmovq %rax, 8(%rsp)", True),
+    "a hash of a number of its own": (
+        "movl (%rsi), %edx\nimull $31, %edx, %eax\nandl %ebp, %eax\nmovslq (%rdi,%rax,4), %rax",
+        False,
+    ),
+    "a hash of what was found": ("imull $31, %eax, %edx\nandl %ebp, %edx\nmovslq (%rdi,%rdx,4), %rax", True),
     "a register that is set anew": ("xorl %eax, %eax\nmovslq (%rdi,%rax,4), %rax", False),
 }
 

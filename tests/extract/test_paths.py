@@ -422,3 +422,34 @@ def test_a_way_back_inside_a_loop_has_no_laps_of_its_own(tmp_path: Path) -> None
         model_of_distances(tmp_path, "static", f"int i = 0; do {{ {STEP} i++; }} while (i < dims);")
     )
     assert aspenpy.count(some, "chain") == pytest.approx(aspenpy.count(least, "chain"), rel=0.3)
+
+
+HORNER = """#include <stdlib.h>
+void horner(const double *x, double *y, int n) {
+  for (int i = 0; i < n; i++) {
+    double s = 0.1, t = x[i];
+    for (int k = 0; k < 12; k++)
+      s = s * t + 0.5;
+    y[i] = s;
+  }
+}
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  double *x = calloc(n, sizeof(double)), *y = malloc(n * sizeof(double));
+  for (int r = 0; r < 20; r++)
+    horner(x, y, n);
+  return y[n / 2] == 2;
+}
+"""
+
+
+def test_of_two_versions_the_one_in_vectors_has_the_path(tmp_path: Path) -> None:
+    """GCC writes a loop over arrays that might overlap twice, once in vectors, whose counter lies on another line.
+    Four lanes of 12 products and sums, two of which begin in a cycle, take 1.5 cycles a pass, and one lane 6."""
+    (tmp_path / "k.c").write_text(HORNER, encoding="utf-8")
+    recipe = Recipe(("-O3", "-mavx2", "-mfma"), target="znver4")
+    found = extract(tmp_path / "k.c", level="o3", run=ProgramRun("./a.out 1000"), recipe=recipe)
+    kernel = found.text.partition("kernel horner")[2].partition("kernel ")[0]
+    ((times, part),) = re.findall(r"chain \[(?:(\d+)\*)?n(?:/(\d+))?\] as window", kernel)
+    assert 1.5 <= int(times or 1) / int(part or 1) < 2
+    assert "add, dp, simd" in kernel
