@@ -411,6 +411,7 @@ class CallEvaluator(WalkTask):
         array = self.names.add_array(
             Array(key, "allocated", "heap", word=8, extents=(None,), volume=size, alone=True, span=node.span)
         )
+        self.names.allocated_in[array.key] = frozenset(nest.counter for nest in self.active.nests)
         return PointerTarget(array.key, ZERO)
 
     def _enter(self, node: r.Call, function: r.Function) -> Known:

@@ -199,15 +199,21 @@ class Memory(WalkTask):
             self.scope.memory[place] = value
             self.names.called.setdefault(place, there.name)
             if isinstance(value, PointerTarget):
+                self.names.points_into.setdefault(f"{access.array}->{there.name}", value.array)
                 self._note_pointed_bytes(access, value)
 
     def _note_pointed_bytes(self, access: MemoryAccess, value: PointerTarget) -> None:
-        """Remembers the bytes of all that the pointers in an array point at, where loops store them."""
+        """Remembers the bytes of all that the pointers in an array point at, where loops store them: one block for each
+        pass of a loop that allocates it, or one for all passes."""
         volume, offset = self.names.arrays[value.array].volume, access.offset
         if volume is None or offset is None or not v.counters(offset):
             return
+        loops: list[frozenset[Expr]] = [
+            self.names.allocated_in.get(key, frozenset())
+            for key in (value.array, self.names.points_into.get(access.array, access.array))
+        ]
         for nest in self.active.nests:
-            if v.has_symbol(offset, nest.counter):
+            if nest.counter in loops[0] and (v.has_symbol(offset, nest.counter) or nest.counter in loops[1]):
                 volume = v.multiply(volume, nest.bounds[0])
         if not v.counters(volume):
             self.names.pointed.setdefault(access.array, volume)

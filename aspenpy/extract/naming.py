@@ -101,10 +101,21 @@ class ModelBindings:
         return reach if v.owners(reach) <= {SIZE, STEADY} or not v.symbols(reach) - self.arguments else None
 
     def _find_pointed_bytes(self, key: str) -> Value | None:
-        """Bytes of all that the pointers in an array point at, and of a container by the size that is asked for."""
-        owner = self.names.find_canonical(key.rpartition("->")[0], self.same)
+        """Bytes of all that the pointers in an array point at."""
+        owner, pointed = self.names.find_canonical(key.rpartition("->")[0], self.same), self.names.pointed
+        volume = pointed.get(owner) or pointed.get(self.names.points_into.get(owner, ""))
+        row = owner.rpartition("->")[0]
+        if volume is None and row:  # functions call the pointers of one array by names of their own
+            others = [size for other, size in pointed.items() if other.rpartition("->")[0] == row]
+            volume = others[0] if len(others) == 1 else None
+        return self._express_if_known(volume)
+
+    def _find_asked_bytes(self, key: str) -> Value | None:
+        """Bytes of a container by the size that is asked for."""
         asked = (size for own, size in self.names.asked.items() if self.names.find_canonical(own, self.same) == key)
-        volume = self.names.pointed.get(owner) or next(asked, None)
+        return self._express_if_known(next(asked, None))
+
+    def _express_if_known(self, volume: Value | None) -> Value | None:
         return None if volume is None or not self._is_known(volume) else self._express_in_parameters(volume)
 
     def add_reach(self, array: str, reach: Value | None) -> None:

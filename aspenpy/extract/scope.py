@@ -322,6 +322,8 @@ class Names:
         self.same_blocks = same_blocks  # expressions whose pointers point into the blocks of another in a run
         self.asked: dict[str, Value] = {}  # bytes of containers whose size the program asks for
         self.pointed: dict[str, Value] = {}  # bytes of all that the pointers in an array point at
+        self.points_into: dict[str, str] = {}  # where the pointers in an array point, by what is read there
+        self.allocated_in: dict[str, frozenset[Expr]] = {}  # counters of the loops that allocate a block in each pass
         self.conditions: dict[tuple[str, str], Value] = {}  # how often conditions hold, by function and text
         self.outcomes: set[Expr] = set()  # parameters for how often parts of expressions hold
         self.truths: dict[Expr, tuple[str, Value]] = {}  # what holds where a symbol is not 0: a value compared with 0

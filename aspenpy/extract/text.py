@@ -106,7 +106,8 @@ class Writer(ModelBindings):
             comment = source_line(array.span)
             if array.volume is None and (elements := self.count_elements(array)) is not None:
                 array = array.replace(volume=v.scale(elements, array.word), extents=(elements,))
-            array = array.replace(volume=array.volume or self._find_reach(key) or self._find_pointed_bytes(key))
+            stated = array.volume or self._find_pointed_bytes(key)
+            array = array.replace(volume=stated or self._find_reach(key) or self._find_asked_bytes(key))
             try:
                 size = body.write_size(array)
             except TooLarge:

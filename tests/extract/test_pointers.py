@@ -191,3 +191,49 @@ def test_a_pointer_that_nothing_is_known_of_is_a_parameter(tmp_path: Path) -> No
     body = "op_t many[4];\nint main(void) { op_t f; for (int i = 0; i < 1000; i++) x[i] = (f = many[i & 3])(x[i]); }\n"
     (tmp_path / "p.c").write_text(FUNCTIONS + body, encoding="utf-8")
     assert [hole.name for hole in extract(tmp_path / "p.c").left()] == ["pointer_flops"]
+
+
+ROWS = """
+#include <stdlib.h>
+double ***pool(int n) {
+  double ***c = malloc(n * sizeof *c), **r = malloc(n * n * sizeof *r), *p = malloc(n * n * n * sizeof *p);
+  for (int i = 0; i < n; i++) { c[i] = r + i * n; for (int j = 0; j < n; j++) c[i][j] = p + (i * n + j) * n; }
+  return c;
+}
+double ***apart(int n) {
+  double ***c = malloc(n * sizeof *c);
+  for (int i = 0; i < n; i++) {
+    c[i] = malloc(n * sizeof **c); for (int j = 0; j < n; j++) c[i][j] = malloc(n * sizeof(double));
+  }
+  return c;
+}
+double solve(int n) {
+  double ***b = ROWS(n), s = 0;
+  for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) s += b[i][j][k];
+  return s;
+}
+"""
+
+
+@pytest.mark.parametrize("rows", ["pool", "apart"])
+def test_a_cube_of_pointers_has_the_bytes_of_its_blocks(rows: str, tmp_path: Path) -> None:
+    """n pointers to n * n pointers to n^3 reals: one block for all passes of a loop, or one for each."""
+    sizes = data_of(text_of(tmp_path, ROWS.replace("ROWS", rows)))
+    assert (sizes["b"], sizes["b_2"]) == ("8*n^2", "8*n^3"), sizes
+
+
+def test_rows_of_one_block_do_not_multiply_it(tmp_path: Path) -> None:
+    """The bytes behind rows of one block are those of the block, whatever the number of rows."""
+    source = """
+#include <stdlib.h>
+typedef struct { double **vals; int rows; } matrix;
+double solve(int n) {
+  matrix a; a.rows = n * n; a.vals = malloc(a.rows * sizeof(double *)); double *v = malloc(27 * n * n * sizeof(double));
+  for (int i = 0; i < a.rows; i++) a.vals[i] = v + 27 * i;
+  double s = 0;
+  for (int i = 0; i < a.rows; i++) for (int j = 0; j < 27; j++) s += a.vals[i][j];
+  return s;
+}
+"""
+    sizes = data_of(text_of(tmp_path, source))
+    assert sorted(sizes.values()) == ["216*n^2", "8*n^2"], sizes
