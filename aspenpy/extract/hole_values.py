@@ -309,8 +309,12 @@ class Filling:
         return point.recorded.get(hole.span, None if default is None else float(default))
 
     def _solve_for_size(self, bound: Value, passes: float, known: Mapping[Expr, float]) -> tuple[Expr, float] | None:
-        """The one unknown size in a loop's bound, and its value if the loop has `passes` passes."""
-        bound = self._substitute_sizes(self.resolved(bound), known)
+        """The one unknown size in a loop's bound, and its value if the loop has `passes` passes. None of a bound that
+        is a quotient by what was 0 in the run."""
+        try:
+            bound = self._substitute_sizes(self.resolved(bound), known)
+        except TooLong:
+            return None
         left = v.symbols(bound)
         if len(left) != 1 or (symbol := next(iter(left))) not in self.holes or symbol in self.sites:
             return None

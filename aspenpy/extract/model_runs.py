@@ -180,20 +180,20 @@ class ModelRuns:
         roots: Collection[r.Function],
     ) -> None:
         """Fits how often functions that call themselves run for each call from outside: their entries in a run over
-        the calls of the model."""
-        holes = self.names.holes
-        values: dict[Expr, list[tuple[Mapping[str, float], float, float]]] = {}
-        for point in points if self.names.recursions else ():
-            known = filling.find_known(point)
-            replay = Replay(profiles, holes, self.writer.resolve_value, known, frozenset(filling.sites))
-            tally = replay.run(order[::-1], [root.key for root in roots])
-            for symbol, key in self.names.recursions.items():
-                if tally.functions.get(key) and key in point.entered:
-                    values.setdefault(symbol, []).append((point.sizes, point.entered[key], tally.functions[key]))
+        the calls of the model. A function is behind its callers, on whose runs its calls depend."""
+        holes, recursions = self.names.holes, self.names.recursions
         terms = list_total_terms(points[0].sizes)
         means = [*terms, *(FitTerm(size, root) for root in ROOTS for size in points[0].sizes)]
-        for symbol, measured in values.items():
-            holes[symbol] = holes[symbol].replace(fit=fit_mean(measured, means, terms))
+        for key in [key for key in order[::-1] if key in recursions.values()]:
+            measured: list[tuple[Mapping[str, float], float, float]] = []
+            for point in points:
+                known = filling.find_known(point)
+                replay = Replay(profiles, holes, self.writer.resolve_value, known, frozenset(filling.sites))
+                calls = replay.run(order[::-1], [root.key for root in roots]).functions.get(key)
+                if calls and key in point.entered:
+                    measured.append((point.sizes, point.entered[key], calls))
+            for symbol in [symbol for symbol, other in recursions.items() if other == key and measured]:
+                holes[symbol] = holes[symbol].replace(fit=fit_mean(measured, means, terms))
 
     def reconcile_lines(
         self,

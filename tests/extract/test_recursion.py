@@ -100,3 +100,66 @@ def test_powers_of_two_in_macros_are_numbers(tmp_path: Path) -> None:
     assert found.left() == ()
     assert re.findall(r"data (\w+) .*?(\d+)(?:, 4\)|\])", found.text) == [("keys", "4096"), ("count", "256")]
     assert "loads [4096] of size [4] from keys" in found.text
+
+
+MEDIANS = """
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+static void split(std::vector<int> &x, int low, int high) {
+  if (high - low < 2) return;
+  int middle = (low + high) / 2;
+  std::nth_element(x.begin() + low, x.begin() + middle, x.begin() + high, [](int a, int b) { return a < b; });
+  split(x, low, middle);
+  split(x, middle, high);
+}
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  std::vector<int> x(n);
+  for (int i = 0; i < n; i++) x[i] = (i * 7919L) % n;
+  split(x, 0, n);
+  return x[0];
+}
+"""
+
+
+@COMPILES
+def test_comparisons_in_a_recursion_are_those_of_the_run(tmp_path: Path) -> None:
+    """Calls of a comparator are a part of the calls of the function that calls itself around them, not of the one from
+    outside: a part of the whole for each of n calls had n times as many."""
+    (tmp_path / "p.cpp").write_text(MEDIANS, encoding="utf-8")
+    found = extract(tmp_path / "p.cpp", run=ProgramRun("./a.out 4000"))
+    assert "differs" not in [item.code for item in found.diagnostics]
+    assert found.reconciliation is not None
+    (line,) = [line for line in found.reconciliation.lines if "lambda" in line.text]
+    assert line.model == pytest.approx(line.run, rel=0.05)
+
+
+MERGE = """
+#include <stdio.h>
+#include <stdlib.h>
+static void merge(const int *a, const int *b, int *o, int n) {
+  int i = 0, j = 0, k = 0;
+  while (i < n && j < n) {
+    if (a[i] <= b[j]) o[k++] = a[i++];
+    else o[k++] = b[j++];
+  }
+  while (i < n) o[k++] = a[i++];
+  while (j < n) o[k++] = b[j++];
+}
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]), *a = malloc(4 * n), *b = malloc(4 * n), *o = malloc(8 * n);
+  for (int i = 0; i < n; i++) { a[i] = 2 * i; b[i] = 3 * i; }
+  merge(a, b, o, n);
+  printf("%d\\n", o[n]);
+  return 0;
+}
+"""
+
+
+@COMPILES
+def test_a_bound_over_what_was_0_in_the_run_says_no_size(tmp_path: Path) -> None:
+    """Loops of a merge that went on from where another stopped."""
+    (tmp_path / "merge.c").write_text(MERGE, encoding="utf-8")
+    found = extract(tmp_path / "merge.c", level="o3", run=ProgramRun("./a.out 20000"))
+    aspenpy.parse(found.text, "merge.aspen")

@@ -85,8 +85,8 @@ MOST_TRIED = 20
 NOTED, LEAST_TIME = 0.01, 1e-30
 """The part of the runtime from which on an effect is told, and a time that only nothing takes less than (s)."""
 
-LEFT_OUT = frozenset({"not-counted", "unmodelled", "not-priced"})
-"""Warnings of what a program does and its model does not have."""
+LEFT_OUT = frozenset({"not-counted", "unmodelled", "not-priced", "comparisons-only", "differs"})
+"""Warnings of what a program does and its model does not have, or has another number of times."""
 
 NOT_COUNTED = frozenset({"no-compiler", "not-compiled", "no-counts", "command-failed", "fixed-macro", "no-size"})
 """Errors of a run behind which the model is made of the source alone."""
