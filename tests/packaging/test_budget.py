@@ -15,7 +15,7 @@ MOST: dict[str, int] = {
     "engine": 2289,
     "explore": 4661,
     "expr": 6914,
-    "extract": 27953,
+    "extract": 27957,
     "generate": 849,
     "language": 4997,
     "learn": 8447,
