@@ -140,3 +140,27 @@ def test_a_command_that_fails_is_refused_before_the_program_is_read(
     Path("broken.c").write_text("this is no program", encoding="utf-8")
     assert main(["validate", "broken.c", "--run", "false", *OPTIONS]) == 2
     assert "error: `false` ended with status 1" in capsys.readouterr().err
+
+
+PARTLY_COUNTED = """#include <algorithm>
+#include <cstdlib>
+#include <vector>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  std::vector<int> x(n);
+  for (int i = 0; i < n; i++) x[i] = (i * 7919L) % n;
+  std::partial_sort(x.begin(), x.begin() + n / 2, x.end(), [](int a, int b) { return a < b; });
+  return x[0];
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="compiles programs with GCC")
+def test_sorts_of_which_only_comparisons_are_counted_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("half.cpp").write_text(PARTLY_COUNTED, encoding="utf-8")
+    subprocess.run(["g++", "-O2", "half.cpp", "-o", "half"], check=True)
+    assert main(["validate", "half.cpp", "--run", "./half 1000", *OPTIONS]) == 0
+    assert "warning: of `partial_sort` only the comparisons are counted" in capsys.readouterr().err

@@ -52,7 +52,7 @@ OPTIONS = (
     option(
         "sources",
         "FILE",
-        "a program in C or C++: files, a folder, or compile_commands.json; or an application model",
+        "a program in C, C++ or Fortran: files, a folder, or compile_commands.json; or an application model",
         nargs="+",
     ),
     RUN.adapt("; or --profile"),
