@@ -55,12 +55,23 @@ class Recipe(Record):
 def find_target_options(compiler: str, target: str) -> tuple[str, ...]:
     """The option by which a compiler compiles for a processor: -march of x86, -mcpu of Arm, whose -march names
     architectures alone. None where it knows neither."""
-    for option in (f"-march={target}", f"-mcpu={target}"):
-        command = [compiler, option, "-Werror", "-E", "-x", "c", os.devnull, "-o", os.devnull]
-        with suppress(OSError, subprocess.SubprocessError):
-            if subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False).returncode == 0:
-                return (option,)
-    return ()
+    options = (f"-march={target}", f"-mcpu={target}")
+    return next(((option,) for option in options if _accepts(compiler, option)), ())
+
+
+@cache
+def find_line_options(compiler: str) -> tuple[str, ...]:
+    """Options for the lines of instructions. GCC leaves out those of statements whose code it moved or wrote in
+    vectors, unless it keeps where statements begin, which is its default for -g alone (GCC manual, section 3.10)."""
+    frontiers = "-gstatement-frontiers"
+    return ("-g1", frontiers) if _accepts(compiler, frontiers) else ("-g1",)
+
+
+def _accepts(compiler: str, option: str) -> bool:
+    command = [compiler, option, "-Werror", "-E", "-x", "c", os.devnull, "-o", os.devnull]
+    with suppress(OSError, subprocess.SubprocessError):
+        return subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False).returncode == 0
+    return False
 
 
 def find_compiler(recipe: Recipe, source: str) -> str | None:
@@ -75,7 +86,9 @@ def compile_listing(source: str, recipe: Recipe, flags: Sequence[str]) -> list[C
         return f"`{recipe.command(source)[0]}` is not installed"
     with TemporaryDirectory(prefix="aspenpy-") as folder:
         output = os.path.join(folder, "listing.s")
-        command = [*recipe.command(source), *flags, "-g1", "-S", "-fno-lto", os.path.abspath(source), "-o", output]
+        words = recipe.command(source)
+        lines = find_line_options(words[0])
+        command = [*words, *flags, *lines, "-S", "-fno-lto", os.path.abspath(source), "-o", output]
         try:
             with subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -453,3 +453,26 @@ def test_of_two_versions_the_one_in_vectors_has_the_path(tmp_path: Path) -> None
     ((times, part),) = re.findall(r"chain \[(?:(\d+)\*)?n(?:/(\d+))?\] as window", kernel)
     assert 1.5 <= int(times or 1) / int(part or 1) < 2
     assert "add, dp, simd" in kernel
+
+
+BYTES = """
+int product(const unsigned char *w, const signed char *x, int *y, int n) {
+  for (int i = 0; i < n; i++) { int s = 0;
+    for (int j = 0; j < n; j++)
+      s += w[(long)i * n + j] * x[j];
+    y[i] = s;
+  }
+  return 0;
+}
+"""
+
+
+def test_lines_of_code_in_vectors_are_those_of_its_statements(tmp_path: Path) -> None:
+    """GCC gives the statements of a loop in vectors no line of their own where it keeps not where statements begin; the
+    loop for the last passes, one at a time, would stand for all of them. A lap of one pass takes a cycle at least."""
+    (tmp_path / "product.c").write_text(BYTES, encoding="utf-8")
+    options = ("-O3", "-march=icelake-server", "-mprefer-vector-width=512")
+    recipe = Recipe(options, target="icelake-server")
+    found = extract(tmp_path / "product.c", level="o3", recipe=recipe)
+    cycles = aspenpy.count(aspenpy.parse(found.text, "product.aspen"), "chain", set={"n": 4096})
+    assert 0 < cycles < 0.1 * 4096**2
