@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import aspenpy
-from aspenpy.extract.extraction import Level, extract
+from aspenpy.extract.extraction import Extraction, Level, extract
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -48,3 +48,10 @@ def operations(model: Path) -> Counter[str]:
                 kind = " ".join(demand.traits)
                 total["convert" if "convert" in kind else kind] += float(demand.amount)  # type: ignore[assignment]
     return total
+
+
+def find_value(found: Extraction, name: str) -> float:
+    """The number of a parameter that a run has counted."""
+    value = re.search(rf"param {name} = ([\d.e+-]+)(?: counted at.*)?  //", found.text)
+    assert value is not None, found.text
+    return float(value[1])

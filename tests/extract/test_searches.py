@@ -11,6 +11,7 @@ from aspenpy.assembly.compiling import Recipe
 from aspenpy.assembly.mca import find_simulator
 from aspenpy.extract.extraction import Extraction, extract
 from aspenpy.extract.model_runs import ProgramRun
+from tests.extract.modelled import find_value
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 pytestmark = [
@@ -51,12 +52,6 @@ def search(
     text = TEXT.replace("SEARCH", call).replace("KEY", key).replace("TYPE", type).replace("MEMBER", member)
     (folder / "p.cpp").write_text(text, encoding="utf-8")
     return extract(folder / "p.cpp", run=ProgramRun(f"./a.out {n} {m}"), recipe=Recipe(("-O2",)))
-
-
-def find_value(found: Extraction, name: str) -> float:
-    value = re.search(rf"param {name} = ([\d.e+-]+)(?: counted at.*)?  //", found.text)
-    assert value is not None, found.text
-    return float(value[1])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Sorts of a library: comparisons and wrong guesses of a run against closed forms, and what models have of them."""
 
-import re
 import shutil
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from aspenpy.assembly.compiling import Recipe
 from aspenpy.assembly.mca import find_simulator
 from aspenpy.extract.extraction import Extraction, extract
 from aspenpy.extract.model_runs import ProgramRun
+from tests.extract.modelled import find_value
 
 pytest.importorskip("clang.cindex", reason="C is read by libclang: pip install 'aspenpy[extract]'")
 pytestmark = [
@@ -50,12 +50,6 @@ def sort(folder: Path, call: str, n: int, key: str = "draw()", type: str = "int"
     text = HEAD.replace("SORT", call).replace("KEY", key).replace("TYPE", type).replace("MEMBER", member)
     (folder / "p.cpp").write_text(text, encoding="utf-8")
     return extract(folder / "p.cpp", run=ProgramRun(f"./a.out {n}"), recipe=Recipe(("-O2",)))
-
-
-def find_value(found: Extraction, name: str) -> float:
-    value = re.search(rf"param {name} = ([\d.e+-]+)(?: counted at.*)?  //", found.text)
-    assert value is not None, found.text
-    return float(value[1])
 
 
 def test_a_merge_compares_halves_in_order(tmp_path: Path) -> None:
