@@ -31,9 +31,9 @@ WRONG = "mispredicted"
 BEHIND = "behind"
 """The class of loads that say the address of one that decides a wrong guess; their precision is the array."""
 
-COMPARED_WRONG, STEPS = "comparisons guessed wrongly", "steps of a sort"
+COMPARED_WRONG, STEPS = "comparisons guessed wrongly", "steps of a library"
 """The classes of the items that stand for comparisons of a library's sort that are guessed wrongly, of reals with the
-precision `dp`; and for its operations of whole numbers, or those of a search: which is their precision."""
+precision `dp`; and for operations of whole numbers of a sort or a search, which is their precision."""
 
 MOVED = {"load": "loads moved", "store": "stores moved"}
 """The classes of the items that stand for elements that a library's sort moves; their precision are the bytes of each,

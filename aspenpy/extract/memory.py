@@ -208,12 +208,11 @@ class Memory(WalkTask):
         volume, offset = self.names.arrays[value.array].volume, access.offset
         if volume is None or offset is None or not v.counters(offset):
             return
-        loops: list[frozenset[Expr]] = [
-            self.names.allocated_in.get(key, frozenset())
-            for key in (value.array, self.names.points_into.get(access.array, access.array))
-        ]
+        none: frozenset[Expr] = frozenset()
+        block_loops = self.names.allocated_in.get(value.array, none)
+        row_loops = self.names.allocated_in.get(self.names.points_into.get(access.array, access.array), none)
         for nest in self.active.nests:
-            if nest.counter in loops[0] and (v.has_symbol(offset, nest.counter) or nest.counter in loops[1]):
+            if nest.counter in block_loops and (v.has_symbol(offset, nest.counter) or nest.counter in row_loops):
                 volume = v.multiply(volume, nest.bounds[0])
         if not v.counters(volume):
             self.names.pointed.setdefault(access.array, volume)

@@ -405,7 +405,7 @@ class Body(Naming):
                 data = f" from {self.name_array(done.precision)}" if done.precision else ""
                 lines.append(f"branches [{share_of(done.amount)}]{data} as mispredicted(1)")
             elif done.name in (COMPARED_WRONG, STEPS, *MOVED.values()):
-                sorting.append(self._write_sort(done, share_of(done.amount)))
+                sorting.append(self._write_library_work(done, share_of(done.amount)))
             elif done.name == LIBRARY:
                 called.append(done.amount)
             elif done.name == "integer":
@@ -489,8 +489,9 @@ class Body(Naming):
         way = "from" if done.name == BESIDE["load"] else "to"
         return f"of size [{done.precision}] {way} {stack} as rd(0), warm  // {OF_COMPILED}"
 
-    def _write_sort(self, done: OperationCount, amount: str) -> str:
-        """The requirement of a library's sort beside its comparisons; what it moves it has just compared."""
+    def _write_library_work(self, done: OperationCount, amount: str) -> str:
+        """The requirement of a library's sort or search beside its comparisons; what a sort moves it has just
+        compared."""
         if done.name == STEPS:
             return f"intops [{amount}]  // of a library's {done.precision}"
         if done.name == COMPARED_WRONG:
